@@ -2,10 +2,10 @@
 import { parseInstant } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
-import { naming } from "../readers/input.ts";
+import type { Format } from "../format.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
+import { elementsOf, itemsOf, type ReadItem, rejected } from "./items.ts";
 
 const SOURCE = "CHALLENGE_GOV";
 
@@ -14,25 +14,22 @@ export const challengeGov: Format = {
   source: SOURCE,
   about: "Challenge.gov: the list of active prize competitions as JSON",
   entry: /\.json$/i,
-  read,
+  read: (inputs) =>
+    itemsOf(
+      elementsOf(inputs, ({ bytes }) => jsonObjects(bytes())),
+      readChallenge,
+    ),
 };
 
-async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) {
-    for await (const found of naming(input, jsonObjects(input.bytes())))
-      yield found.kind === "rejected" ? { input, ...found } : { input, ...found, ...readChallenge(found.raw) };
-  }
-}
-
 /** A challenge is identified by the address of its page alone, which may be on any host. */
-function readChallenge(challenge: JsonObject): RecordItem | RejectedItem {
+function readChallenge(challenge: JsonObject): ReadItem {
   const text = (member: string) => (typeof challenge[member] === "string" ? challenge[member].trim() : "");
   const url = text("details_url");
-  if (url === "") return { kind: "rejected", reason: "details_url must not be blank" };
+  if (url === "") return rejected("details_url must not be blank");
   const deadline = text("deadline");
   if (deadline !== "" && parseInstant(deadline) === undefined) {
     const reason = `deadline must be a timestamp with an offset, not ${JSON.stringify(deadline)}`;
-    return { kind: "rejected", reason, source: SOURCE, lineage: url };
+    return { ...rejected(reason), source: SOURCE, lineage: url };
   }
   return {
     kind: "record",

@@ -5,9 +5,9 @@ import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { naming } from "../readers/input.ts";
-import { type FoundObject, jsonObjects } from "../readers/json-elements.ts";
+import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
+import { distinct, elementsOf, faultWithout, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "DARPA";
 const SITE = "https://www.darpa.mil";
@@ -20,8 +20,8 @@ export const darpa: Format = {
   read,
 };
 
-/** What the feeds say about their rows. */
-type Feed = {
+/** What the files say about their rows. */
+type Survey = {
   /** The fullest row of each node, by file; the last one of several that are equally full. */
   fullest: Map<Input, Map<string, { length: number; line: number }>>;
   /** The node of each opportunity number; "" if several have it. */
@@ -30,41 +30,31 @@ type Feed = {
 
 /** Each node comes twice in a feed, once without its body: the full row replaces the other one. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const feed = await survey(inputs);
-  for (const input of inputs) {
-    for await (const found of rowsIn(input)) {
-      if (found.kind === "rejected") {
-        yield { input, ...found, source: SOURCE };
-        continue;
-      }
-      const { line, raw } = found;
-      const id = textOf(raw.nid);
-      const superseded = line === feed.fullest.get(input)?.get(id)?.line ? {} : ({ isSuperseded: true } as const);
-      if (id === "") yield { kind: "rejected", input, line, raw, reason: "nid must not be blank", source: SOURCE };
-      else yield { kind: "record", input, line, raw, ...superseded, record: toDraft(id, raw, feed, context), partial: "omits" };
-    }
-  }
+  const survey = await surveyOf(inputs);
+  yield* itemsOf(rowsOf(inputs), (row, { input, line }) => {
+    const id = textOf(row.nid);
+    if (id === "") return rejected("nid must not be blank");
+    const superseded = line === survey.fullest.get(input)?.get(id)?.line ? {} : ({ isSuperseded: true } as const);
+    return { kind: "record", ...superseded, record: toDraft(id, row, survey, context), partial: "omits" };
+  });
 }
 
-function rowsIn(input: Input): AsyncIterable<FoundObject> {
-  return naming(input, jsonObjects(input.bytes(), "", { faultOf: (row) => ("nid" in row ? undefined : "has no nid") }));
+function rowsOf(inputs: readonly Input[]) {
+  return elementsOf(inputs, ({ bytes }) => jsonObjects(bytes(), "", { faultOf: faultWithout("nid") }));
 }
 
-async function survey(inputs: readonly Input[]): Promise<Feed> {
-  const feed: Feed = { fullest: new Map(), nodes: new Map() };
-  for (const input of inputs) {
-    const fullest = new Map<string, { length: number; line: number }>();
-    feed.fullest.set(input, fullest);
-    for await (const found of rowsIn(input)) {
-      if (found.kind === "rejected") continue;
-      const [id, number] = [textOf(found.raw.nid), textOf(found.raw.field_opportunity_number)];
-      const { length } = bodyOf(found.raw);
-      if (length >= (fullest.get(id)?.length ?? 0)) fullest.set(id, { length, line: found.line });
-      const known = feed.nodes.get(number);
-      feed.nodes.set(number, known === undefined || known === id ? id : "");
-    }
+async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
+  const survey: Survey = { fullest: new Map(inputs.map((input) => [input, new Map()])), nodes: new Map() };
+  for await (const found of rowsOf(inputs)) {
+    if (found.kind === "rejected") continue;
+    const [id, number] = [textOf(found.raw.nid), textOf(found.raw.field_opportunity_number)];
+    const { length } = bodyOf(found.raw);
+    const fullest = survey.fullest.get(found.input);
+    if (length >= (fullest?.get(id)?.length ?? 0)) fullest?.set(id, { length, line: found.line });
+    const known = survey.nodes.get(number);
+    survey.nodes.set(number, known === undefined || known === id ? id : "");
   }
-  return feed;
+  return survey;
 }
 
 /** The second field is the first without some links, but it is the only one with a text in some feeds. */
@@ -72,11 +62,11 @@ function bodyOf(row: JsonObject): string {
   return textOf(row.field_body_with_summary) || textOf(row.field_body_with_summary_1);
 }
 
-function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext): Draft {
+function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatContext): Draft {
   const title = plainText(textOf(row.title));
   const number = textOf(row.field_opportunity_number);
   const { text, link } = splitBody(bodyOf(row));
-  const parent = umbrellaOf(number, feed);
+  const parent = umbrellaOf(number, survey);
   const closes_at = dateInstant(textOf(row.field_close_date), "23:59:59", context.warn);
   return {
     source: { code: SOURCE, opportunity_id: id, url: absoluteUrl(textOf(row.field_external_url)) },
@@ -101,7 +91,7 @@ function toDraft(id: string, row: JsonObject, feed: Feed, context: FormatContext
 }
 
 /** The node under whose number this one was issued: DARPA-PA-25-07 for DARPA-PA-25-07-06. */
-function umbrellaOf(number: string, { nodes }: Feed): string | undefined {
+function umbrellaOf(number: string, { nodes }: Survey): string | undefined {
   const [, prefix = ""] = /^(.+-\d+)-\d+$/.exec(number) ?? [];
   return (prefix && nodes.get(prefix)) || undefined;
 }
@@ -136,5 +126,5 @@ function withAbsoluteLinks(html: string): string {
 }
 
 function topicsOf(topics: string): string[] {
-  return [...new Set(topics.split("|").map((topic) => plainText(topic)))].filter((topic) => topic !== "");
+  return distinct(topics.split("|").map(plainText));
 }

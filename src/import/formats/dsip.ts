@@ -12,10 +12,10 @@ import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../tex
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { csvRows } from "../readers/csv-rows.ts";
-import { InvalidInput, naming } from "../readers/input.ts";
-import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
+import { InvalidInput } from "../readers/input.ts";
+import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
+import { distinct, elementsOf, type Found, itemsOf, joined, orNull, rejected, renamed, rowsIn } from "./items.ts";
 
 const SOURCE = "DSIP";
 
@@ -27,9 +27,6 @@ export const dsip: Format = {
 };
 
 const PORTAL = "https://www.dodsbirsttr.mil";
-
-/** A topic of any layout, with the portal's own field names. */
-type Topic = JsonObject;
 
 /** The export's columns with the portal's values. Its other columns are computed. */
 const EXPORT_FIELDS: Readonly<Record<string, string>> = {
@@ -93,54 +90,32 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     context.incomplete(`the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`);
   const questions = questionsByTopic(survey);
 
-  const joined = new Map<string, number>();
-  for await (const piece of piecesOf(inputs)) {
-    if (piece.kind === "rejected") yield { ...piece, source: SOURCE };
-    if (piece.kind === "rejected" || !isTopic(piece.value)) continue;
-    const { input, line, raw, value } = piece;
-    const [id, code] = [textOf(value.topicId), textOf(value.topicCode)];
-    const count = (joined.get(id) ?? 0) + 1;
-    joined.set(id, count);
-    if (code === "") yield { kind: "rejected", input, line, raw, reason: "topicCode must not be blank", source: SOURCE };
-    else if (id !== "" && count > TOPICS_OF_ID_MAX)
-      yield {
-        kind: "rejected",
-        input,
-        line,
-        raw,
-        reason: `more than ${TOPICS_OF_ID_MAX} topics have its topicId`,
-        source: SOURCE,
-        lineage: code,
-      };
-    else
-      yield {
-        kind: "record",
-        input,
-        line,
-        raw,
-        record: toDraft({ ...value, ...questions.get(id), ...survey.details.get(id)?.value }, context),
-        partial: "omits",
-      };
-  }
+  const counts = new Map<string, number>();
+  yield* itemsOf(elementsOf(inputs, piecesIn), (raw) => {
+    const topic = portalFields(raw);
+    if (!isTopic(topic)) return undefined;
+    const [id, code] = [textOf(topic.topicId), textOf(topic.topicCode)];
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    if (code === "") return rejected("topicCode must not be blank");
+    if (id !== "" && count > TOPICS_OF_ID_MAX)
+      return { ...rejected(`more than ${TOPICS_OF_ID_MAX} topics have its topicId`), source: SOURCE, lineage: code };
+    const whole = { ...topic, ...questions.get(id), ...survey.details.get(id)?.value };
+    return { kind: "record", record: toDraft(whole, context), partial: "omits" };
+  });
   for (const [id, { input, line, raw }] of survey.details)
-    if (!joined.has(id))
-      yield { kind: "rejected", input, line, raw, reason: `no topic search response among the files has the topic ${id}` };
+    if (!counts.has(id)) yield { input, line, raw, ...rejected(`no topic search response among the files has the topic ${id}`) };
 }
-
 /** Most topics with one topicId, to which its details are joined: without a limit, a small file could become any number of large records. */
 const TOPICS_OF_ID_MAX = 10;
 
 /* The files */
 
-/** An element of a file, with the portal's field names. */
-type Piece = { kind: "object"; input: Input; line: number; raw: unknown; value: JsonObject };
-type Refused = { kind: "rejected"; input: Input; line: number; raw: unknown; reason: string };
-
 /** What the files hold: topics, and the details and questions to join to them. */
 type Survey = {
   /** The code of each topic by its id. */
   topics: Map<string, string>;
-  details: Map<string, Piece>;
+  details: Map<string, { input: Input; line: number; raw: unknown; value: JsonObject }>;
   /** Questions by file, with the id of the topic of the details file before it. */
   asked: Map<Input, { after: string; questions: JsonObject[] }>;
   /** How many topics the search found. */
@@ -153,9 +128,9 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   const around = (document: unknown) => {
     survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
   };
-  for await (const piece of piecesOf(inputs, around)) {
+  for await (const { input, ...piece } of elementsOf(inputs, (each) => piecesIn(each, around))) {
     if (piece.kind === "rejected") continue;
-    const { input, value } = piece;
+    const value = portalFields(piece.raw);
     const id = textOf(value.topicId);
     if (isTopic(value)) survey.topics.set(id, textOf(value.topicCode));
     else if (isQuestion(value)) {
@@ -163,7 +138,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
       asked.questions.push(value);
       survey.asked.set(input, asked);
     } else {
-      survey.details.set(id, piece);
+      survey.details.set(id, { ...piece, input, value });
       after = id;
     }
   }
@@ -199,35 +174,11 @@ function partsOf({ name }: Input): string[] {
   return parts.sort((one, other) => other.length - one.length);
 }
 
-async function* piecesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Piece | Refused> {
-  for (const input of inputs) for await (const piece of naming(input, piecesIn(input, around))) yield { input, ...piece };
-}
-
-async function* piecesIn(input: Input, around?: Around): AsyncIterable<Omit<Piece, "input"> | Omit<Refused, "input">> {
+/** The rows of the export, or elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
+async function* piecesIn(input: Input, around?: Around): AsyncIterable<Found> {
   const first = await firstCharacter(input);
-  if (first !== "{" && first !== "[") {
-    for await (const { line, row } of csvRows(input.bytes(), Object.keys(EXPORT_FIELDS)))
-      yield { kind: "object", line, raw: row, value: renamed(row, EXPORT_FIELDS) };
-    return;
-  }
-  for await (const found of elementsOf(input, first, around))
-    yield found.kind === "rejected" ? found : { ...found, value: portalFields(found.raw) };
-}
-
-function portalFields(raw: JsonObject): JsonObject {
-  return "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : raw;
-}
-
-function pieceFault(raw: JsonObject): string | undefined {
-  const value = portalFields(raw);
-  if (isTopic(value) || isQuestion(value) || "topicId" in value) return undefined;
-  return "is neither a topic, nor a topic's details, nor a question";
-}
-
-/** The elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
-async function* elementsOf(input: Input, first: string, around?: Around): AsyncIterable<FoundObject> {
-  const faultOf = pieceFault;
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
+  else if (first !== "{") yield* rowsIn(input, Object.keys(EXPORT_FIELDS));
   else {
     const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input.bytes())) ?? [];
     if (member === undefined) yield* jsonObjects(asArray(input.bytes()), "", { faultOf });
@@ -235,14 +186,22 @@ async function* elementsOf(input: Input, first: string, around?: Around): AsyncI
   }
 }
 
+/** A piece of any layout with the portal's own field names. */
+function portalFields(raw: JsonObject): JsonObject {
+  if ("topic_number_topiccode" in raw) return renamed(raw, EXPORT_FIELDS);
+  return "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : raw;
+}
+
+function faultOf(raw: JsonObject): string | undefined {
+  const value = portalFields(raw);
+  if (isTopic(value) || isQuestion(value) || "topicId" in value) return undefined;
+  return "is neither a topic, nor a topic's details, nor a question";
+}
+
 async function* asArray(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   yield Buffer.from("[");
   yield* bytes;
   yield Buffer.from("]");
-}
-
-function renamed(value: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
-  return Object.fromEntries(Object.entries(names).map(([theirs, portals]) => [portals, value[theirs]]));
 }
 
 function isTopic(value: JsonObject): boolean {
@@ -256,7 +215,7 @@ function isQuestion(value: JsonObject): boolean {
 /* The draft */
 
 /** Search, details and questions have different fields. Fields that no file has are left out, so that stored values stay. */
-function toDraft(topic: Topic, context: FormatContext): Draft {
+function toDraft(topic: JsonObject, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00", context);
   const closes = instantOf(topic.topicEndDate, "23:59:59", context);
@@ -287,7 +246,7 @@ function toDraft(topic: Topic, context: FormatContext): Draft {
   };
 }
 
-function detailsOf(topic: Topic) {
+function detailsOf(topic: JsonObject) {
   return {
     summary: summaryOf(textOf(topic.objective) || textOf(topic.description)),
     description: descriptionOf(topic),
@@ -308,10 +267,10 @@ function statusOf(status: string, opens: string | null, context: FormatContext):
   return null;
 }
 
-function descriptionOf(topic: Topic): string | null {
-  const texts: Topic = { ...topic, referenceDocuments: referencesOf(topic.referenceDocuments) };
-  const sections = SECTIONS.map(([heading, field]) => [heading, textOf(texts[field])] as const).filter(([, text]) => text !== "");
-  return sections.map(([heading, text]) => `<h3>${heading}</h3>\n${text}`).join("\n") || null;
+function descriptionOf(topic: JsonObject): string | null {
+  const texts: JsonObject = { ...topic, referenceDocuments: referencesOf(topic.referenceDocuments) };
+  const sections = SECTIONS.map(([heading, field]) => textOf(texts[field]) && `<h3>${heading}</h3>\n${textOf(texts[field])}`);
+  return joined(sections, "\n");
 }
 
 function referencesOf(references: unknown): string {
@@ -324,13 +283,16 @@ function referencesOf(references: unknown): string {
 function phasesOf(hierarchy: unknown): string | null {
   const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
-  return names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)).join(", ") || null;
+  return joined(
+    names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)),
+    ", ",
+  );
 }
 
 /** Keywords are separated by ";", in older topics by ",", and sometimes are a paragraph of HTML. */
 function keywordsOf(keywords: unknown): string[] {
   const text = plainText(textOf(keywords));
-  return [...new Set(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","))];
+  return distinct(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","));
 }
 
 function listOf(value: unknown, separator: string): string[] {
@@ -338,25 +300,27 @@ function listOf(value: unknown, separator: string): string[] {
   return items.map((item) => item.trim()).filter((item) => item !== "");
 }
 
-function requirementsOf(topic: Topic): string | null {
+function requirementsOf(topic: JsonObject): string | null {
   const itar = topic.itar === true || topic.itar === "Yes" ? "Export controlled (ITAR)." : "";
   const level = textOf(topic.cmmcLevel);
-  return [itar, level && `CMMC level: ${level}.`].filter(Boolean).join(" ") || null;
+  return joined([itar, level && `CMMC level: ${level}.`], " ");
 }
 
 /** The managers, email addresses and phone numbers that the portal shows. */
-function contactsOf(topic: Topic): NonNullable<Draft["contacts"]> {
+function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
   const managers = topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf);
-  return managers.map((manager) => ({
-    name: textOf(manager.name) || null,
-    email: (manager.emailDisplay !== "N" && textOf(manager.email)) || null,
-    phone: (manager.phoneDisplay !== "N" && textOf(manager.phone)) || null,
-    role: textOf(manager.assignmentType) || null,
-  }));
+  return managers.map(({ name, email, emailDisplay, phone, phoneDisplay, assignmentType }) =>
+    orNull({
+      name: textOf(name),
+      email: emailDisplay === "N" ? "" : textOf(email),
+      phone: phoneDisplay === "N" ? "" : textOf(phone),
+      role: textOf(assignmentType),
+    }),
+  );
 }
 
 /** The announcement and the component's instructions. A new version has a new upload id. */
-function attachmentsOf(topic: Topic): NonNullable<Draft["attachments"]> {
+function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   const preface: JsonObject = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
   const uploads = [preface, ...arrayOf(topic.baaInstructions).map(objectOf)].filter(({ uploadId }) => textOf(uploadId) !== "");
   return uploads.map(({ uploadId, fileName }) => ({
@@ -370,7 +334,7 @@ function questionOf({ question, answer, answers }: JsonObject): { question: stri
   const texts = [answer, ...arrayOf(answers).map((each) => objectOf(each).answer)].map(
     (each) => textOf(objectOf(parseJson(each)).content) || textOf(each),
   );
-  return { question: textOf(question) || null, answer: texts.filter((text) => text !== "").join("\n") || null };
+  return { question: textOf(question) || null, answer: joined(texts, "\n") };
 }
 
 /** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Warns of any other text. */

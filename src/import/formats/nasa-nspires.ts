@@ -3,11 +3,11 @@
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import type { Format, FormatContext, Input } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { naming } from "../readers/input.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
+import { elementsOf, faultWithout, itemsOf, type ReadItem, rejected } from "./items.ts";
 
 const SOURCE = "NASA_NSPIRES";
 
@@ -16,22 +16,16 @@ export const nasaNspires: Format = {
   source: SOURCE,
   about: "NASA NSPIRES: the list of open solicitations as JSON",
   entry: /\.json$/i,
-  read,
+  read: (inputs, context) => itemsOf(elementsOf(inputs, rows), (row) => readRow(row, context)),
 };
 
-async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) {
-    const faultOf = (row: JsonObject) => ("sId" in row ? undefined : "has no sId");
-    for await (const found of naming(input, jsonObjects(input.bytes(), "aaData", { faultOf }))) {
-      if (found.kind === "rejected") yield { input, ...found, source: SOURCE };
-      else yield { input, line: found.line, raw: found.raw, ...readRow(found.raw, context) };
-    }
-  }
+function rows({ bytes }: Input) {
+  return jsonObjects(bytes(), "aaData", { faultOf: faultWithout("sId") });
 }
 
-function readRow(row: JsonObject, context: FormatContext): RecordItem | RejectedItem {
+function readRow(row: JsonObject, context: FormatContext): ReadItem {
   const id = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i.exec(textOf(row.sId))?.[1]?.toUpperCase();
-  if (id === undefined) return { kind: "rejected", reason: "sId must be a GUID", source: SOURCE };
+  if (id === undefined) return rejected("sId must be a GUID");
   return { kind: "record", record: toDraft(id, row, context) };
 }
 

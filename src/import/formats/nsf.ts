@@ -1,13 +1,12 @@
 /** NSF: the CSV export of its funding search. Each program and each Dear Colleague Letter is an opportunity. */
 
 import { dateInstant } from "../../text/eastern.ts";
-import { parseInstantMs } from "../../text/instant.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
+import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
-import { naming } from "../readers/input.ts";
+import type { CsvRow } from "../readers/csv-rows.ts";
 import type { Draft } from "../record.ts";
+import { distinct, dueDates, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
 
 const SOURCE = "NSF";
 
@@ -19,7 +18,7 @@ export const nsf: Format = {
   read,
 };
 
-/** The columns that are read. A file without one of them is refused: every opportunity would seem to have lost that field. */
+/** The columns that are read. */
 const COLUMNS = [
   "Title",
   "Synopsis",
@@ -41,24 +40,24 @@ type Text = (column: Column) => string;
 /** A program whose solicitation was replaced may have a row for each of both: the newest replaces the others. */
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const newest = await newestPostings(inputs);
-  for (const input of inputs) {
-    for await (const { line, row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
-      const text = textIn(row);
-      const isSuperseded = text("Posted date (Y-m-d)") < (newest.get(idOf(text)) ?? "");
-      yield { input, line, raw: row, ...(isSuperseded && { isSuperseded }), ...readRow(text, context) };
-    }
-  }
+  yield* itemsOf(rowsOf(inputs), (row) => {
+    const text = textIn(row);
+    const isSuperseded = text("Posted date (Y-m-d)") < (newest.get(idOf(text)) ?? "");
+    return { ...(isSuperseded && { isSuperseded }), ...readRow(text, context) };
+  });
+}
+
+function rowsOf(inputs: readonly Input[]) {
+  return elementsOf(inputs, (input) => rowsIn(input, COLUMNS));
 }
 
 /** The last posting date of each id that occurs. */
 async function newestPostings(inputs: readonly Input[]): Promise<Map<string, string>> {
   const newest = new Map<string, string>();
-  for (const input of inputs) {
-    for await (const { row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
-      const text = textIn(row);
-      const [id, posted] = [idOf(text), text("Posted date (Y-m-d)")];
-      if (posted > (newest.get(id) ?? "")) newest.set(id, posted);
-    }
+  for await (const { raw } of rowsOf(inputs)) {
+    const text = textIn(raw);
+    const [id, posted] = [idOf(text), text("Posted date (Y-m-d)")];
+    if (posted > (newest.get(id) ?? "")) newest.set(id, posted);
   }
   return newest;
 }
@@ -72,9 +71,9 @@ function idOf(text: Text): string {
   return text("Program ID") || text("URL");
 }
 
-function readRow(text: Text, context: FormatContext): RecordItem | RejectedItem {
+function readRow(text: Text, context: FormatContext): ReadItem {
   const id = idOf(text);
-  if (id === "") return { kind: "rejected", reason: "Program ID and URL must not both be blank", source: SOURCE };
+  if (id === "") return rejected("Program ID and URL must not both be blank");
   return { kind: "record", record: toDraft(id, text, context) };
 }
 
@@ -83,7 +82,8 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
   const number = /\d/.test(text("NSF/PD Num")) ? text("NSF/PD Num") : "";
   const awardTypes = splitList(text("Award Type"));
   const type = programType({ title, instruments: awardTypes.flatMap((word) => AWARD_TYPES[word]?.instrument ?? []) });
-  const { closes_at, response_at } = deadlinesOf(splitList(text("Next due date (Y-m-d)")), context);
+  const due = splitList(text("Next due date (Y-m-d)")).map((date) => dateInstant(date, "23:59:59", context.warn));
+  const { next: response_at, last: closes_at } = dueDates(due, context.now);
   return {
     source: { code: SOURCE, opportunity_id: id, url: text("URL") || null },
     // The number finds the program, too, and so does each earlier one.
@@ -100,9 +100,9 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
       contract_class: awardTypes.map((word) => labelOf(word, context)).join("; ") || null,
     },
     dates: { posted_at: dateInstant(text("Posted date (Y-m-d)"), "00:00:00", context.warn), closes_at, response_at },
-    classifications: { keywords: [text("Type")].filter((word) => word !== "") },
+    classifications: { keywords: distinct([text("Type")]) },
     eligibility: { requirements: text("Proposals accepted anytime") === "1" ? "Proposals accepted anytime" : null },
-    attachments: attachmentsOf(text("Solicitation URL")),
+    attachments: distinct([text("Solicitation URL")]).map((url) => ({ name: "Solicitation", url })),
   };
 }
 
@@ -131,20 +131,6 @@ function statusOf(status: string, { warn }: FormatContext): Pick<Draft, "status"
   return {};
 }
 
-/** The next due date is `response_at`. The last one closes the record: the first would, and the next import would open it again. */
-function deadlinesOf(due: readonly string[], context: FormatContext): { closes_at: string | null; response_at: string | null } {
-  const instants = due
-    .map((date) => dateInstant(date, "23:59:59", context.warn))
-    .filter((instant) => instant !== null)
-    .sort();
-  const last = instants.at(-1) ?? null;
-  return { closes_at: last, response_at: instants.find((instant) => (parseInstantMs(instant) ?? 0) >= context.now) ?? last };
-}
-
-function attachmentsOf(url: string): NonNullable<Draft["attachments"]> {
-  return url === "" ? [] : [{ name: "Solicitation", url }];
-}
-
 function splitList(text: string): string[] {
-  return [...new Set(text.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+  return distinct(text.split(",").map((word) => word.trim()));
 }

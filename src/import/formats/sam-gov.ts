@@ -6,12 +6,12 @@ import { easternDate, easternInstant, endOfEasternDate } from "../../text/easter
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, Version } from "../format.ts";
+import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { csvRows, encodingOf } from "../readers/csv-rows.ts";
-import { naming } from "../readers/input.ts";
-import { type Around, beginningOf, type FoundObject, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
+import { encodingOf } from "../readers/csv-rows.ts";
+import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
+import { distinct, elementsOf, type Found, itemsOf, joined, orNull, type ReadItem, rejected, rowsIn, stated, textsOf } from "./items.ts";
 import { contactOf, type Identity, type Notice, type Organization, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
@@ -25,42 +25,42 @@ export const samGov: Format = {
   read,
 };
 
-/** The columns that are read. A file without one of them is refused: every notice would seem to have lost that field. */
-const COLUMNS = [
-  "NoticeId",
-  "Title",
-  "Sol#",
-  "Department/Ind.Agency",
-  "Sub-Tier",
-  "Office",
-  "AAC Code",
-  "PostedDate",
-  "Type",
-  "BaseType",
-  "ArchiveDate",
+/** The columns of what identifies a notice. */
+const IDENTITY_COLUMNS = {
+  id: "NoticeId",
+  title: "Title",
+  number: "Sol#",
+  officeCode: "AAC Code",
+  posted: "PostedDate",
+  baseType: "BaseType",
+  awardNumber: "AwardNumber",
+} as const;
+
+/** The columns of its other texts. */
+const TEXT_COLUMNS = {
+  type: "Type",
+  archiveDate: "ArchiveDate",
+  active: "Active",
+  setAsideLabel: "SetASide",
+  deadline: "ResponseDeadLine",
+  productCode: "ClassificationCode",
+  amount: "Award$",
+  awardee: "Awardee",
+  infoLink: "AdditionalInfoLink",
+  description: "Description",
+} as const;
+
+const ORGANIZATION_COLUMNS = { agency: "Department/Ind.Agency", subAgency: "Sub-Tier", office: "Office" } as const;
+const PLACE_COLUMNS = ["PopCity", "PopState", "PopCountry"] as const;
+const CONTACTS = ["Primary", "Secondary"] as const;
+
+/** The columns that are read. */
+const COLUMNS: readonly string[] = [
+  ...[IDENTITY_COLUMNS, TEXT_COLUMNS, ORGANIZATION_COLUMNS, PLACE_COLUMNS].flatMap((each) => Object.values<string>(each)),
+  ...CONTACTS.flatMap((which) => ["Title", "Fullname", "Email", "Phone"].map((field) => `${which}Contact${field}`)),
   "SetASideCode",
-  "SetASide",
-  "ResponseDeadLine",
   "NaicsCode",
-  "ClassificationCode",
-  "PopCity",
-  "PopState",
-  "PopCountry",
-  "Active",
-  "AwardNumber",
-  "Award$",
-  "Awardee",
-  "PrimaryContactTitle",
-  "PrimaryContactFullname",
-  "PrimaryContactEmail",
-  "PrimaryContactPhone",
-  "SecondaryContactTitle",
-  "SecondaryContactFullname",
-  "SecondaryContactEmail",
-  "SecondaryContactPhone",
-  "AdditionalInfoLink",
-  "Description",
-] as const;
+];
 
 /** A kind of notice, and the kinds that may precede it in one acquisition, nearest first. `words` matches all spellings of its name. */
 type Kind = { name: string; words: RegExp; after?: readonly string[]; display?: true };
@@ -81,28 +81,22 @@ const KINDS: readonly Kind[] = [
   { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
 ];
 
-type Found = { input: Input } & FoundObject;
-
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   let [count, total] = [0, 0];
   const around = (response: unknown) => {
     total = Math.max(total, Number(textOf(objectOf(response).totalRecords)), totalOfSearch(response));
   };
-  for await (const found of noticesOf(inputs, around)) {
+  const notices = elementsOf(inputs, (input) => noticesIn(input, around));
+  for await (const item of itemsOf(notices, (raw) => readNotice(noticeOf(raw), context))) {
     count++;
-    if (found.kind === "rejected") {
-      yield { ...found, source: SOURCE };
-      continue;
-    }
-    const { input, line, raw } = found;
-    yield { input, line, raw, ...readNotice(noticeOf(raw), context) };
+    yield item;
   }
   if (total > count) context.incomplete(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
-function readNotice(notice: Notice, context: FormatContext): RecordItem | RejectedItem | (RecordItem & { isSuperseded: true }) {
-  if (notice.id === "") return { kind: "rejected", reason: "NoticeId must not be blank", source: SOURCE };
-  if (isDraft(notice)) return { kind: "rejected", reason: "the notice is a draft, which is not published", source: SOURCE };
+function readNotice(notice: Notice, context: FormatContext): ReadItem {
+  if (notice.id === "") return rejected("NoticeId must not be blank");
+  if (isDraft(notice)) return rejected("the notice is a draft, which is not published");
   const record = toDraft(notice, context);
   const reconcile = (stored: Draft) => reconciled(notice, record, stored);
   const item = { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } } as const;
@@ -111,20 +105,13 @@ function readNotice(notice: Notice, context: FormatContext): RecordItem | Reject
 
 /* The layouts */
 
-async function* noticesOf(inputs: readonly Input[], around?: Around): AsyncIterable<Found> {
-  for (const input of inputs) for await (const found of naming(input, noticesIn(input, around))) yield { input, ...found };
-}
-
-async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundObject> {
+async function* noticesIn(input: Input, around?: Around): AsyncIterable<Found> {
   const first = await firstCharacter(input);
   const page = first === "{" ? pageLayoutOf(await beginningOf(input.bytes())) : undefined;
   if (page !== undefined) yield* pageNotices(input, page, around);
   else if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
   else if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf: noticeFault });
-  else {
-    const encoding = await encodingOf(input.bytes());
-    for await (const { line, row } of csvRows(input.bytes(), COLUMNS, encoding)) yield { kind: "object", line, raw: row };
-  }
+  else yield* rowsIn(input, COLUMNS, await encodingOf(input.bytes()));
 }
 
 function noticeFault(raw: JsonObject): string | undefined {
@@ -146,19 +133,7 @@ function isDraft(notice: Identity | Notice): boolean {
 
 function identityOf(raw: JsonObject): Identity | Notice {
   if (isPageNotice(raw)) return noticeOfPage(raw);
-  return isResponseNotice(raw) ? identityOfResponse(raw) : identityOfRow(raw);
-}
-
-function identityOfRow(row: JsonObject): Identity {
-  return {
-    id: textOf(row.NoticeId),
-    title: textOf(row.Title),
-    number: textOf(row["Sol#"]),
-    officeCode: textOf(row["AAC Code"]),
-    posted: textOf(row.PostedDate),
-    baseType: textOf(row.BaseType),
-    awardNumber: textOf(row.AwardNumber),
-  };
+  return isResponseNotice(raw) ? identityOfResponse(raw) : textsOf(IDENTITY_COLUMNS, (column) => textOf(raw[column]));
 }
 
 /** For an office, the last code of the path is the CSV's "AAC Code". Other organizations have none. */
@@ -175,30 +150,20 @@ function identityOfResponse(response: JsonObject): Identity {
 }
 
 function noticeOfRow(row: JsonObject): Notice {
-  const text = (column: (typeof COLUMNS)[number]) => textOf(row[column]);
-  const contact = (which: "Primary" | "Secondary") => ({
-    name: text(`${which}ContactFullname`),
-    email: text(`${which}ContactEmail`),
-    phone: text(`${which}ContactPhone`),
-    role: text(`${which}ContactTitle`) || which.toLowerCase(),
-  });
+  const text = (column: string) => textOf(row[column]);
   return {
-    ...identityOfRow(row),
-    organization: { agency: text("Department/Ind.Agency"), subAgency: text("Sub-Tier"), office: text("Office") },
-    type: text("Type"),
-    archiveDate: text("ArchiveDate"),
-    active: text("Active"),
+    ...textsOf(IDENTITY_COLUMNS, text),
+    ...textsOf(TEXT_COLUMNS, text),
+    organization: textsOf(ORGANIZATION_COLUMNS, text),
     setAsides: setAsideCodes(text("SetASideCode")),
-    setAsideLabel: text("SetASide"),
-    deadline: text("ResponseDeadLine"),
     naics: [text("NaicsCode")],
-    productCode: text("ClassificationCode"),
-    placeOfPerformance: [text("PopCity"), text("PopState"), text("PopCountry")],
-    amount: text("Award$"),
-    awardee: text("Awardee"),
-    contacts: [contact("Primary"), contact("Secondary")],
-    infoLink: text("AdditionalInfoLink"),
-    description: text("Description"),
+    placeOfPerformance: PLACE_COLUMNS.map(text),
+    contacts: CONTACTS.map((which) => ({
+      name: text(`${which}ContactFullname`),
+      email: text(`${which}ContactEmail`),
+      phone: text(`${which}ContactPhone`),
+      role: text(`${which}ContactTitle`) || which.toLowerCase(),
+    })),
     statesNot: ["cancelled"],
   };
 }
@@ -223,9 +188,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeOf(response.placeOfPerformance) }),
     ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
     infoLink: textOf(response.additionalInfoLink),
-    resourceLinks: arrayOf(response.resourceLinks)
-      .map(textOf)
-      .filter((url) => url !== ""),
+    resourceLinks: arrayOf(response.resourceLinks).map(textOf).filter(Boolean),
     statesNot: ["cancelled"],
   };
 }
@@ -241,15 +204,11 @@ function organizationOf(response: JsonObject): Organization {
     const [agency = "", subAgency = ""] = names;
     return { agency, subAgency, ...(names.length >= 3 ? { office: names.at(-1) ?? "" } : {}) };
   }
-  return withoutBlanks({
-    agency: names[0] || textOf(response.department),
-    subAgency: textOf(response.subTier),
-    office: textOf(response.office),
+  return stated({
+    agency: names[0] || textOf(response.department) || undefined,
+    subAgency: textOf(response.subTier) || undefined,
+    office: textOf(response.office) || undefined,
   });
-}
-
-function withoutBlanks(organization: Organization): Organization {
-  return Object.fromEntries(Object.entries(organization).filter(([, name]) => name !== ""));
 }
 
 /* Versions */
@@ -259,7 +218,7 @@ function withoutBlanks(organization: Organization): Organization {
  * also the same contract number, because one solicitation leads to many contracts.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
-  for await (const found of noticesOf(inputs)) {
+  for await (const found of elementsOf(inputs, noticesIn)) {
     if (found.kind === "rejected") continue;
     const notice = identityOf(found.raw);
     if (notice.id !== "" && !isDraft(notice)) yield versionOf(notice);
@@ -307,7 +266,9 @@ function parentsOf(series: string, key: string): string[] {
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
 function toDraft(notice: Notice, context: FormatContext): Draft {
-  const { description, organization, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
+  const { description, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
+  const { agency, subAgency, office } = notice.organization;
+  const name = (text: string | undefined) => (text === "" ? null : text);
   const kind = kindOf(notice.type);
   if (kind === undefined && notice.type !== "") context.warn(`unknown notice type "${notice.type}"`);
   if (notice.archiveDate !== "" && !DATE.test(notice.archiveDate)) context.warn(`unreadable archive date "${notice.archiveDate}"`);
@@ -317,11 +278,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     ...limited(statedIn(notice), closes, archivesAt(notice)),
-    organization: {
-      ...(organization.agency === undefined ? {} : { agency: organization.agency || null }),
-      ...(organization.subAgency === undefined ? {} : { sub_agency: organization.subAgency || null }),
-      ...(organization.office === undefined ? {} : { issuing_office: organization.office || null }),
-    },
+    organization: stated({ agency: name(agency), sub_agency: name(subAgency), issuing_office: name(office) }),
     program: {
       type: programType({ title: notice.title, number: notice.number, noticeType: kind?.name ?? notice.type }),
       solicitation_id: notice.number || null,
@@ -335,31 +292,31 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
     },
     classifications: classificationsOf(notice),
     eligibility: eligibilityOf(notice),
-    ...(contacts === undefined
-      ? {}
-      : { contacts: contacts.filter(({ name, email, phone }) => name + email + phone !== "").map(emptyToNull) }),
-    ...(infoLink === undefined && resourceLinks === undefined
-      ? {}
-      : { attachments: [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)] }),
-    ...(others.length === 0 ? {} : { earlier_ids: [...others] }),
+    ...stated({
+      contacts: contacts?.filter(({ name, email, phone }) => name + email + phone !== "").map(orNull),
+      attachments:
+        infoLink === undefined && resourceLinks === undefined
+          ? undefined
+          : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
+      earlier_ids: others.length === 0 ? undefined : [...others],
+    }),
   };
 }
 
 /** Fields that the layout lacks are left out, so that stored values stay. The same holds for each part of a record below. */
 function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullable<Draft["classifications"]> {
-  return {
-    ...(productCode === undefined ? {} : { tech_taxonomy: productCode === "" ? [] : [`PSC:${productCode}`] }),
-    ...(naics === undefined ? {} : { naics_codes: [...new Set(naics)].filter((code) => code !== "") }),
-    ...(setAsides === undefined ? {} : { set_aside_types: setAsides }),
-  };
+  return stated({
+    tech_taxonomy: productCode === undefined ? undefined : distinct([productCode]).map((code) => `PSC:${code}`),
+    naics_codes: naics && distinct(naics),
+    set_aside_types: setAsides,
+  });
 }
 
 function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
-  const { setAsides, placeOfPerformance } = notice;
-  return {
-    ...(setAsides === undefined ? {} : { requirements: requirementsOf(notice) }),
-    ...(placeOfPerformance === undefined ? {} : { geographic_scope: placeOfPerformance.filter(isPlace).join(", ") || null }),
-  };
+  return stated({
+    requirements: notice.setAsides && requirementsOf(notice),
+    geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
+  });
 }
 
 const INFO_LINK = "Additional information";
@@ -382,13 +339,11 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const isSame = stored.source.opportunity_id === notice.id;
   const whole = isSame ? reconciledWithItself(notice, withLists, stored) : withLists;
   const closes_at = whole.dates?.closes_at === undefined ? stored.dates?.closes_at : whole.dates.closes_at;
-  const [own, before] = [
-    statedIn(notice),
-    stored.stated ?? { status: stored.status ?? null, status_display: stored.status_display ?? null },
-  ];
-  const stated = isSame && isSilent(notice, own.status, before) ? before : own;
+  const own = statedIn(notice);
+  const before = stored.stated ?? { status: stored.status ?? null, status_display: stored.status_display ?? null };
+  const kept = isSame && isSilent(notice, own.status, before) ? before : own;
   const { status_until: _until, archives_at: _archives, ...rest } = whole;
-  return { ...rest, ...limited(stated, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
+  return { ...rest, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
 }
 
 /** The stored values are of the same notice, from another layout. */
@@ -404,15 +359,11 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
     ...(notice.setAsideLabel === "" && hasSameSetAsides && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
       : {}),
-    dates: {
-      ...(posted_at === undefined ? {} : { posted_at: moreExact(notice.posted, posted_at, dates.posted_at) }),
-      ...(notice.deadline === undefined
-        ? {}
-        : {
-            closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
-            response_at: moreExact(notice.deadline, response_at, dates.response_at),
-          }),
-    },
+    dates: stated({
+      posted_at: posted_at === undefined ? undefined : moreExact(notice.posted, posted_at, dates.posted_at),
+      closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
+      response_at: moreExact(notice.deadline, response_at, dates.response_at),
+    }),
     ...(display !== "" && funding?.display?.startsWith(`${display} `) ? { funding } : {}),
   };
 }
@@ -434,8 +385,12 @@ function isSilent({ stated, statesNot = [] }: Notice, status: string | null, bef
   return stated === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
 }
 
-/** The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. */
-function moreExact(text: string, given: string | null = null, stored: string | null = null): string | null {
+/**
+ * The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. Undefined if
+ * the layout has no such text.
+ */
+function moreExact(text: string | undefined, given: string | null = null, stored: string | null = null): string | null | undefined {
+  if (text === undefined) return undefined;
   const at = parseInstantMs(stored ?? "");
   if (stored === null || at === undefined) return given;
   if (isDate(text)) return stored.startsWith(text) || easternDate(at) === text ? stored : given;
@@ -460,13 +415,10 @@ function statusOf({ stated, active, awardNumber, awardee = "", type }: Notice): 
 }
 
 /** A status with its limits: a presolicitation is over at its deadline, and a cancelled notice stays cancelled on its archive date. */
-function limited(stated: Stated, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
-  if (stated.status === "cancelled" || stated.status === "archived") return { ...stated, archives_at: null };
-  return {
-    ...stated,
-    ...(stated.status === "pre_release" && closes_at != null ? { status_until: closes_at } : {}),
-    ...(archives_at === undefined ? {} : { archives_at }),
-  };
+function limited(states: Stated, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
+  if (states.status === "cancelled" || states.status === "archived") return { ...states, archives_at: null };
+  const status_until = states.status === "pre_release" ? (closes_at ?? undefined) : undefined;
+  return stated({ ...states, status_until, archives_at });
 }
 
 /** Undefined if the layout states no archive date: a stored one of the same notice then stays. */
@@ -483,10 +435,10 @@ function displayOf({ stated, type }: Notice): string | null {
 const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;
 
 /** An awarded amount is not a range to apply for, so it is only text. */
-function fundingOf({ amount = "", awardee = "" }: Notice): { display: string } | null {
+function fundingOf({ amount = "", awardee = "" }: Notice): NonNullable<Draft["funding"]> | null {
   const dollars = dollarsOf(amount);
   if (dollars === undefined && awardee === "") return null;
-  return { display: ["Awarded", dollars, awardee && `to ${awardee}`].filter(Boolean).join(" ") };
+  return { display: joined(["Awarded", dollars, awardee && `to ${awardee}`], " ") };
 }
 
 /** Turns `800620.5` into `$800,620.50`. Undefined for zero, which means that no amount is stated. */
@@ -536,9 +488,4 @@ function isPlace(text: string): boolean {
 
 function squeezed(text: string): string {
   return text.toUpperCase().replace(/\s+/g, "");
-}
-
-function emptyToNull(contact: NonNullable<Notice["contacts"]>[number]) {
-  const { name, email, phone, role } = contact;
-  return { name: name || null, email: email || null, phone: phone || null, role: role || null };
 }

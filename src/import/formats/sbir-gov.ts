@@ -1,15 +1,13 @@
 /** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
 import { dateInstant } from "../../text/eastern.ts";
-import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { csvRows } from "../readers/csv-rows.ts";
-import { naming } from "../readers/input.ts";
-import { type FoundObject, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
+import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { labelOf } from "./grants-gov/codes.ts";
+import { dueDates, elementsOf, type Found, joined, renamed, rowsIn } from "./items.ts";
 
 const SOURCE = "SBIR_GOV";
 
@@ -61,32 +59,30 @@ const TOPIC_COLUMNS = {
 const SOLICITATION_MAX = 100_000;
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) {
-    for await (const found of naming(input, solicitationsIn(input))) {
-      if (found.kind === "rejected") {
-        yield { input, ...found, source: SOURCE };
-        continue;
-      }
-      const { line, raw } = found;
-      for (const topic of topicsOf(raw)) {
-        const version = versionOf(raw, topic);
-        const record = toDraft(raw, topic, context);
-        const reconcile = (stored: Draft) => reconciled(raw, record, stored);
-        const item = { input, line, raw: { ...raw, solicitation_topics: [topic] }, record, reconcile };
-        yield { kind: "record", ...item, partial: "omits", ...(version === undefined ? {} : { version }) };
-      }
+  for await (const found of elementsOf(inputs, solicitationsIn)) {
+    if (found.kind === "rejected") {
+      yield found;
+      continue;
+    }
+    const { input, line, raw } = found;
+    for (const topic of topicsOf(raw)) {
+      const version = versionOf(raw, topic);
+      const record = toDraft(raw, topic, context);
+      const reconcile = (stored: Draft) => reconciled(raw, record, stored);
+      const item = { input, line, raw: { ...raw, solicitation_topics: [topic] }, record, reconcile };
+      yield { kind: "record", ...item, partial: "omits", ...(version === undefined ? {} : { version }) };
     }
   }
 }
 
 /** Solicitations in the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
-async function* solicitationsIn(input: Input): AsyncIterable<FoundObject> {
+async function* solicitationsIn(input: Input): AsyncIterable<Found> {
   const first = await firstCharacter(input);
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
   else {
     const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];
-    for await (const { line, row } of csvRows(input.bytes(), columns)) {
-      yield { kind: "object", line, raw: { ...renamed(row, SOLICITATION_COLUMNS), solicitation_topics: [renamed(row, TOPIC_COLUMNS)] } };
+    for await (const { raw, ...found } of rowsIn(input, columns)) {
+      yield { ...found, raw: { ...renamed(raw, SOLICITATION_COLUMNS), solicitation_topics: [renamed(raw, TOPIC_COLUMNS)] } };
     }
   }
 }
@@ -96,10 +92,6 @@ function solicitationFault({ solicitation_topics: _, ...solicitation }: JsonObje
     return "is not a solicitation: it has neither solicitation_number nor solicitation_title";
   if (JSON.stringify(solicitation).length > SOLICITATION_MAX) return `has more than ${SOLICITATION_MAX} characters besides its topics`;
   return undefined;
-}
-
-function renamed(row: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
-  return Object.fromEntries(Object.entries(names).map(([column, field]) => [field, row[column]]));
 }
 
 /** The topics of a solicitation; an empty one if it has none. */
@@ -175,11 +167,9 @@ function idOf(solicitation: JsonObject, topic: JsonObject): string {
 }
 
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
-  for (const input of inputs) {
-    for await (const found of naming(input, solicitationsIn(input))) {
-      if (found.kind === "rejected") continue;
-      for (const version of topicsOf(found.raw).map((topic) => versionOf(found.raw, topic))) if (version !== undefined) yield version;
-    }
+  for await (const found of elementsOf(inputs, solicitationsIn)) {
+    if (found.kind === "rejected") continue;
+    for (const version of topicsOf(found.raw).map((topic) => versionOf(found.raw, topic))) if (version !== undefined) yield version;
   }
 }
 
@@ -211,22 +201,11 @@ function statusOf(status: string, opens: string | null, context: FormatContext):
   return null;
 }
 
-/**
- * A solicitation may have several due dates before it closes. The next one is `response_at`. As `closes_at`, each of them would close the
- * record, and the next import would open it again.
- */
-function deadlinesOf(
-  solicitation: JsonObject,
-  topic: JsonObject,
-  context: FormatContext,
-): { closes_at: string | null; response_at: string | null } {
-  const due = [solicitation.application_due_date]
-    .flat()
-    .map((date) => closingOf(date, context))
-    .filter((instant) => instant !== null)
-    .sort();
-  const next = due.find((instant) => (parseInstantMs(instant) ?? 0) >= context.now) ?? due.at(-1) ?? null;
-  const closes = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context) ?? due.at(-1) ?? null;
+/** A solicitation may have several due dates before it closes. */
+function deadlinesOf(solicitation: JsonObject, topic: JsonObject, context: FormatContext) {
+  const due = [solicitation.application_due_date].flat().map((date) => closingOf(date, context));
+  const { next, last } = dueDates(due, context.now);
+  const closes = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context) ?? last;
   return { closes_at: closes, response_at: next ?? closes };
 }
 
@@ -234,13 +213,10 @@ function descriptionOf(topic: JsonObject): string | null {
   const subtopics = arrayOf(topic.subtopics)
     .map(objectOf)
     .map(({ subtopic_number, subtopic_title, subtopic_description }) => {
-      const heading = [subtopic_number, subtopic_title]
-        .map(textOf)
-        .filter((text) => text !== "")
-        .join(": ");
-      return [heading, textOf(subtopic_description)].filter((text) => text !== "").join("\n");
+      const heading = joined([subtopic_number, subtopic_title].map(textOf), ": ") ?? "";
+      return joined([heading, textOf(subtopic_description)], "\n") ?? "";
     });
-  return [textOf(topic.topic_description), ...subtopics].filter((text) => text !== "").join("\n\n") || null;
+  return joined([textOf(topic.topic_description), ...subtopics], "\n\n");
 }
 
 function phaseOf(phase: string): string | null {

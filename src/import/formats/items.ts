@@ -1,0 +1,95 @@
+/** What the formats share: from the objects in their files to items, and from the upstream's texts to fields. */
+import { parseInstantMs } from "../../text/instant.ts";
+import type { JsonObject } from "../../text/json-value.ts";
+import type { Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
+import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
+import { naming } from "../readers/input.ts";
+
+/** An element of a file, or why it is none. `line` counts from 1. */
+export type Found<Raw = JsonObject> =
+  | { kind: "object"; line: number; raw: Raw }
+  | { kind: "rejected"; line: number; raw: unknown; reason: string };
+
+/** The elements of all files, as `find` finds them in one. Errors name the file. */
+export async function* elementsOf<Element>(
+  inputs: readonly Input[],
+  find: (input: Input) => AsyncIterable<Element>,
+): AsyncIterable<Element & { input: Input }> {
+  for (const input of inputs) for await (const element of naming(input, find(input))) yield { ...element, input };
+}
+
+/** What becomes of an element. */
+export type ReadItem = (RecordItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
+
+/** The items that `read` makes of the elements, if any. What is no element is rejected. */
+export async function* itemsOf<Raw>(
+  elements: AsyncIterable<Found<Raw> & { input: Input }>,
+  read: (raw: Raw, place: { input: Input; line: number }) => ReadItem | undefined,
+): AsyncIterable<Item> {
+  for await (const found of elements) {
+    const { input, line, raw } = found;
+    const item = found.kind === "rejected" ? found : read(found.raw, { input, line });
+    if (item !== undefined) yield { input, line, raw, ...item };
+  }
+}
+
+export function rejected(reason: string): RejectedItem {
+  return { kind: "rejected", reason };
+}
+
+/** The fault of objects that lack a member by which the format knows its own. */
+export function faultWithout(member: string): (object: JsonObject) => string | undefined {
+  return (object) => (member in object ? undefined : `has no ${member}`);
+}
+
+/** The rows of a CSV file. One that lacks a column is refused: every record would seem to have lost that field. */
+export async function* rowsIn(
+  { bytes }: Input,
+  columns: readonly string[],
+  encoding?: Encoding,
+): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow }> {
+  for await (const { line, row } of csvRows(bytes(), columns, encoding)) yield { kind: "object", line, raw: row };
+}
+
+/** Values under other names: `names` has the new name of each. */
+export function renamed(value: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(Object.entries(names).map(([theirs, ours]) => [ours, value[theirs]]));
+}
+
+/** The text of each field: `names` says what the upstream calls it. */
+export function textsOf<Field extends string>(
+  names: Readonly<Record<Field, string>>,
+  text: (name: string) => string,
+): Record<Field, string> {
+  return Object.fromEntries(Object.entries<string>(names).map(([field, name]) => [field, text(name)])) as Record<Field, string>; // The same keys.
+}
+
+/** The members that are not undefined. In a partial record, what a layout lacks is left out, so that the stored value stays. */
+export function stated<Members extends object>(members: Members): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+}
+
+/** The texts, with null for blank ones. */
+export function orNull<Field extends string>(texts: Readonly<Record<Field, string>>): Record<Field, string | null> {
+  return Object.fromEntries(Object.entries<string>(texts).map(([field, text]) => [field, text || null])) as Record<Field, string | null>;
+}
+
+/** The parts that say something, joined; null if none does. */
+export function joined(parts: readonly (string | false | undefined)[], separator: string): string | null {
+  return parts.filter(Boolean).join(separator) || null;
+}
+
+/** The different texts that are not blank. */
+export function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].filter((text) => text !== "");
+}
+
+/**
+ * Of several due dates, the one that is next at `now`, and the last. The last one closes the record: the next one would, and the next import
+ * would open it again.
+ */
+export function dueDates(dates: readonly (string | null)[], now: number): { next: string | null; last: string | null } {
+  const due = dates.filter((date) => date !== null).sort();
+  const last = due.at(-1) ?? null;
+  return { next: due.find((instant) => (parseInstantMs(instant) ?? 0) >= now) ?? last, last };
+}
