@@ -1,8 +1,7 @@
 /** Simpler.Grants.gov: the CSV that its search page exports. */
 
-import type { Format, FormatContext, Input, Item } from "../format.ts";
-import { csvRows } from "../readers/csv-rows.ts";
-import { naming } from "../readers/input.ts";
+import type { Format, FormatContext } from "../format.ts";
+import type { CsvRow } from "../readers/csv-rows.ts";
 import {
   applicantTypes,
   type Coded,
@@ -12,7 +11,8 @@ import {
   labelOf,
   opportunityCategories,
 } from "./grants-gov/codes.ts";
-import { draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
+import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
+import { distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn, textsOf } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
 
@@ -21,101 +21,95 @@ export const simplerGrantsGov: Format = {
   source: SOURCE,
   about: "Simpler.Grants.gov: the CSV that its search page exports",
   entry: /\.csv$/i,
-  read,
+  read: (inputs, context) =>
+    itemsOf(
+      elementsOf(inputs, (input) => rowsIn(input, COLUMNS)),
+      (row) => readRow(row, context),
+    ),
 };
 
-/** The columns that are read. A file without one of them is refused: every opportunity would seem to have lost that field. */
-const COLUMNS = [
-  "opportunity_id",
-  "opportunity_number",
-  "opportunity_title",
+/** The columns of a grant's texts. */
+const TEXT_COLUMNS = {
+  id: "opportunity_id",
+  opportunityNumber: "opportunity_number",
+  title: "opportunity_title",
+  categoryNote: "category_explanation",
+  activitiesNote: "funding_category_description",
+  eligibility: "applicant_eligibility_description",
+  postDate: "post_date",
+  archiveDate: "archive_date",
+  awardFloor: "award_floor",
+  awardCeiling: "award_ceiling",
+  totalFunding: "estimated_total_program_funding",
+  expectedAwards: "expected_number_of_awards",
+  awardDate: "forecasted_award_date",
+  startDate: "forecasted_project_start_date",
+  description: "summary_description",
+} as const;
+
+/** The columns of its dates, by whether it is a forecast. */
+const DATE_COLUMNS = {
+  posted: { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" },
+  forecast: {
+    openDate: "forecasted_post_date",
+    closeDate: "forecasted_close_date",
+    closeDateExplanation: "forecasted_close_date_description",
+  },
+} as const;
+
+/** The columns that are read one by one below. */
+const OTHER_COLUMNS = [
   "opportunity_status",
   "category",
-  "category_explanation",
-  "post_date",
-  "close_date",
-  "close_date_description",
-  "archive_date",
   "is_cost_sharing",
-  "expected_number_of_awards",
-  "estimated_total_program_funding",
-  "award_floor",
-  "award_ceiling",
   "additional_info_url",
   "additional_info_url_description",
   "opportunity_assistance_listings",
   "funding_instruments",
   "funding_categories",
-  "funding_category_description",
   "applicant_types",
-  "applicant_eligibility_description",
   "agency_name",
   "top_level_agency_name",
   "agency_contact_description",
   "agency_email_address",
   "is_forecast",
-  "forecasted_post_date",
-  "forecasted_close_date",
-  "forecasted_close_date_description",
-  "forecasted_award_date",
-  "forecasted_project_start_date",
   "fiscal_year",
   "url",
-  "summary_description",
 ] as const;
 
-type Row = { [column: string]: string };
+const COLUMNS = distinct(
+  [TEXT_COLUMNS, DATE_COLUMNS.posted, DATE_COLUMNS.forecast, OTHER_COLUMNS].flatMap((each) => Object.values<string>(each)),
+);
 
-async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) {
-    for await (const { line, row } of naming(input, csvRows(input.bytes(), COLUMNS))) {
-      const grant = grantOfRow(row, context);
-      if (grant.id === "") yield { kind: "rejected", input, line, raw: row, source: SOURCE, reason: "opportunity_id must not be blank" };
-      else yield { kind: "record", input, line, raw: row, record: draftOfGrant(grant, context) };
-    }
-  }
+function readRow(row: CsvRow, context: FormatContext): ReadItem {
+  const grant = grantOfRow(row, context);
+  return grant.id === "" ? rejected("opportunity_id must not be blank") : { kind: "record", record: draftOfGrant(grant, context) };
 }
 
-function grantOfRow(row: Row, { warn }: FormatContext): Grant {
-  const text = (column: (typeof COLUMNS)[number]) => (row[column] ?? "").trim();
-  const words = (column: (typeof COLUMNS)[number], known: ReadonlyMap<string, Coded>) => wordsOf(text(column), known, column, warn);
+function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
+  const any = (column: string) => (row[column] ?? "").trim();
+  const text: (column: (typeof OTHER_COLUMNS)[number]) => string = any;
+  const words = (column: (typeof OTHER_COLUMNS)[number], known: ReadonlyMap<string, Coded>) => wordsOf(text(column), known, column, warn);
   const forecast = text("is_forecast") === "True";
-  const [agency, topAgency] = [text("agency_name"), text("top_level_agency_name")];
+  const costSharing = text("is_cost_sharing");
   return {
     ...emptyGrant,
+    ...textsOf(TEXT_COLUMNS, any),
+    ...textsOf(DATE_COLUMNS[forecast ? "forecast" : "posted"], any),
     source: SOURCE,
-    id: text("opportunity_id"),
     url: text("url") || null,
-    opportunityNumber: text("opportunity_number"),
-    title: text("opportunity_title"),
-    agency: topAgency || agency,
-    subAgency: agency === topAgency || topAgency === "" ? "" : agency,
+    ...agenciesOf(text("top_level_agency_name"), text("agency_name")),
     status: statusOf(text("opportunity_status"), forecast, warn),
     category: words("category", CATEGORIES)[0]?.label ?? "",
-    categoryNote: text("category_explanation"),
     instruments: words("funding_instruments", INSTRUMENTS),
     activities: words("funding_categories", ACTIVITIES),
-    activitiesNote: text("funding_category_description"),
     assistanceListings: text("opportunity_assistance_listings")
       .split(/;(?=\s*\d\d\.)/)
       .filter(Boolean)
       .map(listingOf),
     applicants: words("applicant_types", APPLICANTS).map(({ label }) => label),
-    eligibility: text("applicant_eligibility_description"),
-    costSharing: text("is_cost_sharing") === "True" ? "Yes" : text("is_cost_sharing") === "False" ? "No" : "",
-    postDate: text("post_date"),
-    openDate: text(forecast ? "forecasted_post_date" : "post_date"),
-    closeDate: text(forecast ? "forecasted_close_date" : "close_date"),
-    closeDateExplanation: text(forecast ? "forecasted_close_date_description" : "close_date_description"),
-    archiveDate: text("archive_date"),
-    awardFloor: text("award_floor"),
-    awardCeiling: text("award_ceiling"),
-    totalFunding: text("estimated_total_program_funding"),
-    expectedAwards: text("expected_number_of_awards"),
-    awardDate: text("forecasted_award_date"),
-    startDate: text("forecasted_project_start_date"),
+    costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
     fiscalYear: forecast ? text("fiscal_year") : "",
-    description: text("summary_description"),
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },
     attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }],
   };

@@ -6,6 +6,7 @@ import { createUtf8Decoder } from "../../../text/utf8.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
 import { beginningOf, type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
+import { rejected } from "../items.ts";
 import {
   applicantTypes,
   type Coded,
@@ -17,7 +18,7 @@ import {
   readListings,
   urlOf,
 } from "./codes.ts";
-import { draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
+import { agenciesOf, draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
@@ -56,7 +57,7 @@ async function* hitsIn(input: Input, path: string, search: Search, context: Form
   };
   for await (const found of jsonObjects(input.bytes(), path, { around })) {
     line++;
-    if (found.kind === "rejected") yield { input, ...found, source: GRANTS_GOV };
+    if (found.kind === "rejected") yield { input, ...found };
     else yield itemOf({ input, line, raw: found.raw }, foundHit(found.raw, context), context);
   }
 }
@@ -69,7 +70,7 @@ async function* responsesIn(
 ): AsyncIterable<Item> {
   let line = 0;
   for await (const response of responses) {
-    if (response.kind === "rejected") yield { input, ...response, line: ++line, source: GRANTS_GOV };
+    if (response.kind === "rejected") yield { input, ...response, line: ++line };
     else
       for (const found of grantsOf(contentOf(response.raw), search, context))
         yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
@@ -77,7 +78,7 @@ async function* responsesIn(
 }
 
 function itemOf(line: SourceLine, { raw, grant, part }: Found, context: FormatContext): Item {
-  if (grant.id === "") return { kind: "rejected", ...line, source: GRANTS_GOV, reason: "id must not be blank" };
+  if (grant.id === "") return { ...line, ...rejected("id must not be blank") };
   if (part) return { kind: "record", ...line, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
   return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
 }
@@ -188,8 +189,10 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
   const forecast = isForecast(details);
   const body = objectOf(forecast ? details.forecast : details.synopsis);
   const id = textOf(details.id);
-  const agency = textOf(objectOf(details.agencyDetails ?? body.agencyDetails).agencyName);
-  const topAgency = textOf(objectOf(details.topAgencyDetails ?? body.topAgencyDetails).agencyName);
+  const [agency = "", topAgency = ""] = [
+    details.agencyDetails ?? body.agencyDetails,
+    details.topAgencyDetails ?? body.topAgencyDetails,
+  ].map((each) => textOf(objectOf(each).agencyName));
   const listings = [details.cfdas, details.alns].flatMap(arrayOf).map(objectOf);
   const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
   const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
@@ -201,8 +204,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     opportunityNumber: textOf(details.opportunityNumber),
     title: textOf(details.opportunityTitle),
     // The body's own `agencyName` may be a person.
-    agency: topAgency || agency,
-    subAgency: agency === topAgency || topAgency === "" ? "" : agency,
+    ...agenciesOf(topAgency, agency),
     status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
     category: textOf(objectOf(details.opportunityCategory).description),
     categoryNote: textOf(details.opportunityCategoryExplanation),

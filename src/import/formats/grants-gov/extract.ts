@@ -4,9 +4,10 @@
  */
 import { withoutC1Controls } from "../../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
-import { naming, utf8Text } from "../../readers/input.ts";
+import { utf8Text } from "../../readers/input.ts";
 import { firstCharacter } from "../../readers/json-elements.ts";
 import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../readers/xml.ts";
+import { elementsOf, rejected } from "../items.ts";
 import { readResponses, type Search, warnOfMissing } from "./api.ts";
 import {
   applicantTypes,
@@ -30,7 +31,7 @@ export const grantsGov: Format = {
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const search: Search = { found: 0, hits: 0 };
-  for (const input of inputs) yield* naming(input, readOne(input, search, context));
+  yield* elementsOf(inputs, (input) => readOne(input, search, context));
   warnOfMissing(search, context);
 }
 
@@ -45,19 +46,19 @@ async function* readOne(input: Input, search: Search, context: FormatContext): A
 async function* readExtract(input: Input, context: FormatContext): AsyncIterable<Item> {
   const postedIds = new Set<string>();
   let line = 0;
-  for await (const element of elementsOf(input.bytes(), context)) {
+  for await (const element of xmlElementsOf(input.bytes(), context)) {
     line++;
     const { name, fields, fault } = element;
     const raw = { element: name, fields };
-    const legacy = name.startsWith("FundingOpp") ? grantOfLegacyElement(element, context) : undefined;
-    const id = legacy === undefined ? textIn(fields, "OpportunityID") : legacy.id;
+    const legacy = isLegacy(name) ? grantOfElement(element, context) : undefined;
+    const id = legacy?.id ?? fields.OpportunityID?.[0] ?? "";
     if (id === "") {
-      yield { kind: "rejected", input, line, raw, source: GRANTS_GOV, reason: "OpportunityID must not be blank" };
+      yield { input, line, raw, ...rejected("OpportunityID must not be blank") };
       continue;
     }
     if (name !== FORECAST) postedIds.add(id);
     const sourceLine = { input, line, raw, ...(name === FORECAST && postedIds.has(id) ? { isSuperseded: true as const } : {}) };
-    if (fault !== undefined) yield { kind: "rejected", ...sourceLine, source: GRANTS_GOV, lineage: id, reason: fault };
+    if (fault !== undefined) yield { ...sourceLine, ...rejected(fault), source: GRANTS_GOV, lineage: id };
     else if (legacy === undefined) yield { ...sourceLine, ...lazyItem(element, id, context) };
     else yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
   }
@@ -81,94 +82,72 @@ function lazyItem(element: Element, id: string, context: FormatContext): LazyIte
   return { kind: "lazy", source: GRANTS_GOV, id, digested: element.source, read };
 }
 
-function textIn(fields: Element["fields"], name: string): string {
-  return fields[name]?.[0] ?? "";
+function isLegacy(name: string): boolean {
+  return name.startsWith("FundingOpp");
 }
 
+/** Each value is read from an element of the extract, or from one of the extract from before 2016, whose texts are partly Windows-1252. */
 function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Grant {
-  const text = (name: string) => textIn(fields, name);
-  const all = (name: string) => fields[name] ?? [];
-  const forecast = name === FORECAST;
-  const id = text("OpportunityID");
+  const [forecast, legacy] = [name === FORECAST, isLegacy(name)];
+  const all = (present: string, before = "") => fields[legacy ? before : present] ?? [];
+  const text = (present: string, before = "") => {
+    const [first = ""] = all(present, before);
+    return legacy ? withoutC1Controls(first).replace(/^(None|Not Available)$/, "") : first;
+  };
+  const date = (present: string, before = "") => isoDate(text(present, before));
   const [category] = readCodes(all("OpportunityCategory"), opportunityCategories, "opportunity category", warn);
+  const activities = all("CategoryOfFundingActivity", "FundingActivityCategory");
+  const applicants = all("EligibleApplicants", "EligibilityCategory");
+  const costSharing = text("CostSharingOrMatchingRequirement", "CostSharing");
+  const id = text("OpportunityID", "FundingOppNumber"); // Before 2016, the number was the only id.
   return {
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: urlOf(id),
-    opportunityNumber: text("OpportunityNumber"),
-    title: text("OpportunityTitle"),
-    agency: text("AgencyName"),
+    url: legacy ? null : urlOf(id),
+    opportunityNumber: text("OpportunityNumber", "FundingOppNumber"),
+    title: text("OpportunityTitle", "FundingOppTitle"),
+    agency: text("AgencyName", "Agency"),
+    subAgency: text("", "Office"),
     status: forecast ? "forecast" : "posted",
     category: category?.label ?? "",
     categoryNote: text("OpportunityCategoryExplanation"),
-    instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
-    activities: readCodes(all("CategoryOfFundingActivity"), fundingActivities, "category of funding activity", warn),
-    activitiesNote: text("CategoryExplanation"),
-    assistanceListings: readListings(all("CFDANumbers"), warn),
-    applicants: readCodes(all("EligibleApplicants"), applicantTypes, "applicant type", warn).map(({ label }) => label),
-    eligibility: text("AdditionalInformationOnEligibility"),
-    costSharing: yesOrNo(text("CostSharingOrMatchingRequirement")),
-    postDate: isoDate(text("PostDate")),
-    openDate: isoDate(text(forecast ? "EstimatedSynopsisPostDate" : "PostDate")),
-    closeDate: isoDate(text(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate")),
-    closeDateExplanation: text(forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation"),
-    archiveDate: isoDate(text("ArchiveDate")),
-    awardFloor: text("AwardFloor"),
-    awardCeiling: text("AwardCeiling"),
-    totalFunding: text("EstimatedTotalProgramFunding"),
-    expectedAwards: text("ExpectedNumberOfAwards"),
-    awardDate: isoDate(text("EstimatedAwardDate")),
-    startDate: isoDate(text("EstimatedProjectStartDate")),
+    instruments: readCodes(all("FundingInstrumentType", "FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
+    activities: readCodes(activities, fundingActivities, "category of funding activity", warn),
+    activitiesNote: text("CategoryExplanation", "OtherCategoryExplanation"),
+    assistanceListings: readListings(all("CFDANumbers", "CFDANumber"), warn),
+    applicants: readCodes(applicants, applicantTypes, "applicant type", warn).map(({ label }) => label),
+    eligibility: text("AdditionalInformationOnEligibility", "AdditionalEligibilityInfo"),
+    costSharing: /^y/i.test(costSharing) ? "Yes" : /^n/i.test(costSharing) ? "No" : "",
+    postDate: date("PostDate", "PostDate"),
+    openDate: date(forecast ? "EstimatedSynopsisPostDate" : "PostDate", "PostDate"),
+    closeDate: date(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate", "ApplicationsDueDate"),
+    closeDateExplanation: text(
+      forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation",
+      "ApplicationsDueDateExplanation",
+    ),
+    archiveDate: date("ArchiveDate", "ArchiveDate"),
+    awardFloor: text("AwardFloor", "AwardFloor"),
+    awardCeiling: text("AwardCeiling", "AwardCeiling"),
+    totalFunding: text("EstimatedTotalProgramFunding", "EstimatedFunding"),
+    expectedAwards: text("ExpectedNumberOfAwards", "NumberOfAwards"),
+    awardDate: date("EstimatedAwardDate"),
+    startDate: date("EstimatedProjectStartDate"),
     fiscalYear: text("FiscalYear"),
-    description: text("Description"),
+    description: text("Description", "FundingOppDescription"),
     contact: {
       name: text("GrantorContactName"),
-      email: text("GrantorContactEmail"),
+      email: text("GrantorContactEmail", "AgencyContact@AgencyEmailAddress"),
       phone: text("GrantorContactPhoneNumber"),
-      text: text("GrantorContactText"),
+      text: text("GrantorContactText", "AgencyContact"),
     },
-    attachments: [{ name: text("AdditionalInformationText"), url: text("AdditionalInformationURL") }],
+    attachments: [
+      {
+        name: text("AdditionalInformationText", "ObtainFundingOppText"),
+        url: text("AdditionalInformationURL", "ObtainFundingOppText@FundingOppURL"),
+      },
+    ],
   };
-}
-
-/** The extract from before 2016 has no opportunity ids, so the opportunity number is the id. Its texts are partly Windows-1252. */
-function grantOfLegacyElement({ fields }: Element, { warn }: FormatContext): Grant {
-  const text = (name: string) => withoutC1Controls(textIn(fields, name)).replace(/^(None|Not Available)$/, "");
-  const all = (name: string) => fields[name] ?? [];
-  return {
-    ...emptyGrant,
-    source: GRANTS_GOV,
-    id: text("FundingOppNumber"),
-    opportunityNumber: text("FundingOppNumber"),
-    title: text("FundingOppTitle"),
-    agency: text("Agency"),
-    subAgency: text("Office"),
-    status: "posted",
-    instruments: readCodes(all("FundingInstrumentType"), fundingInstruments, "funding instrument", warn),
-    activities: readCodes(all("FundingActivityCategory"), fundingActivities, "category of funding activity", warn),
-    activitiesNote: text("OtherCategoryExplanation"),
-    assistanceListings: readListings(all("CFDANumber"), warn),
-    applicants: readCodes(all("EligibilityCategory"), applicantTypes, "applicant type", warn).map(({ label }) => label),
-    eligibility: text("AdditionalEligibilityInfo"),
-    costSharing: yesOrNo(text("CostSharing")),
-    postDate: isoDate(text("PostDate")),
-    openDate: isoDate(text("PostDate")),
-    closeDate: isoDate(text("ApplicationsDueDate")),
-    closeDateExplanation: text("ApplicationsDueDateExplanation"),
-    archiveDate: isoDate(text("ArchiveDate")),
-    awardFloor: text("AwardFloor"),
-    awardCeiling: text("AwardCeiling"),
-    totalFunding: text("EstimatedFunding"),
-    expectedAwards: text("NumberOfAwards"),
-    description: text("FundingOppDescription"),
-    contact: { name: "", email: text("AgencyContact@AgencyEmailAddress"), phone: "", text: text("AgencyContact") },
-    attachments: [{ name: text("ObtainFundingOppText"), url: text("ObtainFundingOppText@FundingOppURL") }],
-  };
-}
-
-function yesOrNo(text: string): Grant["costSharing"] {
-  return /^y/i.test(text) ? "Yes" : /^n/i.test(text) ? "No" : "";
 }
 
 /** Turns `07312026` into `2026-07-31`. Returns any other text unchanged; `draftOfGrant` warns of it. */
@@ -190,7 +169,7 @@ const DEPTH_MAX = 100;
 const TOO_LONG = `the element must have at most ${SOURCE_MAX} characters`;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
-async function* elementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<Element> {
+async function* xmlElementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<Element> {
   let complete: Element[] = [];
   let record: Element = emptyElement("");
   let recordLength = 0;

@@ -5,64 +5,20 @@ import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.t
 import type { FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
 import type { Draft } from "../../record.ts";
+import { distinct, joined } from "../items.ts";
 import type { Coded } from "./codes.ts";
 import { contactsOf, type StatedContact } from "./contacts.ts";
 
-/** Texts are as the upstream has them, "" if missing. Dates are like `2026-07-31`. */
-export type Grant = {
-  source: string;
-  id: string;
-  url: string | null;
-  opportunityNumber: string;
-  title: string;
-  agency: string;
-  subAgency: string;
-  /** The upstream's own status, if the layout has one. Archive and close dates may override it. */
-  status: "forecast" | "posted" | "closed" | "archived";
-  category: string;
-  categoryNote: string;
-  instruments: readonly Coded[];
-  activities: readonly Coded[];
-  activitiesNote: string;
-  /** Assistance listing numbers and titles. */
-  assistanceListings: readonly { number: string; title: string }[];
-  applicants: readonly string[];
-  eligibility: string;
-  costSharing: "Yes" | "No" | "";
-  postDate: string;
-  /** Estimates, if the grant is a forecast. */
-  openDate: string;
-  closeDate: string;
-  closeDateExplanation: string;
-  archiveDate: string;
-  awardFloor: string;
-  awardCeiling: string;
-  totalFunding: string;
-  expectedAwards: string;
-  awardDate: string;
-  startDate: string;
-  fiscalYear: string;
-  description: string;
-  contact: StatedContact;
-  attachments: readonly { name: string; url: string }[];
-};
-
-/** A grant without any values, for the fields that a layout lacks. */
-export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
-  url: null,
+/** A grant without any texts. Texts are as the upstream has them, dates like `2026-07-31`. The dates of a forecast are estimates. */
+const noTexts = {
   opportunityNumber: "",
   title: "",
   agency: "",
   subAgency: "",
   category: "",
   categoryNote: "",
-  instruments: [],
-  activities: [],
   activitiesNote: "",
-  assistanceListings: [],
-  applicants: [],
   eligibility: "",
-  costSharing: "",
   postDate: "",
   openDate: "",
   closeDate: "",
@@ -76,9 +32,41 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   startDate: "",
   fiscalYear: "",
   description: "",
+};
+
+export type Grant = typeof noTexts & {
+  source: string;
+  id: string;
+  url: string | null;
+  /** The upstream's own status, if the layout has one. Archive and close dates may override it. */
+  status: "forecast" | "posted" | "closed" | "archived";
+  instruments: readonly Coded[];
+  activities: readonly Coded[];
+  /** Assistance listing numbers and titles. */
+  assistanceListings: readonly { number: string; title: string }[];
+  applicants: readonly string[];
+  costSharing: "Yes" | "No" | "";
+  contact: StatedContact;
+  attachments: readonly { name: string; url: string }[];
+};
+
+/** A grant without any values, for the fields that a layout lacks. */
+export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
+  ...noTexts,
+  url: null,
+  instruments: [],
+  activities: [],
+  assistanceListings: [],
+  applicants: [],
+  costSharing: "",
   contact: { name: "", email: "", phone: "", text: "" },
   attachments: [],
 };
+
+/** The agency, and the part of it that is named apart. */
+export function agenciesOf(top: string, agency: string): Pick<Grant, "agency" | "subAgency"> {
+  return { agency: top || agency, subAgency: agency === top || top === "" ? "" : agency };
+}
 
 /** The draft of a grant. Warns of dates and amounts that cannot be read. */
 export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
@@ -194,25 +182,16 @@ function requirementsOf({ applicants, eligibility, costSharing, closeDateExplana
     costSharing && `Cost sharing or matching required: ${costSharing}`,
     NO_NOTE.test(note) ? "" : `Deadline note: ${note}`,
   ];
-  return parts.filter(Boolean).join("\n") || null;
+  return joined(parts, "\n");
 }
 
-function classificationsOf({
-  category,
-  categoryNote,
-  activities,
-  activitiesNote,
-  assistanceListings,
-}: Grant): NonNullable<Draft["classifications"]> {
+function classificationsOf(grant: Grant): NonNullable<Draft["classifications"]> {
+  const { category, categoryNote, activities, activitiesNote, assistanceListings } = grant;
+  const labels = activities.map(({ label }) => label);
+  const titles = assistanceListings.map(({ title }) => title);
   return {
-    keywords: distinct([
-      category,
-      plainText(categoryNote),
-      ...activities.map(({ label }) => label),
-      plainText(activitiesNote),
-      ...assistanceListings.map(({ title }) => title),
-    ]),
-    tech_taxonomy: distinct([
+    keywords: saying([category, plainText(categoryNote), ...labels, plainText(activitiesNote), ...titles]),
+    tech_taxonomy: saying([
       ...activities.map(({ code }) => `FAC:${code}`),
       ...assistanceListings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
     ]),
@@ -233,6 +212,7 @@ function oneLine(text: string): string {
     .trim();
 }
 
-function distinct(texts: readonly string[]): string[] {
-  return [...new Set(texts)].filter((text) => !NO_NOTE.test(text));
+/** The different texts that say something. */
+function saying(texts: readonly string[]): string[] {
+  return distinct(texts).filter((text) => !NO_NOTE.test(text));
 }
