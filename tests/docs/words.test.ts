@@ -29,3 +29,13 @@ test("docs/words.md: every name is in the code, and every place exists", () => {
     expect([word, absent, missing]).toEqual([word, [], []]);
   }
 });
+
+/** Words of the table's first column, without their formatting. */
+const terms = (cell = "") => cell.split(",").map((each) => each.replaceAll("`", "").trim().toLowerCase());
+const repeated = (all: readonly string[]) => all.filter((each, index) => all.indexOf(each) !== index);
+
+test("docs/words.md: no word is defined twice, and no name is claimed by two rows", () => {
+  const defined = rows.filter(([, , , where]) => !/^ (Where|---) /.test(where ?? ""));
+  expect(repeated(defined.flatMap(([word]) => terms(word)).filter((word) => !/^(word|-+)$/.test(word)))).toEqual([]);
+  expect(repeated(defined.flatMap(([, , names]) => namesIn(names)))).toEqual([]);
+});
