@@ -1,5 +1,4 @@
 /** Accounts: who may call, with which plan, and whether the subscription is active. */
-
 import { asc, eq } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";

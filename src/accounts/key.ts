@@ -1,9 +1,8 @@
 /** API keys: created, shown once, and stored as their SHA-256. */
-
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { exists, insertInto, pick, query, select, update } from "../../db/query.ts";
+import { insertInto, pick, query, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dateOf, dayOf } from "../quota/allowance.ts";
@@ -28,7 +27,6 @@ export type KeyHash = string & { readonly kind: "key hash" };
 type RandomBytes = (count: number) => Uint8Array;
 
 const insertKey = insertInto(keys);
-const keyExists = query({ id: keys.id }, ({ id }) => select(exists).from(keys).where(eq(keys.id, id)));
 const keyWithAccount = query({ id: keys.id }, ({ id }) =>
   select({ ...pick(keys, "account_id", "label", "expires_at", "revoked_at"), account: accounts.name, plan: accounts.plan })
     .from(keys)
@@ -160,8 +158,7 @@ export async function rotateKey(
 ): Promise<NewKey & { replaced: { id: string; expires_at: EpochMs } }> {
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
-    const old = await sql.get(keyWithAccount, { id });
-    if (old === undefined) throw new Failure(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
+    const old = await requireKey(sql, id, action);
     if (old.revoked_at !== null) throw new Failure(`${action}: it is revoked`);
     if (isExpired(old.expires_at, now)) throw new Failure(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
@@ -192,21 +189,22 @@ export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]>
 export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs): Promise<KeyUse[]> {
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
-  if (rows.length === 0 && id !== undefined) await requireKey(db, id, "Cannot show the use of key");
+  if (rows.length === 0 && id !== undefined) await requireKey(db, id, `Cannot show the use of key "${id}"`);
   return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
 }
 
 /** Revokes a key for good: a server refuses it from the next request on. Revoking it again changes nothing. Throws if it is unknown. */
 export async function revokeKey(db: StateDb, id: string, now: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
-    await requireKey(sql, id, "Cannot revoke key");
+    await requireKey(sql, id, `Cannot revoke key "${id}"`);
     await sql.run(revokeLiveKey, { id, revoked_at: now, generation: await nextGeneration(sql, "keys") });
   });
 }
 
-async function requireKey(sql: StateSql, id: string, action: string): Promise<void> {
-  const key = await sql.get(keyExists, { id });
-  if (key === undefined) throw new Failure(`${action} "${id}": there is no key with that id; fundfeed keys list shows the ids`);
+async function requireKey(sql: StateSql, id: string, action: string) {
+  const key = await sql.get(keyWithAccount, { id });
+  if (key === undefined) throw new Failure(`${action}: there is no key with that id; fundfeed keys list shows the ids`);
+  return key;
 }
 
 function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochMs): void {

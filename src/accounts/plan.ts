@@ -1,5 +1,4 @@
 /** Plans: how many requests a day and a minute each key of an account has. They are data, not code (D-24). */
-
 import { asc, eq, inArray } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, query, select, selectAll, selectBy, update } from "../../db/query.ts";

@@ -62,17 +62,25 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
     flush(); // Keeps the lines in order.
     write(line);
   };
-  const writeFailure = (failure: LoggedFailure, leftOut: number) =>
-    writeNow(format === "json" ? jsonFailure(failure, leftOut) : textFailure(failure, leftOut));
+  const writeEntry = (time: EpochMs, level: "error" | "notice", fields: object, text: string) =>
+    writeNow(
+      format === "json"
+        ? `${JSON.stringify({ time: formatInstant(time), level, ...fields })}\n`
+        : `${formatInstant(time)} ${level} ${indented(text)}\n`,
+    );
+  const writeFailure = ([time, error, request_id]: LoggedFailure, left_out: number) => {
+    const stack = stackOf(error);
+    const omission = left_out > 0 ? `(${left_out} before it left out) ` : "";
+    writeEntry(time, "error", { request_id, error: stack, ...(left_out > 0 && { left_out }) }, `${request_id ?? "-"} ${omission}${stack}`);
+  };
   const reminders = createReminders(writeFailure);
-  const notice: Log["notice"] = (time, message) => writeNow(format === "json" ? jsonNotice(time, message) : textNotice(time, message));
 
   if (level === "none") return { request: ignore, failure: ignore, recurring: ignore, notice: ignore, flush };
   return {
     request: level === "request" ? request : ignore,
     failure: (...failure) => writeFailure(failure, 0),
     recurring: reminders.report,
-    notice,
+    notice: (time, message) => writeEntry(time, "notice", { message }, message),
     flush: () => {
       reminders.flush();
       flush();
@@ -91,23 +99,6 @@ function jsonLine({ time, request_id, method, route, status, duration_ms, accoun
 function textLine({ time, request_id, method, route, status, duration_ms, account, key_id }: RequestEntry): string {
   const caller = key_id === null ? "" : ` ${JSON.stringify(account)} ${key_id}`;
   return `${formatInstant(time)} ${status} ${method} ${route ?? "-"} ${duration_ms} ms ${request_id}${caller}\n`;
-}
-
-function jsonFailure([time, error, request_id]: LoggedFailure, left_out: number): string {
-  const entry = { time: formatInstant(time), level: "error", request_id, error: stackOf(error), ...(left_out > 0 && { left_out }) };
-  return `${JSON.stringify(entry)}\n`;
-}
-
-function textFailure([time, error, requestId]: LoggedFailure, leftOut: number): string {
-  return `${formatInstant(time)} error ${requestId ?? "-"} ${leftOut > 0 ? `(${leftOut} before it left out) ` : ""}${indented(stackOf(error))}\n`;
-}
-
-function jsonNotice(time: number, message: string): string {
-  return `${JSON.stringify({ time: formatInstant(time), level: "notice", message })}\n`;
-}
-
-function textNotice(time: number, message: string): string {
-  return `${formatInstant(time)} notice ${indented(message)}\n`;
 }
 
 /** Indents the further lines of a message, so that none looks like a line of the log. */

@@ -86,7 +86,8 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
   const families = [
     ...requestFamilies(metrics),
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
-    ...statusTurnFamilies(metrics),
+    counter("fundfeed_refreshes_total", "Runs that looked for statuses whose date has passed.", metrics.statusTurnRuns),
+    counter("fundfeed_refreshed_records_total", "Records whose status turned because a date has passed.", metrics.statusTurns),
     ...(await catalogFamilies(catalog, machine.now())),
     ...(directory === undefined ? [] : [...fileFamilies(directory), ...(await watchFamiliesIn(directory, machine.now()))]),
     ...processFamilies(metrics, machine),
@@ -127,13 +128,6 @@ function durationSamples(route: string, { durations, totalMs }: RouteUse): Metri
     return { suffix: "_bucket", labels: { route, le: bound === undefined ? "+Inf" : bound / 1000 }, value: count };
   });
   return [...buckets, { suffix: "_sum", labels: { route }, value: totalMs / 1000 }, { suffix: "_count", labels: { route }, value: count }];
-}
-
-function statusTurnFamilies({ statusTurnRuns, statusTurns }: Metrics): Family[] {
-  return [
-    counter("fundfeed_refreshes_total", "Runs that looked for statuses whose date has passed.", statusTurnRuns),
-    counter("fundfeed_refreshed_records_total", "Records whose status turned because a date has passed.", statusTurns),
-  ];
 }
 
 /** The metrics of the catalog, or only that it cannot be read. */

@@ -1,5 +1,4 @@
 /** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { warningOfChangesAhead } from "../changes/judging.ts";
 import { createApp } from "../http/app.ts";

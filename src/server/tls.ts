@@ -13,19 +13,13 @@ export function readCertificateFiles({ tlsCert, tlsKey }: ServeOptions): Certifi
 
 /** Reads the certificate again at each SIGHUP. If that fails, logs why and keeps the present one. */
 export function reloadCertificate({ onReloadSignal, now }: Machine, listener: Listener, log: Log, read: () => Certificate): void {
-  const readOrLog = () => {
+  onReloadSignal(() => {
     try {
-      return read();
+      listener.renew(read());
+      log.notice(now(), "Reloaded the certificate; new connections use it");
     } catch (error) {
       log.failure(now(), error, null);
-      return undefined;
     }
-  };
-  onReloadSignal(() => {
-    const certificate = readOrLog();
-    if (certificate === undefined) return;
-    listener.renew(certificate);
-    log.notice(now(), "Reloaded the certificate; new connections use it");
   });
 }
 
