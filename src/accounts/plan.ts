@@ -8,7 +8,7 @@ import { didYouMean } from "../text/closest.ts";
 import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
 
-export type Plan = { name: string; daily: number; per_minute: number };
+type Plan = { name: string; daily: number; per_minute: number };
 
 /** The largest quota. Arithmetic on it is exact. */
 export const QUOTA_MAX = 1_000_000_000;

@@ -5,7 +5,7 @@ import { version } from "../runtime/version.ts";
 import { HOUR_MS } from "../text/instant.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { quoted } from "../text/quoted.ts";
-import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
+import { hideKey, publicUrl, requestFailure } from "../text/request-failure.ts";
 import { type Expected, sourceList } from "./expected.ts";
 
 /** The server to read from, and what a client needs from outside. */
@@ -140,7 +140,7 @@ function wordOf(value: unknown): string {
 
 function redirectOf(headers: Headers, key: string): string {
   const location = headers.get("location");
-  return location === null ? "an unknown address" : quoted(publicUrl(withoutKey(location, key)), DETAIL_MAX);
+  return location === null ? "an unknown address" : quoted(publicUrl(hideKey(location, key)), DETAIL_MAX);
 }
 
 async function exchange(client: ApiClient, target: string): Promise<{ status: number; headers: Headers; text: string }> {
@@ -155,7 +155,7 @@ async function exchange(client: ApiClient, target: string): Promise<{ status: nu
     const response = await fetch(request);
     const text = await wholeText(response);
     // Documents are stored as they were served. Errors are printed, and may repeat the key.
-    return { status: response.status, headers: response.headers, text: response.status === 200 ? text : withoutKey(text, key) };
+    return { status: response.status, headers: response.headers, text: response.status === 200 ? text : hideKey(text, key) };
   } catch (error) {
     if (error instanceof TooLongError) throw error;
     if (timeout.aborted) throw new TemporaryError(`it did not respond within ${timeoutMs / 1000} s`);

@@ -24,7 +24,7 @@ export type Parameter<T, Required extends boolean = boolean> = {
 export const LIST_ITEMS_MAX = 50;
 
 /** A list, comma-separated or repeated (D-7). Items must be in `allowed`, if it is given (D-8). */
-export function listOf<T extends string>(options: {
+export function listParameter<T extends string>(options: {
   description: string;
   allowed?: readonly T[];
   upperCase?: boolean;
@@ -50,7 +50,12 @@ export function listOf<T extends string>(options: {
 }
 
 /** One text. It is counted in characters, not in UTF-16 units. */
-export function text(options: { description: string; lengthMax: number; needsOne?: string; example?: string }): Parameter<string, false> {
+export function textParameter(options: {
+  description: string;
+  lengthMax: number;
+  needsOne?: string;
+  example?: string;
+}): Parameter<string, false> {
   const { description, lengthMax, needsOne, example } = options;
   return {
     schema: Type.String({
@@ -66,7 +71,7 @@ export function text(options: { description: string; lengthMax: number; needsOne
 }
 
 /** An integer in plain decimal digits, without a leading zero (D-9). */
-export function integer(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
+export function integerParameter(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
   const { description, min, max, fallback } = options;
   const rule = `From ${min} to ${max}, in plain decimal digits, sent once.`;
   const reason = `must be an integer from ${min} to ${max}`;
@@ -82,7 +87,7 @@ export function integer(options: { description: string; min: number; max: number
 }
 
 /** An RFC 3339 date-time with an offset (D-10). */
-export function instant({ description }: { description: string }) {
+export function instantParameter({ description }: { description: string }) {
   const rule = "An RFC 3339 date-time with an offset, sent once; write its `+` as `%2B`.";
   const reason = "must be an RFC 3339 date-time with an offset, such as 2026-01-31T00:00:00Z";
   return {
@@ -96,7 +101,7 @@ export function instant({ description }: { description: string }) {
 }
 
 /** `true` or `false`. */
-export function flag({ description, fallback }: { description: string; fallback: boolean }): Parameter<boolean, true> {
+export function flagParameter({ description, fallback }: { description: string; fallback: boolean }): Parameter<boolean, true> {
   return {
     schema: Type.Boolean({ default: fallback, description: `${description} \`true\` or \`false\`, sent once.` }),
     required: true,
@@ -106,7 +111,7 @@ export function flag({ description, fallback }: { description: string; fallback:
 }
 
 /** A cursor. Accepts any text, and reads a repeated one as "". `decodeCursor` refuses bad ones, after all other parameters (D-2). */
-export function cursor({ description }: { description: string }): Parameter<string, false> {
+export function cursorParameter({ description }: { description: string }): Parameter<string, false> {
   return {
     schema: Type.String({
       minLength: 1,
@@ -120,7 +125,7 @@ export function cursor({ description }: { description: string }): Parameter<stri
 }
 
 /** A UUID in the path, in upper or lower case (D-17). Its value is in lower case. */
-export function pathId({ description }: { description: string }): Parameter<string, true> {
+export function idParameter({ description }: { description: string }): Parameter<string, true> {
   return {
     schema: Type.String({ format: "uuid", description: `${description} A UUID, in upper or lower case.` }),
     required: true,

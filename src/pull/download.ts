@@ -7,7 +7,7 @@ import { Failure, messageOf } from "../../db/reason.ts";
 import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { publicUrl, requestFailure, withoutKey } from "../text/request-failure.ts";
+import { hideKey, publicUrl, requestFailure } from "../text/request-failure.ts";
 
 export type DownloadRequest = {
   url: URL;
@@ -95,7 +95,7 @@ export async function download(net: Net, request: DownloadRequest, path: string,
     return result;
   } catch (error) {
     // A new error without a cause, because the message of the runtime may contain the key.
-    throw new Failure(withoutKey(`Cannot fetch ${publicUrl(request.url)}: ${messageOf(error)}`, request.key));
+    throw new Failure(hideKey(`Cannot fetch ${publicUrl(request.url)}: ${messageOf(error)}`, request.key));
   } finally {
     await file.close();
     if (result?.outcome !== "saved") await rm(path);
@@ -194,7 +194,7 @@ function urlWithoutKey({ href }: URL, key: string | undefined): string {
   const hidden = href.replace(/([?&][^=&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
     key !== undefined && key !== "" && decoded(value) === key ? `${name}…` : whole,
   );
-  return withoutKey(hidden, key);
+  return hideKey(hidden, key);
 }
 
 function decoded(value: string): string {

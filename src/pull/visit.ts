@@ -4,7 +4,7 @@ import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../db/reason.ts";
 import { textOf } from "../text/json-value.ts";
-import { publicUrl, withoutKey } from "../text/request-failure.ts";
+import { hideKey, publicUrl } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type Net, type Validators } from "./download.ts";
 
 export type Visit = {
@@ -91,7 +91,7 @@ export async function fetchJson(
   const { outcome, path } = await fetchFile(visit, name, request);
   if (outcome !== "saved") throw new Failure(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
   const saved = await readFile(path, "utf8");
-  const text = withoutKey(saved, visit.key).replace(/^\ufeff/, "");
+  const text = hideKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, request.url) };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sourceCodes } from "../../src/cli/arguments.ts";
 import { fields } from "../../src/filter/filter.ts";
-import { listOf } from "../../src/http/parameter-kinds.ts";
+import { listParameter } from "../../src/http/parameter-kinds.ts";
 import { sourceCode } from "../../src/mcp/arguments.ts";
 import { upperCaseCode } from "../../src/text/source-code.ts";
 
@@ -11,7 +11,7 @@ test("upperCaseCode() changes only ASCII letters, so that no code becomes anothe
 
 test.each<[door: string, read: (code: string) => unknown]>([
   ["the command line", (code) => sourceCodes([code])],
-  ["the API", (code) => listOf({ description: "", upperCase: true }).read([code])],
+  ["the API", (code) => listParameter({ description: "", upperCase: true }).read([code])],
   ["the filters of searches", (code) => fields.source.read([code])],
   ["the MCP tools", (code) => sourceCode.read(code)],
 ])("%s does not take ß for SS", (_, read) => {

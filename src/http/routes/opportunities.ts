@@ -8,7 +8,7 @@ import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { isNotModified, validatorsOf } from "../etag.ts";
 import { operation } from "../operation.ts";
-import { cursor, instant, integer, listOf, pathId, text } from "../parameter-kinds.ts";
+import { cursorParameter, idParameter, instantParameter, integerParameter, listParameter, textParameter } from "../parameter-kinds.ts";
 import { parameters } from "../parameters.ts";
 import { Problem } from "../problem.ts";
 import { detailEnvelope, respond, respondPage } from "../respond.ts";
@@ -30,26 +30,26 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
     {
       ...parameters({
         query: {
-          status: listOf({ description: "Only these statuses.", allowed: statuses }),
-          source: listOf({
+          status: listParameter({ description: "Only these statuses.", allowed: statuses }),
+          source: listParameter({
             description: "Only these source codes, in upper or lower case. `OTHER` matches every source that is not in the source catalog.",
             upperCase: true,
             example: "GRANTS_GOV",
           }),
-          agency: text({
+          agency: textParameter({
             description: "Only if the agency's name contains this text, in upper or lower case.",
             lengthMax: 200,
             example: "NASA",
           }),
-          program_type: listOf({ description: "Only these program types.", allowed: programTypes }),
-          source_opportunity_id: text({
+          program_type: listParameter({ description: "Only these program types.", allowed: programTypes }),
+          source_opportunity_id: textParameter({
             description: "Only the record that has or had this upstream identifier. Needs exactly one `source`.",
             lengthMax: 256,
             needsOne: "source",
           }),
-          updated_since: instant({ description: "Only records that changed after this instant (not at it)." }),
-          limit: integer({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
-          cursor: cursor({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
+          updated_since: instantParameter({ description: "Only records that changed after this instant (not at it)." }),
+          limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
+          cursor: cursorParameter({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
         },
       }),
       detail: operation({
@@ -74,7 +74,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
       return respond(call, 200, { ...headers, "Content-Type": "application/json" }, detailEnvelope(found.document, call.id));
     },
     {
-      ...parameters({ params: { id: pathId({ description: "The service's id of the opportunity." }) } }),
+      ...parameters({ params: { id: idParameter({ description: "The service's id of the opportunity." }) } }),
       detail: operation({
         operationId: "getOpportunity",
         summary: "One opportunity",
