@@ -16,9 +16,3 @@ export function addressOf(path: string, query: UrlQuery): string {
 export function opportunityAddress(id: string): string {
   return `/opportunities/${encodeURIComponent(id)}`;
 }
-
-/** An address that may be linked to: http or https. Anything else, such as `javascript:`, is undefined. */
-export function webAddress(url: string | null): string | undefined {
-  const parsed = URL.parse(url ?? "");
-  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : undefined;
-}

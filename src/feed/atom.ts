@@ -4,9 +4,10 @@ import { changesInWords } from "../events/in-words.ts";
 import { numberOf } from "../search/number.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { factsOf, type Printer, webUrl } from "./printers.ts";
+import { webAddress } from "../text/web-address.ts";
+import { factsOf, type Printer } from "./printers.ts";
 
-export type AtomFeed = {
+type AtomFeed = {
   /** A UUID that stays the same for the same catalog and the same choice of events. */
   id: string;
   title: string;
@@ -50,7 +51,7 @@ function atomEntry({ event, opportunity }: FeedEntry): string {
   const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
   const number = numberOf(opportunity);
   const facts = [...(number === null ? [] : [number]), ...factsOf(opportunity)].join(", ");
-  const url = webUrl(source.url);
+  const url = webAddress(source.url);
   return `  <entry>
     <id>urn:uuid:${xml(event.id)}</id>
     <title>${xml(`${capitalized(first)}${more}: ${title}`)}</title>

@@ -6,6 +6,7 @@ import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
+import { webAddress } from "../text/web-address.ts";
 
 /**
  * Turns entries into text, batch by batch. `end` gets what a reader must know about the whole. The text may be printed as it is: control
@@ -111,19 +112,13 @@ export function markdownPrinter(): Printer {
 function markdownHead(opportunity: Opportunity): string {
   const { title, source } = opportunity;
   const number = markdownText(numberInWords(opportunity));
-  const url = webUrl(source.url);
+  const url = webAddress(source.url);
   const link = url === undefined ? number : `[${number}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`;
   return `${link} ${markdownText(title)} (${factsOf(opportunity).map(markdownText).join(", ")})`;
 }
 
 function markdownText(text: string): string {
   return oneLine(text).replace(/([\\|`*_~<>[\]#&])/g, "\\$1");
-}
-
-/** An address of the web in its normal form, which has no characters that an IRI must not have; `undefined` for anything else. */
-export function webUrl(text: string | null): string | undefined {
-  const url = URL.parse(text ?? "");
-  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
 /** Who offers it, and how it stands: agency, source, status, deadline. */

@@ -3,6 +3,7 @@ import { changesInWords, statusInWords } from "../events/in-words.ts";
 import { counted } from "../text/counted.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
@@ -90,11 +91,5 @@ function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[],
     statusInWords(status),
     dates.closes_at === null ? null : `closes ${dateInWords(dates.closes_at, zone)}`,
   ].filter((fact) => fact !== null);
-  return { title: oneLine(title), url: pageOf(source.url), facts: facts.map(oneLine).join(" · "), changes, count };
-}
-
-/** The address of the upstream's page, if it can be a link. */
-function pageOf(url: string | null): string | null {
-  const parsed = url === null ? null : URL.parse(url);
-  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : null;
+  return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
 }
