@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The page of what changed: how many changes there were by day and severity, and what they were. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { type Counts, countEvents, newestDetection } from "../events/counts.ts";
+import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type OpportunityVersion, readWindow, type WindowPosition } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
@@ -123,12 +123,12 @@ function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean {
 }
 
 /** Without what is less severe. */
-function atLeastOf(counts: Counts, atLeast: Severity): Counts {
+function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
   const shown = severities.map((severity, rank) => [severity, rank >= severities.indexOf(atLeast) ? counts[severity] : 0]);
-  return Object.fromEntries(shown) as Counts;
+  return Object.fromEntries(shown) as EventCounts;
 }
 
-function bucketOf(given: UrlQuery, counts: Counts, start: EpochMs, days: number): Bucket {
+function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: number): Bucket {
   const [first, last] = [utcDate(start), utcDate(start + (days - 1) * DAY_MS)];
   const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
   return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** Charts as inline SVG. Each has its numbers as text, too. */
 
-import type { Counts } from "../events/counts.ts";
+import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { SeverityMark } from "./marks.tsx";
 
@@ -31,7 +31,7 @@ export function Bars({ values, names, title }: { values: readonly number[]; name
 }
 
 /** A bucket of the chart: what it is called, short and in full, and where its events are listed. */
-export type Bucket = { name: string; address: string; counts: Counts };
+export type Bucket = { name: string; address: string; counts: EventCounts };
 
 /** From the bottom of a bar to its top: the most severe ones are the easiest to compare. */
 const stacked: readonly Severity[] = severities.toReversed();
@@ -160,7 +160,7 @@ function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: r
   );
 }
 
-export function totalOf(counts: Counts): number {
+export function totalOf(counts: EventCounts): number {
   return severities.reduce((sum, severity) => sum + counts[severity], 0);
 }
 

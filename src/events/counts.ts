@@ -5,14 +5,14 @@ import { listOf, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { eventTypes, type Severity, severities } from "./event.ts";
+import { shownType } from "./list.ts";
 
 /** `since` is exclusive and `until` inclusive, as in the feed. Types are as the API returns them. */
-export type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; types?: readonly string[] | undefined };
+type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; types?: readonly string[] | undefined };
 
 /** The events of a bucket. What is none of the known severities is not counted. */
-export type Counts = Record<Severity, number>;
+export type EventCounts = Record<Severity, number>;
 
-const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
 const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };
 type Placeholders = Record<keyof typeof period, SQL>;
 const isInPeriod = ({ since, until }: Placeholders) => and(gt(events.detected_at, since), lte(events.detected_at, until));
@@ -43,12 +43,12 @@ const ofOpportunities = query({ ...period, ids: listOf(opportunities.id) }, (val
 );
 const newest = query({}, () => select({ detected_at: max(events.detected_at) }).from(events));
 
-/** Counts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
+/** EventCounts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
 export async function countEvents(
   db: CatalogDb,
   { since, until, bucketMs, types }: CountedPeriod,
   ids?: readonly string[],
-): Promise<Counts[]> {
+): Promise<EventCounts[]> {
   const values = { since, until, types: types ?? eventTypes };
   const statement = types === undefined ? all : ofTypes;
   const rows = ids === undefined ? await db.all(statement, values) : await db.all(ofOpportunities, { ...values, ids });
@@ -60,7 +60,7 @@ export async function countEvents(
   return buckets;
 }
 
-function noCounts(): Counts {
+function noCounts(): EventCounts {
   return { noise: 0, cosmetic: 0, informational: 0, material: 0, critical: 0, unknown: 0 };
 }
 

@@ -11,7 +11,7 @@ import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
  * One changed field. `before` and `after` are short forms of the values: null where there is no value, `undefined` where it is too long for a
  * line. Contacts are personal data and have neither.
  */
-export type ChangeInWords = {
+type ChangeInWords = {
   field: string;
   label: string;
   before: string | null | undefined;

@@ -15,7 +15,7 @@ const seqById = query({ id: opportunities.id }, ({ id }) =>
 );
 
 /** The type as the API returns it: `unknown` if it is none of `eventTypes`. */
-const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
+export const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
 
 const page = (withTypes: boolean, withInsignificant: boolean) =>
   query(
