@@ -1,10 +1,27 @@
 /**
- * When a message that failed is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
+ * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
  * as no instant at all, and one long leap counts as at most a day.
  */
+import { Failure } from "../../db/reason.ts";
 import { retryDelayMs } from "../runtime/retry.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";
 import type { Attempts } from "./watch.ts";
+
+/** A receiver did not accept a message. The message names the receiver and the reason, and never a secret. */
+export class DeliveryError extends Failure {
+  constructor(
+    message: string,
+    /** The delay that the receiver asks for. */
+    readonly retryAfterMs?: number | undefined,
+    /** Whether the receiver wants no further messages: 410 Gone. */
+    readonly isGone = false,
+  ) {
+    super(message);
+  }
+}
+
+/** The reason of a delivery that a stop signal cut off. */
+export const STOPPED = "it was stopped";
 
 /** How long a message may fail until its watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
@@ -29,7 +46,7 @@ export function dueAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
 export function failedOnce(
   attempts: Attempts,
   now: EpochMs,
-  { message, retryAfterMs }: { message: string; retryAfterMs?: number | undefined },
+  { message, retryAfterMs }: Pick<DeliveryError, "message" | "retryAfterMs">,
   random: () => number,
 ): Attempts {
   const count = attempts.count + 1;

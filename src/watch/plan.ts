@@ -16,9 +16,9 @@ import type { PlannedMessage } from "./pending.ts";
 import type { WatchPosition } from "./position.ts";
 import { isDigest, type Watch } from "./watch.ts";
 
-export const ITEMS_MAX = 100;
+const ITEMS_MAX = 100;
 /** The most items of each kind that a digest has. It counts the others. */
-export const DIGEST_MAX = 50;
+const DIGEST_MAX = 50;
 
 /** The types of events that are reported as changes. That an opportunity was added is what the item "new" says. */
 const CHANGES = eventTypes.filter((type) => type !== "opportunity_added");
@@ -36,7 +36,7 @@ type Collected = {
 
 type Contained = Pick<Collected, "counts" | "severities" | "items">;
 
-export type Planning = {
+type Planning = {
   catalog: CatalogDb;
   watch: Watch;
   position: WatchPosition;
@@ -80,8 +80,7 @@ async function collectPage(
   { catalog, watch, position, matching, now, itemsMax = ITEMS_MAX }: Planning,
   bytesMax: number,
 ): Promise<Collected> {
-  const { members } = position;
-  const matches = new Set(matching);
+  const { arrivals, gone, concerns } = compared(position, matching);
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
   const addFirst = async (ids: readonly string[], item: (opportunity: Opportunity) => MessageItem): Promise<string[]> => {
@@ -91,14 +90,12 @@ async function collectPage(
     return next === undefined ? first : first.slice(0, first.indexOf(next.id));
   };
 
-  const arrivals = matching.filter((id) => !members.has(id));
   const joining = await addFirst(arrivals, newItem);
 
-  const changes = await readChanges({ catalog, watch, position, now }, (id) => members.has(id) || matches.has(id), page.room());
+  const changes = await readChanges({ catalog, watch, position, now }, concerns, page.room());
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
   const feed = entries.length === changes.entries.length ? changes.feed : feedAfter(entries, position);
 
-  const gone = [...members].filter((id) => !matches.has(id));
   const leaving = await addFirst(gone, leftItem);
   return {
     counts: { new: joining.length, changed: entries.length, left: leaving.length },
@@ -110,6 +107,16 @@ async function collectPage(
   };
 }
 
+/** What matches now, compared with what matched before. Changes of opportunities in either concern the watch. */
+function compared({ members }: WatchPosition, matching: readonly string[]) {
+  const matches = new Set(matching);
+  return {
+    arrivals: matching.filter((id) => !members.has(id)),
+    gone: [...members].filter((id) => !matches.has(id)),
+    concerns: (id: string) => members.has(id) || matches.has(id),
+  };
+}
+
 function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): FeedPosition {
   const last = entries.at(-1);
   return last === undefined ? feed : { seq: last.seq, id: last.event.id };
@@ -117,17 +124,14 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
 
 /** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
 async function collectDigest({ catalog, watch, position, matching, now }: Planning, bytesMax: number): Promise<Collected> {
-  const { members } = position;
-  const matches = new Set(matching);
-  const joining = matching.filter((id) => !members.has(id));
-  const leaving = [...members].filter((id) => !matches.has(id));
+  const { arrivals: joining, gone: leaving, concerns } = compared(position, matching);
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
   const counts: MessageCounts = { new: joining.length, changed: 0, left: leaving.length };
   let { feed } = position;
   let oldestAt = now;
   for (;;) {
     const step = { catalog, watch, position: { ...position, feed }, now };
-    const page = await readChanges(step, (id) => members.has(id) || matches.has(id), ITEMS_MAX);
+    const page = await readChanges(step, concerns, ITEMS_MAX);
     for (const entry of page.entries) {
       const { count, first } = bySeverity.get(entry.event.severity) ?? { count: 0, first: [] };
       bySeverity.set(entry.event.severity, { count: count + 1, first: count < DIGEST_MAX ? [...first, entry] : first });

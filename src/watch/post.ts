@@ -12,9 +12,9 @@ import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "./addresses.ts";
-import { DeliveryError, STOPPED } from "./delivery-error.ts";
+import { DeliveryError, STOPPED } from "./attempts.ts";
 
-export type Posting = {
+type Posting = {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body: string;

@@ -4,7 +4,7 @@ import { type Digest, type DigestEntry, digestOf, moreInWords } from "./digest.t
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
 import type { SlackReceiver, Zone } from "./watch.ts";
-import { urlOf } from "./webhook.ts";
+import { postingTo } from "./webhook.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
@@ -24,12 +24,9 @@ export async function sendToSlack(
   stop: AbortSignal,
 ): Promise<void> {
   await post({
-    url: urlOf(receiver.url, machine),
+    ...postingTo(receiver, machine),
     headers: {},
     body: JSON.stringify(slackMessage(JSON.parse(body) as Message, zone)),
-    allowPrivate: receiver.allow_private,
-    allowHttp: receiver.allow_http,
-    now: machine.now(),
     stop,
   });
 }

@@ -3,7 +3,7 @@ import { codeOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
-import { DeliveryError, STOPPED } from "./delivery-error.ts";
+import { DeliveryError, STOPPED } from "./attempts.ts";
 import type { Message } from "./message.ts";
 import { placeName, readSecret } from "./secrets.ts";
 import type { MailReceiver, Zone } from "./watch.ts";

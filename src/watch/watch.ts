@@ -7,7 +7,7 @@ import type { EpochMs } from "../text/instant.ts";
 export type SecretPlace = { file: string } | { variable: string };
 
 /** A receiver over HTTP. A URL that is itself a secret is in a file or a variable. */
-type HttpReceiver = {
+export type HttpReceiver = {
   url: { text: string } | SecretPlace;
   /** Allows addresses of this machine and of private networks. */
   allow_private: boolean;

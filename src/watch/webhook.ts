@@ -1,10 +1,10 @@
 /** Webhooks by Standard Webhooks 1.0 (standardwebhooks.com): three headers, one of them with the signatures of id, timestamp and body. */
 import { createHmac } from "node:crypto";
 import type { Machine } from "../runtime/machine.ts";
-import { DeliveryError } from "./delivery-error.ts";
+import { DeliveryError } from "./attempts.ts";
 import { post } from "./post.ts";
 import { placeName, readSecret } from "./secrets.ts";
-import type { SecretPlace, WebhookReceiver } from "./watch.ts";
+import type { HttpReceiver, SecretPlace, WebhookReceiver } from "./watch.ts";
 
 const PREFIX = "whsec_";
 /** A secret has 24 to 64 bytes. */
@@ -19,21 +19,22 @@ export async function sendWebhook(
   stop: AbortSignal,
 ): Promise<void> {
   const secrets = readSigningSecrets(receiver.secret, machine);
-  const now = machine.now();
-  const timestamp = `${Math.floor(now / 1000)}`;
+  const timestamp = `${Math.floor(machine.now() / 1000)}`;
   await post({
-    url: urlOf(receiver.url, machine),
+    ...postingTo(receiver, machine),
     headers: {
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(" "),
     },
     body,
-    allowPrivate: receiver.allow_private,
-    allowHttp: receiver.allow_http,
-    now,
     stop,
   });
+}
+
+/** What every message to a receiver is posted with. Throws a DeliveryError. */
+export function postingTo({ url, allow_private, allow_http }: HttpReceiver, machine: Pick<Machine, "env" | "now">) {
+  return { url: urlOf(url, machine), allowPrivate: allow_private, allowHttp: allow_http, now: machine.now() };
 }
 
 /** The URL of a receiver. Throws a DeliveryError that does not repeat it. */

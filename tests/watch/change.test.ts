@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, matches } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { DeliveryError } from "../../src/watch/delivery-error.ts";
+import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchingEach } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";

@@ -11,7 +11,7 @@ import { openWatchFile, type WatchFile } from "../../db/sqlite/open.ts";
 import { matches } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { DeliveryError } from "../../src/watch/delivery-error.ts";
+import { DeliveryError } from "../../src/watch/attempts.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";
 import { runWatches } from "../../src/watch/run.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { DeliveryError } from "../../src/watch/delivery-error.ts";
+import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
 import { countMembers, positionOf } from "../../src/watch/position.ts";

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { Webhook } from "standardwebhooks";
-import type { DeliveryError } from "../../src/watch/delivery-error.ts";
+import type { DeliveryError } from "../../src/watch/attempts.ts";
 import { post } from "../../src/watch/post.ts";
 import type { WebhookReceiver } from "../../src/watch/watch.ts";
 import { newSigningSecret, sendWebhook } from "../../src/watch/webhook.ts";
