@@ -28,26 +28,43 @@ export type CommandEntry = {
 };
 
 /** Loads a module of commands: functions that add the arguments, the own options and the action of a command. */
-export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: Command, cli: Cli) => Command }>;
+export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: CliCommand, cli: Cli) => Command }>;
 
 export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
 
 /** The options of a command that opens a database. */
 export type CommonOptions = DatabaseLocation & OutputOptions;
 
+/** A command with short forms of what many commands have. */
+export class CliCommand extends Command {
+  /** Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. */
+  setting(flags: string, about: string, values?: readonly string[] | ((text: string) => unknown), preset?: unknown): this {
+    const option = new Option(flags, about);
+    option.env(`FUNDFEED_${option.name().replaceAll("-", "_").toUpperCase()}`).default(preset);
+    if (typeof values === "function") option.argParser(values);
+    else if (values !== undefined) option.choices(values);
+    return this.addOption(option);
+  }
+
+  /** Adds an option with some choices. */
+  choice(flags: string, about: string, choices: readonly string[], preset?: string): this {
+    return this.addOption(new Option(flags, about).choices(choices).default(preset));
+  }
+
+  /** Ends the help with these command lines. */
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  }
+}
+
 /** A new command with the options that all commands have: --json, and --data and --database unless it opens no database. */
-export function newCommand(name: string, { about, args, mode }: CommandEntry): Command {
-  const made = new Command(name).description(about).option("--json", "print one JSON document instead of text");
+export function newCommand(name: string, { about, args, mode }: CommandEntry): CliCommand {
+  const made = new CliCommand(name).description(about).option("--json", "print one JSON document instead of text");
   if (args !== undefined) made.usage(`[options] ${args}`);
   if (mode === "nothing") return made;
   return made
-    .addOption(new Option("--data <dir>", "data directory").env("FUNDFEED_DATA").default("fundfeed-data").argParser(nonBlank))
-    .addOption(
-      new Option(
-        "--database <url>",
-        "PostgreSQL database to use instead: postgres://host/name; put a URL with a password into the variable",
-      ).env("FUNDFEED_DATABASE"),
-    )
+    .setting("--data <dir>", "data directory", nonBlank, "fundfeed-data")
+    .setting("--database <url>", "PostgreSQL database to use instead: postgres://host/name; put a URL with a password into the variable")
     .hook("preAction", (chosen) => {
       chooseLocation(chosen);
       chosen.setOptionValue("mode", mode);

@@ -1,16 +1,17 @@
 /** The filters as options of a command, and the file that `--match` names. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
 import { BadValue } from "../filter/kinds.ts";
 import { readText } from "../runtime/read-text.ts";
 import { closest } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
+import type { CliCommand } from "./command.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
 
 /** Adds `--match` and an option for each filter, but for those that the command has already. */
-export function addFilterOptions(command: Command): Command {
+export function addFilterOptions(command: CliCommand): CliCommand {
   const present = new Set(command.options.map(({ long }) => long));
   for (const name of fieldNames) if (!present.has(flagOf(name))) command.addOption(optionOf(name));
   return command.option(
@@ -29,7 +30,7 @@ export function filterOf(options: FilterOptions): Filter {
 }
 
 /** The arguments replace the words of a `--match` file. Words that are none, and words in both places, end the command with a usage error. */
-export function withWords(command: Command, filter: Filter, words: readonly string[]): Filter {
+export function withWords(command: CliCommand, filter: Filter, words: readonly string[]): Filter {
   const given = words.filter((word) => word.trim() !== "");
   if (given.length === 0) return filter;
   if (command.getOptionValue("words") !== undefined) command.error("error: give the words as arguments or with --words, not both");
@@ -42,7 +43,7 @@ export function withWords(command: Command, filter: Filter, words: readonly stri
 }
 
 /** Ends the command with a usage error if a range of the filter is empty now and, for a filter that is kept, still empty `later`. */
-export function refuseEmptyRanges(command: Command, filter: Filter, now: EpochMs, later = now): void {
+export function refuseEmptyRanges(command: CliCommand, filter: Filter, now: EpochMs, later = now): void {
   const empty = emptyRange(filter, now);
   if (empty === undefined || emptyRange(filter, later) === undefined) return;
   const { low, relation, high } = empty;
@@ -50,7 +51,7 @@ export function refuseEmptyRanges(command: Command, filter: Filter, now: EpochMs
 }
 
 /** A word that begins with "--" was meant as an option. */
-export function refuseUnknownOptions(command: Command, words: readonly string[]): void {
+export function refuseUnknownOptions(command: CliCommand, words: readonly string[]): void {
   const unknown = words.find((word) => word.startsWith("--"));
   if (unknown === undefined) return;
   const name = unknown.replace(/=.*/, "");

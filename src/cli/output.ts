@@ -74,11 +74,6 @@ export function daysAgo(days: number): string {
 /** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 
-/** The end of a help text: example command lines. */
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
-}
-
 /** One entry of a list in a help text: its name or columns, and a description that is wrapped in a column of its own. */
 export function helpEntry(lead: string, about: string): string {
   return `  ${lead}  ${wrapped(about, TERMINAL_WIDTH - lead.length - 4).join(`\n${" ".repeat(lead.length + 4)}`)}`;

@@ -1,20 +1,17 @@
 /** What the commands that search share: where the search index is, and bringing it up to date. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
-import type { Cli, CommonOptions } from "./command.ts";
+import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
 export type SearchOptions = CommonOptions & { searchData?: string };
 
-export function addSearchOptions(command: Command): Command {
-  return command.addOption(
-    new Option("--search-data <dir>", "directory of the search index, search.db (default: the data directory)").env("FUNDFEED_SEARCH_DATA"),
-  );
+export function addSearchOptions(command: CliCommand): CliCommand {
+  return command.setting("--search-data <dir>", "directory of the search index, search.db (default: the data directory)");
 }
 
 /** Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted. */

@@ -1,13 +1,12 @@
 /** What the commands of `watch` share: where watch.db is, and opening it. */
 
-import { type Command, Option } from "commander";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import type { Watch, WatchDefinition, WatchStatus } from "../watch/watch.ts";
-import type { Cli, CommonOptions } from "./command.ts";
+import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
 import { formatCount } from "./output.ts";
@@ -20,16 +19,12 @@ const CENTURY_MS = 100 * 365 * DAY_MS;
 
 export type WatchOptions = CommonOptions & { watchData?: string };
 
-export function addWatchOptions(command: Command): Command {
-  return command.addOption(
-    new Option("--watch-data <dir>", "directory of watch.db (default: the data directory; required with --database)").env(
-      "FUNDFEED_WATCH_DATA",
-    ),
-  );
+export function addWatchOptions(command: CliCommand): CliCommand {
+  return command.setting("--watch-data <dir>", "directory of watch.db (default: the data directory; required with --database)");
 }
 
 /** Ends the command with a usage error if a filter has a range that is always empty from now on. */
-export function refuseAlwaysEmptyRanges(command: Command, filter: Filter, now: EpochMs): void {
+export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now: EpochMs): void {
   refuseEmptyRanges(command, filter, now, now + CENTURY_MS);
 }
 

@@ -1,14 +1,14 @@
 /** The receiver of a watch, and what its messages are like, as options of `watch add` and `watch set`. */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { isMailAddress, smtpServer } from "../watch/smtp.ts";
 import type { Receiver, SecretPlace } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl } from "./arguments.ts";
-import type { Cli } from "./command.ts";
+import type { Cli, CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
 
@@ -41,7 +41,7 @@ export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: 
 const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
 
 /** A new watch has a value for each. */
-export function addMessageOptions(command: Command, isNew: boolean): Command {
+export function addMessageOptions(command: CliCommand, isNew: boolean): CliCommand {
   const to = new Option("--to <receiver>", "what receives the messages").choices(receivers);
   const atLeast = new Option("--at-least <severity>", "report changes of this severity or a higher one").choices(
     severities.filter((each) => each !== "unknown"),
@@ -55,7 +55,7 @@ export function addMessageOptions(command: Command, isNew: boolean): Command {
     .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
     .option("--secret-file <file>", `webhook: file of signing secrets (default: ${VARIABLES.secret}); created with a new one if missing`)
     .option("--mail-to <address>", "smtp: who gets the mail: one address", mailAddress)
-    .addOption(new Option("--mail-from <address>", "smtp: the sender").env("FUNDFEED_MAIL_FROM").argParser(mailAddress))
+    .setting("--mail-from <address>", "smtp: the sender", mailAddress)
     .option("--smtp-url-file <file>", `smtp: file with the server, smtps://user:password@mail.example.org (default: ${VARIABLES.smtp})`)
     .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
     .option("--allow-http", "webhook, slack: allow a URL without TLS")
@@ -63,7 +63,7 @@ export function addMessageOptions(command: Command, isNew: boolean): Command {
 }
 
 /** The receiver that the options name, if it can be used. Options of other receivers end the command with a usage error. */
-export function receiverOf(cli: Cli, command: Command, to: Receiver["to"], options: ReceiverOptions): Receiver {
+export function receiverOf(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver {
   if (to === "slack" && options.url !== undefined)
     command.error(`error: the URL of --to slack is a secret; put it into a file (--url-file) or into ${VARIABLES.slack}`);
   const foreign = givenNames(command).find((name) => !(receiversOf[name] as readonly string[]).includes(to));
@@ -75,7 +75,7 @@ export function receiverOf(cli: Cli, command: Command, to: Receiver["to"], optio
 }
 
 /** A receiver with the options that were given in place of its own. With --to, it is another one, made of the options alone. */
-export function changedReceiver(cli: Cli, command: Command, present: Receiver, options: MessageOptions): Receiver {
+export function changedReceiver(cli: Cli, command: CliCommand, present: Receiver, options: MessageOptions): Receiver {
   if (options.to !== undefined) return receiverOf(cli, command, options.to, options);
   const names = givenNames(command);
   if (names.length === 0) return present;
@@ -86,7 +86,7 @@ export function changedReceiver(cli: Cli, command: Command, present: Receiver, o
 }
 
 /** The options of receivers on the command line, without those of the environment. */
-function givenNames(command: Command): (keyof typeof receiversOf)[] {
+function givenNames(command: CliCommand): (keyof typeof receiversOf)[] {
   const names = Object.keys(receiversOf) as (keyof typeof receiversOf)[];
   return names.filter((name) => command.getOptionValueSource(name) === "cli");
 }
@@ -105,7 +105,7 @@ function optionsOf(receiver: Receiver): ReceiverOptions {
   };
 }
 
-function usableReceiver(cli: Cli, command: Command, to: Receiver["to"], options: ReceiverOptions): Receiver {
+function usableReceiver(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver {
   const { machine } = cli;
   const { url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
   if (to === "stdout") return { to };
@@ -133,14 +133,14 @@ function usableReceiver(cli: Cli, command: Command, to: Receiver["to"], options:
 }
 
 /** The file or the variable. Without either, ends the command with a usage error that begins with `requirement`. */
-function placeOf({ machine }: Cli, command: Command, file: string | undefined, variable: string, requirement: string): SecretPlace {
+function placeOf({ machine }: Cli, command: CliCommand, file: string | undefined, variable: string, requirement: string): SecretPlace {
   if (file !== undefined) return { file: resolve(file) };
   if ((machine.env[variable] ?? "").trim() === "") command.error(`error: ${requirement} or ${variable}`);
   return { variable };
 }
 
 /** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
-function secretPlace(cli: Cli, command: Command, path: string | undefined): SecretPlace {
+function secretPlace(cli: Cli, command: CliCommand, path: string | undefined): SecretPlace {
   const { machine } = cli;
   const requirement = "--to webhook requires --secret-file, which is created if it is missing,";
   const place = placeOf(cli, command, path, VARIABLES.secret, requirement);

@@ -1,6 +1,6 @@
 /** The commands of the program, for tests of all of them and of a single one. */
 import type { Command } from "commander";
-import { type CommandEntry, newCommand } from "../../src/cli/command.ts";
+import { type CliCommand, type CommandEntry, newCommand } from "../../src/cli/command.ts";
 import { createProgram } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { machineOf } from "./command-line.ts";
@@ -22,7 +22,7 @@ export function wholeProgram(): Promise<Command> {
 }
 
 /** A command before its module gives it arguments, options and an action. */
-export function bareCommand(words: string): Command {
+export function bareCommand(words: string): CliCommand {
   const entry = entries[words];
   if (entry === undefined) throw new Error(`There is no command ${words}`);
   return newCommand(words.split(" ").at(-1) ?? "", entry);

@@ -1,18 +1,17 @@
 /** `fundfeed accounts list`, `fundfeed accounts create` and `fundfeed accounts set`. */
-import { type Command, Option } from "commander";
 import { type Account, createAccount, FIRST_PLAN, listAccounts, setAccount, subscriptions } from "../../accounts/account.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { examples, instantOrNull, printResult, table } from "../output.ts";
+import { instantOrNull, printResult, table } from "../output.ts";
 
-export function listCommand(command: Command, cli: Cli): Command {
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const accounts = (await withState(cli, options, listAccounts)).map(shown);
     printResult(cli, options, accounts, table(accounts, "No accounts yet. Create one with a key: fundfeed keys create --account NAME"));
   });
 }
 
-export function createCommand(command: Command, cli: Cli): Command {
+export function createCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<name>", "name of the account")
     .option("--plan <plan>", "plan of the account", FIRST_PLAN)
@@ -22,12 +21,12 @@ export function createCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function setCommand(command: Command, cli: Cli): Command {
+export function setCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<name>", "name of the account")
     .option("--plan <plan>", "new plan")
-    .addOption(new Option("--subscription <state>", "active, or inactive to refuse the account's keys").choices(subscriptions))
-    .addHelpText("after", examples('fundfeed accounts set "Acme Research" --subscription inactive'))
+    .choice("--subscription <state>", "active, or inactive to refuse the account's keys", subscriptions)
+    .examples('fundfeed accounts set "Acme Research" --subscription inactive')
     .action(async (name: string, options: CommonOptions & { plan?: string; subscription?: string }) => {
       const { plan, subscription } = options;
       const change = { ...(plan === undefined ? {} : { plan }), ...(subscription === undefined ? {} : { subscription }) };

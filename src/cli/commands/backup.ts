@@ -1,21 +1,20 @@
 /** `fundfeed backup` and `fundfeed restore`. */
 import { mkdirSync } from "node:fs";
-import type { Command } from "commander";
 import { type DatabaseLocation, locationName } from "../../../db/open.ts";
 import { Failure } from "../../../db/reason.ts";
 import { type BackedUp, type BackupReport, backUp, restore } from "../../../db/sqlite/backup.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { useAndClose } from "../databases.ts";
-import { examples, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { progressLine } from "../progress.ts";
 
-export function backupCommand(command: Command, cli: Cli): Command {
+export function backupCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<dir>", "directory for the copy; created if it is missing")
-    .addHelpText("after", examples("fundfeed backup /var/backups/fundfeed-20261122"))
+    .examples("fundfeed backup /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (docs/operate/postgres.md)`);
@@ -50,10 +49,10 @@ async function backUpFiles(machine: Machine, { data, mode = "inspect" }: Databas
   );
 }
 
-export function restoreCommand(command: Command, cli: Cli): Command {
+export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<dir>", "directory that `backup` created")
-    .addHelpText("after", examples("fundfeed restore /var/backups/fundfeed-20261122"))
+    .examples("fundfeed restore /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);

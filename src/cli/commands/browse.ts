@@ -1,5 +1,5 @@
 /** `fundfeed browse`: show opportunities and what changed in a web browser. */
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { type DatabaseLocation, openCatalogAt } from "../../../db/open.ts";
 import type { Listener } from "../../http/listen.ts";
 import { createLog, type Log } from "../../monitoring/log.ts";
@@ -8,9 +8,9 @@ import { type KeptOpen, keepOpen } from "../../search/kept-open.ts";
 import { originOf } from "../../server/addresses.ts";
 import { drain, watchStopSignals } from "../../server/signals.ts";
 import { nonBlank, wholeNumber } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 
 /** Next to the API's 8080, so that both run on one machine. */
@@ -18,7 +18,7 @@ const PORT = 8081;
 
 type BrowseOptions = SearchOptions & { host: string; port: number };
 
-export function browseCommand(browsing: Command, cli: Cli): Command {
+export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
   browsing
     .addOption(
       new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
@@ -32,7 +32,7 @@ export function browseCommand(browsing: Command, cli: Cli): Command {
         .default(PORT)
         .argParser(wholeNumber(0, 65_535)),
     )
-    .addHelpText("after", examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000"));
+    .examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000");
   return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
     const { machine } = cli;
     cli.isLasting = true;

@@ -1,5 +1,5 @@
 /** `fundfeed changes`: show what changed in all opportunities. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { type EventType, eventTypes, type Severity, severities } from "../../events/event.ts";
 import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
@@ -15,10 +15,10 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nonBlank, refuseValue, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
-import { examples, formatCount, wrapped } from "../output.ts";
+import { formatCount, wrapped } from "../output.ts";
 import { freshnessInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
@@ -43,7 +43,7 @@ const DEFAULT_LIMITS: { [Format in ChangeFormat]?: number } = { table: 50, atom:
 /** Entries read at a time. */
 const PAGE = 500;
 
-export function changesCommand(changes: Command, cli: Cli): Command {
+export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
   changes
     .option(
       "--since <when>",
@@ -51,30 +51,28 @@ export function changesCommand(changes: Command, cli: Cli): Command {
       when,
     )
     .option("--until <when>", "detected until this, in the same forms (default: now)", when)
-    .addOption(new Option("--type <types>", `event types: ${eventTypes.join(", ")}`).argParser(types))
-    .addOption(
-      new Option("--at-least <severity>", "leave out less severe events; noise shows all")
-        .choices(severities.filter((each) => each !== "unknown"))
-        .default("informational"),
+    .option("--type <types>", `event types: ${eventTypes.join(", ")}`, types)
+    .choice(
+      "--at-least <severity>",
+      "leave out less severe events; noise shows all",
+      severities.filter((each) => each !== "unknown"),
+      "informational",
     )
-    .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(changeFormats))
+    .choice("--format <format>", "output format (default: table; json with --json)", changeFormats)
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank)
-    .addOption(
-      new Option("--limit <n>", "only the newest n events (default: 50 in a table, 500 in Atom); with --cursor-file, the next n").argParser(
-        wholeNumber(1, 1_000_000),
-      ),
+    .option(
+      "--limit <n>",
+      "only the newest n events (default: 50 in a table, 500 in Atom); with --cursor-file, the next n",
+      wholeNumber(1, 1_000_000),
     )
     .option("--follow", "go on: print new events as they are stored, until SIGINT or SIGTERM")
     .option("--cursor-file <file>", "continue where the last run with this file ended; its first run begins at --since", nonBlank)
-    .addOption(new Option("--feed-url <url>", "where the Atom feed will be published").argParser(feedUrl));
-  addFilterOptions(changes).addHelpText(
-    "after",
-    examples(
-      "fundfeed changes --since 2d --at-least material --agency navy",
-      "fundfeed changes --cursor-file changes.cursor --format ndjson",
-      "fundfeed changes --since 30d --format atom -o /var/www/feed.xml",
-    ),
+    .option("--feed-url <url>", "where the Atom feed will be published", feedUrl);
+  addFilterOptions(changes).examples(
+    "fundfeed changes --since 2d --at-least material --agency navy",
+    "fundfeed changes --cursor-file changes.cursor --format ndjson",
+    "fundfeed changes --since 30d --format atom -o /var/www/feed.xml",
   );
   return changes.action(async (options: ChangesOptions) => {
     const format = options.format ?? (options.json ? "json" : "table");
@@ -97,7 +95,7 @@ export function changesCommand(changes: Command, cli: Cli): Command {
   });
 }
 
-function refuseContradictions(changes: Command, options: ChangesOptions, format: ChangeFormat): void {
+function refuseContradictions(changes: CliCommand, options: ChangesOptions, format: ChangeFormat): void {
   const { follow, cursorFile, until, limit, output, bom, feedUrl } = options;
   const refuse = (reason: string) => changes.error(`error: ${reason}`);
   if (follow && (format === "json" || format === "atom")) refuse(`--follow cannot print ${format}, which has an end; use --format ndjson`);
@@ -109,7 +107,7 @@ function refuseContradictions(changes: Command, options: ChangesOptions, format:
   if (feedUrl !== undefined && format !== "atom") refuse("--feed-url needs --format atom");
 }
 
-function refuseEmptyPeriod(changes: Command, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
+function refuseEmptyPeriod(changes: CliCommand, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
   const [begin, end] = [instantOf(since, now), instantOf(until, now)];
   if (begin !== undefined && end !== undefined && begin >= end)
     changes.error(`error: --since ${since} must be earlier than --until ${until}`);

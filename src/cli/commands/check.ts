@@ -1,5 +1,4 @@
 /** `fundfeed check`: check the databases and every rule that their records must follow. */
-import type { Command } from "commander";
 import type { CatalogDb, StateDb } from "../../../db/engine.ts";
 import { NoData } from "../../../db/opening.ts";
 import { schemas } from "../../../db/postgres/migrate.ts";
@@ -8,7 +7,7 @@ import { fileNames } from "../../../db/sqlite/open.ts";
 import { findSchemaVersion } from "../../../db/version.ts";
 import { checkCatalog, type Fault } from "../../changes/check.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog, withState } from "../databases.ts";
 import { printResult } from "../output.ts";
 import { progressReporter } from "../progress.ts";
@@ -19,7 +18,7 @@ const FAULTS_MAX = 100;
 /** The result for one file or schema. `older` names its version if that is older than the program's. */
 type Found = { where: string; faults: Fault[]; older?: string };
 
-export function checkCommand(command: Command, cli: Cli): Command {
+export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const found = await findFaults(cli, options);
     const faults = found.flatMap((each) => each.faults.slice(0, FAULTS_MAX));

@@ -4,25 +4,22 @@ import { eventTypes } from "../../events/event.ts";
 import { fieldNames, fields } from "../../filter/filter.ts";
 import { formats } from "../../import/formats/all.ts";
 import { oneOf } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
-import { examples, type OutputOptions, printResult } from "../output.ts";
+import { type OutputOptions, printResult } from "../output.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
 const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-export function completionCommand(command: Command, cli: Cli): Command {
+export function completionCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .addArgument(oneOf(new Argument("[shell]", "the shell (default: bash)"), shells))
-    .addHelpText(
-      "after",
-      examples(
-        "source <(fundfeed completion)            in bash; in ~/.bashrc for always",
-        "source <(fundfeed completion zsh)        in zsh, after compinit; in ~/.zshrc",
-        "fundfeed completion fish | source        in fish; in config.fish",
-      ),
+    .examples(
+      "source <(fundfeed completion)            in bash; in ~/.bashrc for always",
+      "source <(fundfeed completion zsh)        in zsh, after compinit; in ~/.zshrc",
+      "fundfeed completion fish | source        in fish; in config.fish",
     )
     .action((shell: Shell = "bash", options: OutputOptions, self: Command) => {
       const script = scripts[shell](placesIn(self.parent ?? self));

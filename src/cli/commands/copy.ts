@@ -1,25 +1,21 @@
 /** `fundfeed copy`: copy everything from files to PostgreSQL. */
-import type { Command } from "commander";
 import { type BothDatabases, type Copied, type CopyProgress, copyDatabases } from "../../../db/copy.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../../db/open.ts";
 import { CannotOpen } from "../../../db/opening.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { nonBlank } from "../arguments.ts";
-import { type Cli, type CommonOptions, requirePostgresAddress } from "../command.ts";
-import { examples, printResult, table } from "../output.ts";
+import { type Cli, type CliCommand, type CommonOptions, requirePostgresAddress } from "../command.ts";
+import { printResult, table } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 
-export function copyCommand(copy: Command, cli: Cli): Command {
+export function copyCommand(copy: CliCommand, cli: Cli): CliCommand {
   copy
     .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD", nonBlank)
-    .addHelpText(
-      "after",
-      examples(
-        "# the data directory into PostgreSQL, and back",
-        "fundfeed copy postgres://fundfeed@db.example.org/fundfeed",
-        "fundfeed copy --database postgres://db.example.org/fundfeed new-directory",
-      ),
+    .examples(
+      "# the data directory into PostgreSQL, and back",
+      "fundfeed copy postgres://fundfeed@db.example.org/fundfeed",
+      "fundfeed copy --database postgres://db.example.org/fundfeed new-directory",
     );
   return copy.action(async (to: string, options: CommonOptions) => {
     const target = locationOf(to);

@@ -1,7 +1,6 @@
 /** `fundfeed demo`: serve a bundled sample of real opportunities from a temporary directory. */
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Command, Option } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { openCatalog, openState } from "../../../db/sqlite/open.ts";
 import { createKey } from "../../accounts/key.ts";
@@ -15,21 +14,20 @@ import { openSearchFile } from "../../search/search-file.ts";
 import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { sample } from "../demo-sample.ts";
 import { printResult } from "../output.ts";
 import { startBrowse } from "./browse.ts";
 
-export function demoCommand(command: Command, cli: Cli): Command {
+export function demoCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .addOption(new Option("--port <n>", "port to listen on; 0 takes a free one").default(8080).argParser(wholeNumber(0, 65_535)))
-    .addOption(
-      new Option(
-        "--browse-port <n>",
-        "port of the pages to browse; 0 takes a free one (default: the one after --port, or a free one)",
-      ).argParser(wholeNumber(0, 65_535)),
+    .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
+    .option(
+      "--browse-port <n>",
+      "port of the pages to browse; 0 takes a free one (default: the one after --port, or a free one)",
+      wholeNumber(0, 65_535),
     )
-    .addOption(new Option("--log-format <format>", "format of the log on standard error").choices(logFormats).default("text"))
+    .choice("--log-format <format>", "format of the log on standard error", logFormats, "text")
     .action(async ({ json, browsePort, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json"> & { browsePort?: number }) => {
       cli.isLasting = true;
       const interrupted = new AbortController();

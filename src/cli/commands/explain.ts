@@ -1,16 +1,15 @@
 /** `fundfeed explain`: explain an event: the record before and after. */
-import type { Command } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { type Explanation, explain } from "../../changes/explain.ts";
 import type { FileDigest } from "../../import/import-log.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { nonBlank } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { instantOrNull, printResult } from "../output.ts";
 
-export function explainCommand(command: Command, cli: Cli): Command {
+export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<event-id>", "id of the event, as the API and `changes --json` show it", nonBlank)
     .action(async (id: string, options: CommonOptions) => {

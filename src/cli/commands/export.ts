@@ -1,5 +1,4 @@
 /** `fundfeed export`: print records in one of five forms. */
-import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
 import type { OpportunityEvent } from "../../events/event.ts";
@@ -13,10 +12,10 @@ import type { Opportunity } from "../../opportunities/opportunity.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
-import { examples, formatCount, printResult } from "../output.ts";
+import { formatCount, printResult } from "../output.ts";
 import { progressLine, progressReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
@@ -25,28 +24,23 @@ type Format = (typeof formats)[number];
 
 type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
 
-export function exportCommand(exporting: Command, cli: Cli): Command {
+export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
   exporting
     .argument("[file]", "with sqlite: the file to write")
-    .addOption(
-      new Option(
-        "--format <format>",
-        "ndjson with everything, csv for spreadsheets, sqlite for SQL, or commongrants: NDJSON in HHS's protocol",
-      )
-        .choices(formats)
-        .default("ndjson"),
+    .choice(
+      "--format <format>",
+      "ndjson with everything, csv for spreadsheets, sqlite for SQL, or commongrants: NDJSON in HHS's protocol",
+      formats,
+      "ndjson",
     )
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("--events", "with commongrants: each record's history as a custom field")
     .option("--source <code...>", "only these sources; repeated or with commas")
-    .addHelpText(
-      "after",
-      examples(
-        "fundfeed export --status open,closing_soon --format csv --bom",
-        "fundfeed export --source SAM_GOV --psc AC",
-        "fundfeed export --format sqlite opportunities.sqlite",
-        "fundfeed export --source GRANTS_GOV --format commongrants --events",
-      ),
+    .examples(
+      "fundfeed export --status open,closing_soon --format csv --bom",
+      "fundfeed export --source SAM_GOV --psc AC",
+      "fundfeed export --format sqlite opportunities.sqlite",
+      "fundfeed export --source GRANTS_GOV --format commongrants --events",
     );
   return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
     const { format } = options;

@@ -1,5 +1,4 @@
 /** `fundfeed find`: find opportunities by words and filters. */
-import { type Command, Option } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { csvHeader, csvLineOf } from "../../export/csv.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
@@ -10,10 +9,10 @@ import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "../filter-options.ts";
-import { examples, formatCount, wrapped } from "../output.ts";
+import { formatCount, wrapped } from "../output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
@@ -22,21 +21,18 @@ type Format = (typeof formats)[number];
 
 type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true };
 
-export function findCommand(finding: Command, cli: Cli): Command {
+export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
   addFilterOptions(finding)
-    .addOption(new Option("--sort <order>", "order (default: relevance with words, else updated)").choices(sorts))
-    .addOption(new Option("--limit <n>", "the most opportunities to show").default(20).argParser(wholeNumber(1, 1_000_000)))
+    .choice("--sort <order>", "order (default: relevance with words, else updated)", sorts)
+    .option("--limit <n>", "the most opportunities to show", wholeNumber(1, 1_000_000), 20)
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
-    .addOption(new Option("--format <format>", "output format (default: table; json with --json)").choices(formats))
+    .choice("--format <format>", "output format (default: table; json with --json)", formats)
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
-    .addHelpText(
-      "after",
-      examples(
-        "fundfeed find quantum --status open,closing_soon",
-        'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
-        "fundfeed find --naics 5417 --set-aside SBA --format csv",
-      ),
+    .examples(
+      "fundfeed find quantum --status open,closing_soon",
+      'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
+      "fundfeed find --naics 5417 --set-aside SBA --format csv",
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
@@ -60,7 +56,7 @@ export function findCommand(finding: Command, cli: Cli): Command {
 }
 
 /** A bad cursor ends the command with a usage error. */
-function withCursor(finding: Command, search: () => FoundPage): FoundPage {
+function withCursor(finding: CliCommand, search: () => FoundPage): FoundPage {
   try {
     return search();
   } catch (error) {

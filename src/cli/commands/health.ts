@@ -1,18 +1,18 @@
 /** `fundfeed health`: check that a running server responds. */
 import { get as getPlainly } from "node:http";
 import { get as getSecurely } from "node:https";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { requestFailure } from "../../text/request-failure.ts";
 import { apiBaseUrl } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
 
 const TIMEOUT_MS = 2000;
 const PORT_MAX = 65_535;
 
-export function healthCommand(command: Command, cli: Cli): Command {
+export function healthCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .addOption(
       new Option(

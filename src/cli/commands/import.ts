@@ -1,7 +1,7 @@
 /** `fundfeed import`: import files of one format. */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
 import type { ImportOptions, ImportProgress } from "../../import/context.ts";
 import { importEvents } from "../../import/events.ts";
 import { formats } from "../../import/formats/all.ts";
@@ -9,9 +9,9 @@ import { openInput } from "../../import/readers/input.ts";
 import { commandFor, recognize } from "../../import/recognize.ts";
 import { importFiles } from "../../import/run.ts";
 import { oneOf, timestamp } from "../arguments.ts";
-import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext, withReadOnlyContext } from "../import-context.ts";
-import { examples, helpEntry, printResult } from "../output.ts";
+import { helpEntry, printResult } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
 
 type GivenOptions = CommonOptions & {
@@ -23,7 +23,7 @@ type GivenOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-export function importCommand(importing: Command, cli: Cli): Command {
+export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
   const names = [...formats.map(({ name }) => name), "events"];
   const list = [...formats, { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" }];
   const entries = list.map(({ name, source = "as stated", about }) => helpEntry(`${name.padEnd(18)}  ${source.padEnd(18)}`, about));
@@ -40,14 +40,11 @@ export function importCommand(importing: Command, cli: Cli): Command {
     )
     .addOption(redactContactsOption())
     .addHelpText("after", `\nFormats:\n${entries.join("\n")}`)
-    .addHelpText(
-      "after",
-      examples(
-        "fundfeed import grants-gov GrantsDBExtract20261121v2.zip --snapshot",
-        "fundfeed import sam-gov ContractOpportunitiesFullCSV.csv --dry-run",
-        "fundfeed import records mine.ndjson more.ndjson.gz",
-        "fundfeed export | ssh other.example.org fundfeed import records -",
-      ),
+    .examples(
+      "fundfeed import grants-gov GrantsDBExtract20261121v2.zip --snapshot",
+      "fundfeed import sam-gov ContractOpportunitiesFullCSV.csv --dry-run",
+      "fundfeed import records mine.ndjson more.ndjson.gz",
+      "fundfeed export | ssh other.example.org fundfeed import records -",
     );
   return importing.action(async (name: string, files: string[], options: GivenOptions) => {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);

@@ -1,15 +1,14 @@
 /** `fundfeed imports list`: list imports with their files. */
-import type { Command } from "commander";
 import { type FileDigest, listImports, type Summary } from "../../import/import-log.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
-export function listCommand(command: Command, cli: Cli): Command {
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
     .action(async (options: CommonOptions & { limit: number }) => {

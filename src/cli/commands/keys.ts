@@ -1,13 +1,13 @@
 /** `fundfeed keys list`, `fundfeed keys create`, `fundfeed keys rotate`, `fundfeed keys revoke` and `fundfeed keys usage`. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { FIRST_PLAN } from "../../accounts/account.ts";
 import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
 import { DAY_MS, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { examples, formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
@@ -15,7 +15,7 @@ const USE_DAYS_MAX = 3660;
 /** Of "expired" and "revoked". */
 const STATE_WIDTH = 7;
 
-export function listCommand(command: Command, cli: Cli): Command {
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const keys = (await withState(cli, options, (db) => listKeys(db, cli.machine.now()))).map((key) => ({
       ...key,
@@ -29,18 +29,15 @@ export function listCommand(command: Command, cli: Cli): Command {
   });
 }
 
-export function createCommand(command: Command, cli: Cli): Command {
+export function createCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .requiredOption("--account <name>", "account of the key; created if it is missing")
     .option("--plan <plan>", `put the account on this plan (default for a new account: ${FIRST_PLAN})`)
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
-    .addHelpText(
-      "after",
-      examples(
-        'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
-        'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
-      ),
+    .examples(
+      'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
+      'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
     )
     .action(async (options: CommonOptions & CreateOptions) => {
       const { account, plan, label, expires } = options;
@@ -55,12 +52,12 @@ export function createCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function rotateCommand(command: Command, cli: Cli): Command {
+export function rotateCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<id>", "id of the old key, as `keys list` shows it")
     .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
     .addOption(expiryOption(cli))
-    .addHelpText("after", examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d"))
+    .examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d")
     .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
       const { machine } = cli;
       const terms = { graceMs: options.grace, ...(options.expires === undefined ? {} : { expires_at: options.expires }) };
@@ -71,7 +68,7 @@ export function rotateCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function usageCommand(command: Command, cli: Cli): Command {
+export function usageCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("[id]", "only this key")
     .option("--days <n>", "number of days, including today", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
@@ -81,7 +78,7 @@ export function usageCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function revokeCommand(command: Command, cli: Cli): Command {
+export function revokeCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.argument("<id>", "id of the key, as `keys list` shows it").action(async (id: string, options: CommonOptions) => {
     await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
     printResult(cli, options, { id, revoked: true }, `${id} is revoked`);

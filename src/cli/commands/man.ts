@@ -1,12 +1,12 @@
 /** The manual page fundfeed(1), in roff, from the table of commands. */
 import { type Argument, type Command, Help, type Option } from "commander";
 import { version } from "../../runtime/version.ts";
-import type { Cli } from "../command.ts";
-import { examples, type OutputOptions, printResult } from "../output.ts";
+import type { Cli, CliCommand } from "../command.ts";
+import { type OutputOptions, printResult } from "../output.ts";
 
-export function manCommand(command: Command, cli: Cli): Command {
+export function manCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .addHelpText("after", examples("fundfeed man | man -l -", "fundfeed man | sudo tee /usr/local/share/man/man1/fundfeed.1 > /dev/null"))
+    .examples("fundfeed man | man -l -", "fundfeed man | sudo tee /usr/local/share/man/man1/fundfeed.1 > /dev/null")
     .action((options: OutputOptions, self: Command) => {
       const roff = pageOf(self.parent ?? self);
       printResult(cli, options, { roff }, roff);

@@ -1,6 +1,5 @@
 /** `fundfeed mcp`: serve the data to AI agents on standard input and output. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Command } from "commander";
 import { locationName } from "../../../db/open.ts";
 import type { LocalData } from "../../mcp/local.ts";
 import type { ToolReader } from "../../mcp/reader.ts";
@@ -8,9 +7,8 @@ import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { keepOpen } from "../../search/kept-open.ts";
 import { apiBaseUrl } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples } from "../output.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 import { isPrivate, readKey } from "../server-key.ts";
 import { stopSignal } from "../stopping.ts";
@@ -20,17 +18,13 @@ type McpOptions = SearchOptions & { server?: string; keyFile?: string; allowHttp
 /** A request to a server may take so long. Clients wait for about a minute. */
 const TIMEOUT_MS = 20_000;
 
-export function mcpCommand(mcp: Command, cli: Cli): Command {
+export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
   mcp
     .option("--server <url>", "read from a server through its API instead; base URL ending in /v1", apiBaseUrl)
     .option("--key-file <file>", "read the server's API key from this file instead of from FUNDFEED_KEY")
     .option("--allow-http", "allow sending the key to another machine without TLS")
-    .addHelpText(
-      "after",
-      `
-An MCP client starts this command. docs/mcp.md has lines for its configuration.
-${examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https://api.example.org/v1 --key-file key.txt")}`,
-    );
+    .addHelpText("after", "\nAn MCP client starts this command. docs/mcp.md has lines for its configuration.")
+    .examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https://api.example.org/v1 --key-file key.txt");
   return addSearchOptions(mcp).action(async (options: McpOptions) => {
     requireOnePlace(mcp, options);
     const { machine } = cli;
@@ -48,7 +42,7 @@ ${examples("fundfeed mcp --data /var/lib/fundfeed", "fundfeed mcp --server https
   });
 }
 
-function requireOnePlace(mcp: Command, { server, allowHttp }: McpOptions): void {
+function requireOnePlace(mcp: CliCommand, { server, allowHttp }: McpOptions): void {
   const given = ["data", "database", "searchData"].filter((name) => mcp.getOptionValueSource(name) === "cli");
   if (server !== undefined && given.length > 0) mcp.error("error: --server excludes --data, --database and --search-data");
   if (server !== undefined && !isPrivate(server) && !allowHttp)

@@ -1,5 +1,5 @@
 /** `fundfeed mirror`: keep a copy of a server's records in sync. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import { Failure, reasonOf } from "../../../db/reason.ts";
 import { type ApiClient, PermanentError, readSources } from "../../client/client.ts";
 import { importNameOf } from "../../import/formats/all.ts";
@@ -12,8 +12,8 @@ import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { apiBaseUrl, durationAtLeast } from "../arguments.ts";
-import type { Cli } from "../command.ts";
-import { examples, formatCount, formatDuration, helpEntry, type OutputOptions } from "../output.ts";
+import type { Cli, CliCommand } from "../command.ts";
+import { formatCount, formatDuration, helpEntry, type OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { isPrivate, readKey } from "../server-key.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
@@ -34,11 +34,11 @@ type Format = (typeof formats)[number];
 /** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
 
-export function mirrorCommand(mirror: Command, cli: Cli, waiting: Waiting & { timeoutMs?: number } = { wait: sleep }): Command {
+export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: Waiting & { timeoutMs?: number } = { wait: sleep }): CliCommand {
   mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
-    .addOption(new Option("--format <format>", "format of the copy (default: from the file's extension)").choices(formats))
+    .choice("--format <format>", "format of the copy (default: from the file's extension)", formats)
     .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
     .option("--events", "also copy the history of each changed record, with one more request for each")
     .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
@@ -51,8 +51,11 @@ The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
 ${helpEntry(".ndjson, .jsonl       ", "one document per line, newest first, each record followed by its events")}
-${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)')}
-${examples("fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m", "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title")}`,
+${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)')}`,
+    )
+    .examples(
+      "fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m",
+      "fundfeed mirror https://api.example.org/v1 --source SAM_GOV | jq .title",
     );
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
     if (!isPrivate(baseUrl) && !options.allowHttp)

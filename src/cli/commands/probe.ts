@@ -11,7 +11,7 @@ import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { oneOf } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
 import { baseOf, baseUrl, contactOption, keyOf, needsKey } from "./pull.ts";
@@ -44,7 +44,7 @@ Examples:
   # crontab: at 6:17 each morning; cron mails what is printed on standard error
   17 6 * * *  /usr/local/bin/fundfeed sources probe > /var/log/fundfeed-probe`;
 
-export function probeCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
+export function probeCommand(command: CliCommand, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   return command
     .addArgument(oneOf(new Argument("[source]", "the upstream (default: all)"), names))

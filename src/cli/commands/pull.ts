@@ -1,5 +1,5 @@
 /** `fundfeed pull`: download what an upstream publishes, and import it. */
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, InvalidArgumentError, Option } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { ImportOutcome } from "../../import/context.ts";
 import { emptySummary, type Summary } from "../../import/import-log.ts";
@@ -10,9 +10,9 @@ import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { HOUR_MS } from "../../text/instant.ts";
 import { durationAtLeast, oneOf, plainHttpUrl } from "../arguments.ts";
-import { type Cli, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
-import { examples, helpEntry, printResult } from "../output.ts";
+import { helpEntry, printResult } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { repeat, untilStopped } from "../stopping.ts";
 
@@ -33,7 +33,7 @@ type Waiting = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: HOUR_MS };
 
-export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): Command {
+export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
   return command
@@ -54,7 +54,7 @@ export function pullCommand(command: Command, cli: Cli, waiting: Waiting = { tim
       "after",
       `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
     )
-    .addHelpText("after", examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org"))
+    .examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org")
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
       if (upstream !== undefined) await untilStopped(cli.machine, (stop) => run(cli, upstream, options, { ...waiting, stop }));

@@ -1,7 +1,6 @@
 /** `fundfeed redact`: erase contacts from records and their history. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { locationName } from "../../../db/open.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
@@ -13,20 +12,20 @@ import { dropDownloads } from "../../pull/pull.ts";
 import { upstreams } from "../../pull/upstreams.ts";
 import { requireSources } from "../../sources/source.ts";
 import { sourceCodes } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { withImportContext } from "../import-context.ts";
-import { examples, formatCount, printResult } from "../output.ts";
+import { formatCount, printResult } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
 
-export function redactCommand(command: Command, cli: Cli): Command {
+export function redactCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .option("--source <code...>", "only these sources; repeated or with commas")
     .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
-    .addHelpText("after", examples("fundfeed redact --source SAM_GOV --dry-run"))
+    .examples("fundfeed redact --source SAM_GOV --dry-run")
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
       const { now, printError } = cli.machine;
       const codes = sourceCodes(options.source);

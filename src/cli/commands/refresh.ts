@@ -1,13 +1,12 @@
 /** `fundfeed refresh`: turn every status whose date has passed. */
-import type { Command } from "commander";
 import { failureWith } from "../../../db/reason.ts";
 import { warningOfChangesAhead } from "../../changes/judging.ts";
 import { noTurns, turnStatuses } from "../../changes/status-turns.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { printResult } from "../output.ts";
 
-export function refreshCommand(command: Command, cli: Cli): Command {
+export function refreshCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const turns = noTurns();
     try {

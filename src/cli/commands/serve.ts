@@ -1,5 +1,4 @@
 /** `fundfeed serve`: serve the API. */
-import { type Command, Option } from "commander";
 import { type LogFormat, logFormats, logLevels } from "../../monitoring/log.ts";
 import { isRedisAddress } from "../../quota/redis.ts";
 import type { Machine } from "../../runtime/machine.ts";
@@ -7,92 +6,47 @@ import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../../server/options.ts"
 import { serve } from "../../server/serve.ts";
 import { serveWithWorkers } from "../../server/workers.ts";
 import { nonBlank, publicBaseUrl, wholeNumber } from "../arguments.ts";
-import { type Cli, requirePostgresAddress } from "../command.ts";
-import { examples } from "../output.ts";
+import { type Cli, type CliCommand, requirePostgresAddress } from "../command.ts";
 
 type GivenOptions = Omit<ServeOptions, "logFormat"> & { logFormat?: LogFormat };
 
-export function serveCommand(serving: Command, cli: Cli): Command {
+export function serveCommand(serving: CliCommand, cli: Cli): CliCommand {
   serving
-    .addOption(
-      new Option("--host <address>", "address to listen on; 0.0.0.0 means all addresses of the machine")
-        .env("FUNDFEED_HOST")
-        .default("127.0.0.1")
-        .argParser(nonBlank),
+    .setting("--host <address>", "address to listen on; 0.0.0.0 means all addresses of the machine", nonBlank, "127.0.0.1")
+    .setting("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
+    .setting(
+      "--workers <n>",
+      "processes that share the port; more than one needs --quotas, so that limits stay exact",
+      wholeNumber(1, 64),
+      1,
     )
-    .addOption(
-      new Option("--port <n>", "port to listen on; 0 takes a free one")
-        .env("FUNDFEED_PORT")
-        .default(8080)
-        .argParser(wholeNumber(0, 65_535)),
+    .setting(
+      "--base-url <url>",
+      "public base URL, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate, 127.0.0.1 for 0.0.0.0)",
+      publicBaseUrl,
     )
-    .addOption(
-      new Option("--workers <n>", "processes that share the port; more than one needs --quotas, so that limits stay exact")
-        .env("FUNDFEED_WORKERS")
-        .default(1)
-        .argParser(wholeNumber(1, 64)),
+    .setting("--tls-cert <file>", "serve over TLS with this PEM file of certificate and intermediates; SIGHUP reloads it", nonBlank)
+    .setting("--tls-key <file>", "PEM file of the certificate's private key", nonBlank)
+    .setting("--metrics-port <n>", "serve Prometheus metrics at /metrics on this port; 0 takes a free one", wholeNumber(0, 65_535))
+    .setting("--metrics-host <address>", "address to serve metrics on; they require no key", nonBlank, "127.0.0.1")
+    .setting("--log-format <format>", "format of the log on standard error (default: text on a terminal, else json)", logFormats)
+    .setting("--log-level <level>", "request: everything; failure: all but requests; none: nothing", logLevels, "request")
+    .setting(
+      "--quotas <url>",
+      "Redis in which several servers count quotas: redis://host:6379/0, rediss:// for TLS; put a URL with a password into the variable",
     )
-    .addOption(
-      new Option(
-        "--base-url <url>",
-        "public base URL, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate, 127.0.0.1 for 0.0.0.0)",
-      )
-        .env("FUNDFEED_BASE_URL")
-        .argParser(publicBaseUrl),
+    .setting(
+      "--quota-share <percent>",
+      "share of a key's requests per minute that this server grants while Redis is unavailable",
+      wholeNumber(1, 100),
+      QUOTA_SHARE_PERCENT,
     )
-    .addOption(
-      new Option("--tls-cert <file>", "serve over TLS with this PEM file of certificate and intermediates; SIGHUP reloads it")
-        .env("FUNDFEED_TLS_CERT")
-        .argParser(nonBlank),
-    )
-    .addOption(new Option("--tls-key <file>", "PEM file of the certificate's private key").env("FUNDFEED_TLS_KEY").argParser(nonBlank))
-    .addOption(
-      new Option("--metrics-port <n>", "serve Prometheus metrics at /metrics on this port; 0 takes a free one")
-        .env("FUNDFEED_METRICS_PORT")
-        .argParser(wholeNumber(0, 65_535)),
-    )
-    .addOption(
-      new Option("--metrics-host <address>", "address to serve metrics on; they require no key")
-        .env("FUNDFEED_METRICS_HOST")
-        .default("127.0.0.1")
-        .argParser(nonBlank),
-    )
-    .addOption(
-      new Option("--log-format <format>", "format of the log on standard error (default: text on a terminal, else json)")
-        .env("FUNDFEED_LOG_FORMAT")
-        .choices(logFormats),
-    )
-    .addOption(
-      new Option("--log-level <level>", "request: everything; failure: all but requests; none: nothing")
-        .env("FUNDFEED_LOG_LEVEL")
-        .choices(logLevels)
-        .default("request"),
-    )
-    .addOption(
-      new Option(
-        "--quotas <url>",
-        "Redis in which several servers count quotas: redis://host:6379/0, rediss:// for TLS; put a URL with a password into the variable",
-      ).env("FUNDFEED_QUOTAS"),
-    )
-    .addOption(
-      new Option("--quota-share <percent>", "share of a key's requests per minute that this server grants while Redis is unavailable")
-        .env("FUNDFEED_QUOTA_SHARE")
-        .default(QUOTA_SHARE_PERCENT)
-        .argParser(wholeNumber(1, 100)),
-    )
-    .addOption(
-      new Option("--read-database <url>", "replica of --database from which opportunities and their history are read").env(
-        "FUNDFEED_READ_DATABASE",
-      ),
-    );
-  serving.addHelpText(
-    "after",
-    examples(
-      "fundfeed serve",
-      "# behind a proxy that ends TLS",
-      "fundfeed serve --base-url https://api.example.org/v1",
-      "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert c.pem --tls-key k.pem",
-    ),
+    .setting("--read-database <url>", "replica of --database from which opportunities and their history are read");
+  serving.examples(
+    "fundfeed serve",
+    "# behind a proxy that ends TLS",
+    "fundfeed serve --base-url https://api.example.org/v1",
+    "fundfeed serve --host 0.0.0.0 --port 443 --tls-cert c.pem --tls-key k.pem",
   );
   return serving.action(async ({ logFormat = formatFor(cli.machine), ...others }: GivenOptions) => {
     const options: ServeOptions = { ...others, logFormat };

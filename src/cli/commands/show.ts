@@ -1,5 +1,4 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
-import type { Command } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
@@ -15,9 +14,9 @@ import { plainParagraphs, plainText } from "../../text/plain-text.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { nonBlank } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples, formatCount, printResult, wrapped } from "../output.ts";
+import { formatCount, printResult, wrapped } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
 /** So many columns that a terminal of 80 has room. */
@@ -28,9 +27,9 @@ const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
 
-export function showCommand(showing: Command, cli: Cli): Command {
+export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
-  addSearchOptions(showing).addHelpText("after", examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json"));
+  addSearchOptions(showing).examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json");
   return showing.action(async (text: string, options: SearchOptions) => {
     await withCatalog(cli, options, async (catalog) => {
       const opportunities = await findOpportunities(cli, options, catalog, text.trim());

@@ -1,5 +1,4 @@
 /** `fundfeed sources list`, `fundfeed sources status`, `fundfeed sources add` and `fundfeed sources remove`. */
-import type { Command } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { readNews } from "../../sources/news.ts";
@@ -10,15 +9,15 @@ import { DAY_MS, type EpochMs, formatInstant } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
-import type { Cli, CommonOptions } from "../command.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { examples, formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
 }
 
-export function listCommand(command: Command, cli: Cli): Command {
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const sources = await withCatalog(cli, options, listSources);
     const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
@@ -28,19 +27,19 @@ export function listCommand(command: Command, cli: Cli): Command {
   });
 }
 
-export function addCommand(command: Command, cli: Cli): Command {
+export function addCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<code>", "source code; turned into upper case")
     .requiredOption("--name <name>", "display name")
     .requiredOption("--description <text>", "what the source publishes")
-    .addHelpText("after", examples('fundfeed sources add OWN --name "Our list" --description "Calls we collect"'))
+    .examples('fundfeed sources add OWN --name "Our list" --description "Calls we collect"')
     .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
       const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
       printResult(cli, options, source, `${source.code} is a named source`);
     });
 }
 
-export function removeCommand(command: Command, cli: Cli): Command {
+export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.argument("<code>", "source code").action(async (given: string, options: CommonOptions) => {
     const code = upperCaseCode(given.trim());
     await withCatalog(cli, options, async (db) => {
@@ -52,11 +51,11 @@ export function removeCommand(command: Command, cli: Cli): Command {
   });
 }
 
-export function statusCommand(command: Command, cli: Cli): Command {
+export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
-    .addHelpText("after", examples("fundfeed sources status --max-age 2d"))
+    .examples("fundfeed sources status --max-age 2d")
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
       const today = formatInstant(now).slice(0, 10);

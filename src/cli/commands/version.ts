@@ -1,12 +1,11 @@
 /** `fundfeed version`: print versions of the program and its schemas. */
 import { Database } from "bun:sqlite";
-import type { Command } from "commander";
 import { migrations } from "../../../db/sqlite/migrate.ts";
 import { commit, version } from "../../runtime/version.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
 
-export function versionCommand(command: Command, cli: Cli): Command {
+export function versionCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.addHelpText("after", HELP).action((options: OutputOptions) => {
     const sqlite = new Database(":memory:");
     const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();

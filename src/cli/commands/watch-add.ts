@@ -1,21 +1,21 @@
 /** `fundfeed watch add`: save a search with a receiver. */
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Severity } from "../../events/event.ts";
 import { resolveSources } from "../../filter/sources.ts";
 import { matchesAtEnd } from "../../watch/matching.ts";
 import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch } from "../../watch/watches.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
-import { examples, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
 import { addMessageOptions, type MessageOptions, receiverOf } from "../watch-receiver.ts";
 
 type AddOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { to: Receiver["to"]; atLeast: Severity; zone: string };
 
-export function addCommand(adding: Command, cli: Cli): Command {
+export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(adding)
     .argument("<name>", "name of the watch", watchName)
     .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
@@ -23,13 +23,10 @@ export function addCommand(adding: Command, cli: Cli): Command {
   addMessageOptions(adding, true);
   addFilterOptions(adding);
   return addSearchOptions(adding)
-    .addHelpText(
-      "after",
-      examples(
-        "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
-        "fundfeed watch add navy --agency navy --to webhook --url https://example.org/x",
-        "fundfeed watch add sbir --program-type SBIR --to smtp --mail-to a@example.org",
-      ),
+    .examples(
+      "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
+      "fundfeed watch add navy --agency navy --to webhook --url https://example.org/x",
+      "fundfeed watch add sbir --program-type SBIR --to smtp --mail-to a@example.org",
     )
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);

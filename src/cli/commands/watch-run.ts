@@ -1,5 +1,5 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { watchMetricsText } from "../../monitoring/watch-metrics.ts";
@@ -12,8 +12,8 @@ import { send, setupFault } from "../../watch/send.ts";
 import type { PendingMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast, nonBlank } from "../arguments.ts";
-import type { Cli } from "../command.ts";
-import { examples, formatCount, formatDuration, instantOrNull } from "../output.ts";
+import type { Cli, CliCommand } from "../command.ts";
+import { formatCount, formatDuration, instantOrNull } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
@@ -23,7 +23,7 @@ type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?:
 /** The shortest wait before failed messages are sent again. */
 const RETRY_WAIT_MIN_MS = 1000;
 
-export function runCommand(running: Command, cli: Cli, { wait }: Waiting = { wait: sleep }): Command {
+export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { wait: sleep }): CliCommand {
   addWatchOptions(running)
     .argument("[names...]", "only these watches")
     .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
@@ -33,7 +33,7 @@ export function runCommand(running: Command, cli: Cli, { wait }: Waiting = { wai
         .argParser(nonBlank),
     );
   return addSearchOptions(running)
-    .addHelpText("after", examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events"))
+    .examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events")
     .action(async (names: string[], options: RunOptions) => {
       const { machine } = cli;
       const stop = new AbortController();

@@ -1,5 +1,5 @@
 /** `fundfeed watch set`: change the filters or the receiver of a watch. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { type FieldName, type Filter, fieldNames } from "../../filter/filter.ts";
 import { resolveSources } from "../../filter/sources.ts";
@@ -8,9 +8,9 @@ import { matchingEach } from "../../watch/matching.ts";
 import { statusOf } from "../../watch/pending.ts";
 import type { Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { addFilterOptions, type FilterOptions, filterOf, flagOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
-import { examples, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import {
   addWatchOptions,
@@ -25,24 +25,20 @@ import { addMessageOptions, changedReceiver, type MessageOptions } from "../watc
 
 type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: FieldName[] };
 
-export function setCommand(setting: Command, cli: Cli): Command {
+export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(setting)
     .argument("<name>", "name of the watch")
     .argument("[words...]", "words in place of its own")
     .allowUnknownOption() // -optical
-    .addOption(new Option("--clear <filters>", "remove these filters: agency,words").argParser(filterNames));
+    .option("--clear <filters>", "remove these filters: agency,words", filterNames);
   addMessageOptions(setting, false);
   addFilterOptions(setting);
   return addSearchOptions(setting)
-    .addHelpText(
-      "after",
-      `
-What is not given stays. --to replaces the receiver and all of its options.
-${examples(
-  "fundfeed watch set quantum --status open --at-least critical",
-  "fundfeed watch set quantum photonics --clear agency,naics",
-  "fundfeed watch set quantum --to smtp --mail-to ann@example.org",
-)}`,
+    .addHelpText("after", "\nWhat is not given stays. --to replaces the receiver and all of its options.")
+    .examples(
+      "fundfeed watch set quantum --status open --at-least critical",
+      "fundfeed watch set quantum photonics --clear agency,naics",
+      "fundfeed watch set quantum --to smtp --mail-to ann@example.org",
     )
     .action(async (name: string, words: string[], options: SetOptions) => {
       refuseUnknownOptions(setting, words);
@@ -62,13 +58,13 @@ ${examples(
 /** Options that change nothing of a watch. */
 const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "mode"];
 
-function isAnyGiven(setting: Command): boolean {
+function isAnyGiven(setting: CliCommand): boolean {
   return Object.keys(setting.opts()).some((name) => !OTHER_OPTIONS.includes(name) && setting.getOptionValueSource(name) === "cli");
 }
 
 async function set(
   cli: Cli,
-  setting: Command,
+  setting: CliCommand,
   name: string,
   options: SetOptions,
   changedFilter: (definition: WatchDefinition) => Filter,

@@ -1,5 +1,4 @@
 /** The commands of `fundfeed watch` that need no file of their own: list, show, remove, test, deliveries, resume. */
-import type { Command } from "commander";
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
@@ -17,14 +16,14 @@ import { receiverName, send } from "../../watch/send.ts";
 import type { PendingMessage, Watch, WatchStatus } from "../../watch/watch.ts";
 import { listWatches, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli } from "../command.ts";
+import type { Cli, CliCommand } from "../command.ts";
 import { formatCount, instantOrNull, printResult, table } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
 import { countsInWords } from "./watch-run.ts";
 
-export function listCommand(command: Command, cli: Cli): Command {
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command).action(async (options: WatchOptions) => {
     await withWatches(cli, options, "read", async (db) => {
       const shown = (await listWatches(db)).map(async (watch) => ({ watch, status: await shownStatus(db, watch) }));
@@ -47,7 +46,7 @@ export function listCommand(command: Command, cli: Cli): Command {
   });
 }
 
-export function showCommand(command: Command, cli: Cli): Command {
+export function showCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
@@ -60,7 +59,7 @@ export function showCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function removeCommand(command: Command, cli: Cli): Command {
+export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
@@ -72,7 +71,7 @@ export function removeCommand(command: Command, cli: Cli): Command {
 /** Opportunities in a test message. */
 const SAMPLE = 3;
 
-export function testCommand(command: Command, cli: Cli): Command {
+export function testCommand(command: CliCommand, cli: Cli): CliCommand {
   const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
@@ -101,7 +100,7 @@ function testMessage({ name, definition }: Watch, sample: readonly Opportunity[]
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }
 
-export function deliveriesCommand(command: Command, cli: Cli): Command {
+export function deliveriesCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command)
     .argument("[name]", "only of this watch")
     .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
@@ -117,7 +116,7 @@ export function deliveriesCommand(command: Command, cli: Cli): Command {
     });
 }
 
-export function resumeCommand(command: Command, cli: Cli): Command {
+export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
   const resuming = addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
