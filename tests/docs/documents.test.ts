@@ -304,7 +304,10 @@ describe("names in the documents:", () => {
     const tests = await Promise.all(
       [...new Bun.Glob("tests/**/*.test.ts").scanSync(root)].map((path) => Bun.file(join(root, path)).text()),
     );
+    const program = await wholeProgram();
+    const options = program.commands.flatMap((command) => [command, ...command.commands]).flatMap((command) => command.options);
     const known = new Set([
+      ...options.flatMap(({ envVar }) => envVar ?? []),
       ...tests.flatMap((text) => [...text.matchAll(/env\.(FUNDFEED_[A-Z_]*[A-Z])\b/g)].map(([, name]) => name)),
       ...sources.flatMap((text) => text.match(/FUNDFEED_[A-Z_]*[A-Z]\b/g) ?? []),
       ...upstreams.map(({ name }) => `FUNDFEED_${variable(name)}_URL`),
