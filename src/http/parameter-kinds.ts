@@ -71,7 +71,7 @@ export function textParameter(options: {
 }
 
 /** An integer in plain decimal digits, without a leading zero (D-9). */
-export function integerParameter(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
+function integerParameter(options: { description: string; min: number; max: number; fallback: number }): Parameter<number, true> {
   const { description, min, max, fallback } = options;
   const rule = `From ${min} to ${max}, in plain decimal digits, sent once.`;
   const reason = `must be an integer from ${min} to ${max}`;
@@ -111,27 +111,29 @@ export function flagParameter({ description, fallback }: { description: string; 
 }
 
 /** A cursor. Accepts any text, and reads a repeated one as "". `decodeCursor` refuses bad ones, after all other parameters (D-2). */
-export function cursorParameter({ description }: { description: string }): Parameter<string, false> {
-  return {
-    schema: Type.String({
-      minLength: 1,
-      maxLength: CURSOR_LENGTH_MAX,
-      pattern: "^[A-Za-z0-9_-]+$",
-      description: `${description} At most ${CURSOR_LENGTH_MAX} characters, sent once.`,
-    }),
-    required: false,
-    read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
-  };
-}
+const cursorParameter: Parameter<string, false> = {
+  schema: Type.String({
+    minLength: 1,
+    maxLength: CURSOR_LENGTH_MAX,
+    pattern: "^[A-Za-z0-9_-]+$",
+    description: `\`meta.next_cursor\` of the previous page, with the same filters. At most ${CURSOR_LENGTH_MAX} characters, sent once.`,
+  }),
+  required: false,
+  read: (sent) => ({ value: sent.length === 1 ? (sent[0] ?? "") : "" }),
+};
+
+/** The parameters of every list, after its filters. */
+export const pageParameters = {
+  limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
+  cursor: cursorParameter,
+};
 
 /** A UUID in the path, in upper or lower case (D-17). Its value is in lower case. */
-export function idParameter({ description }: { description: string }): Parameter<string, true> {
-  return {
-    schema: Type.String({ format: "uuid", description: `${description} A UUID, in upper or lower case.` }),
-    required: true,
-    read: ([id]) => (typeof id === "string" && UUID.test(id) ? { value: id.toLowerCase() } : { reason: "must be a UUID" }),
-  };
-}
+export const idParameter: Parameter<string, true> = {
+  schema: Type.String({ format: "uuid", description: "The service's id of the opportunity. A UUID, in upper or lower case." }),
+  required: true,
+  read: ([id]) => (typeof id === "string" && UUID.test(id) ? { value: id.toLowerCase() } : { reason: "must be a UUID" }),
+};
 
 const NOT_TEXT = { reason: "must be percent-encoded UTF-8 without control characters" };
 

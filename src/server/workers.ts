@@ -2,6 +2,7 @@
 import { type Listener, listen } from "../http/listen.ts";
 import { createLog, type Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { sleep } from "../runtime/run-every.ts";
 import type { WorkerConfig, WorkerProcess, WorkerSignal } from "../runtime/worker-process.ts";
 import type { ServeOptions } from "./options.ts";
 import { serve } from "./serve.ts";
@@ -59,10 +60,10 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   const first = start(1); // Alone: it creates or migrates the databases, and reports a bad option once.
   const address = await first.listening;
   const started = [first];
-  if (address !== undefined && !stop.isRequested()) for (let number = 2; number <= workers; number++) started.push(start(number));
+  if (address !== undefined && !stop.signal.aborted) for (let number = 2; number <= workers; number++) started.push(start(number));
   const addresses = await Promise.all(started.map(({ listening }) => listening));
   await reserved.stop(true);
-  if (stop.isRequested() || address === undefined || addresses.includes(undefined)) stop.request();
+  if (stop.signal.aborted || address === undefined || addresses.includes(undefined)) stop.request();
   else machine.printLine(address);
 
   const ends = await Promise.all(started.map((worker, index) => keepAlive(worker, index + 1, start, stop, log, machine)));
@@ -70,18 +71,16 @@ async function supervise(machine: Machine, options: ServeOptions): Promise<numbe
   return ends.every((end) => end === "0") ? 0 : 1;
 }
 
-type Stop = { request: () => void; isRequested: () => boolean; requested: Promise<void> };
+type Stop = { request: () => void; signal: AbortSignal };
 
 /** Passes signals on to all running workers. */
 function watchSignals(machine: Machine, { tlsCert }: ServeOptions, running: ReadonlySet<WorkerProcess>, log: Log): Stop {
-  const requested = Promise.withResolvers<void>();
-  let isRequested = false;
+  const stop = new AbortController();
   const send = (signal: WorkerSignal) => {
     for (const worker of running) worker.send(signal);
   };
   const request = () => {
-    isRequested = true;
-    requested.resolve();
+    stop.abort();
     send("stop");
   };
   machine.onStopSignal(request);
@@ -90,7 +89,7 @@ function watchSignals(machine: Machine, { tlsCert }: ServeOptions, running: Read
     log.notice(machine.now(), STOPPED_BY_SIGHUP);
     request();
   });
-  return { request, isRequested: () => isRequested, requested: requested.promise };
+  return { request, signal: stop.signal };
 }
 
 /** Replaces a worker each time that it dies, until a stop is requested or its files were replaced. Returns how the last one ended. */
@@ -107,11 +106,11 @@ async function keepAlive(
     const startedAt = performance.now();
     const end = await worker.ended;
     if (end === `${FILES_REPLACED}`) stop.request();
-    if (stop.isRequested()) return end;
+    if (stop.signal.aborted) return end;
     if (performance.now() - startedAt > STEADY_MS) delayMs = RESTART_DELAY_MS;
     log.failure(now(), new Error(`Worker ${number} ended (${end}): another one starts in ${delayMs / 1000} s`), null);
-    await Promise.race([Bun.sleep(delayMs), stop.requested]);
-    if (stop.isRequested()) return "0";
+    await sleep(delayMs, stop.signal);
+    if (stop.signal.aborted) return "0";
     delayMs = Math.min(delayMs * 2, RESTART_DELAY_MAX_MS);
   }
 }

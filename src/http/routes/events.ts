@@ -5,7 +5,7 @@ import { listOpportunityEvents } from "../../events/list.ts";
 import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { operation } from "../operation.ts";
-import { cursorParameter, flagParameter, idParameter, instantParameter, integerParameter, listParameter } from "../parameter-kinds.ts";
+import { flagParameter, idParameter, instantParameter, listParameter, pageParameters } from "../parameter-kinds.ts";
 import { parameters } from "../parameters.ts";
 import { respondPage } from "../respond.ts";
 import { OpportunityEventPage } from "../schemas.ts";
@@ -25,7 +25,7 @@ export const eventRoutes = new Elysia({ tags: ["Opportunities"] }).use(withKey).
   },
   {
     ...parameters({
-      params: { id: idParameter({ description: "The service's id of the opportunity." }) },
+      params: { id: idParameter },
       query: {
         type: listParameter({ description: "Only these event types.", allowed: eventTypes }),
         since: instantParameter({ description: "Only events detected after this instant (not at it)." }),
@@ -33,8 +33,7 @@ export const eventRoutes = new Elysia({ tags: ["Opportunities"] }).use(withKey).
           description: "Whether to include events of severity `noise` and `cosmetic`.",
           fallback: false,
         }),
-        limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
-        cursor: cursorParameter({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
+        ...pageParameters,
       },
     }),
     detail: operation({

@@ -8,7 +8,7 @@ import { withKey } from "../admission.ts";
 import { cursorScope, decodeCursor } from "../cursor.ts";
 import { isNotModified, validatorsOf } from "../etag.ts";
 import { operation } from "../operation.ts";
-import { cursorParameter, idParameter, instantParameter, integerParameter, listParameter, textParameter } from "../parameter-kinds.ts";
+import { idParameter, instantParameter, listParameter, pageParameters, textParameter } from "../parameter-kinds.ts";
 import { parameters } from "../parameters.ts";
 import { Problem } from "../problem.ts";
 import { detailEnvelope, respond, respondPage } from "../respond.ts";
@@ -48,8 +48,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
             needsOne: "source",
           }),
           updated_since: instantParameter({ description: "Only records that changed after this instant (not at it)." }),
-          limit: integerParameter({ description: "Page size.", min: 1, max: 100, fallback: 25 }),
-          cursor: cursorParameter({ description: "`meta.next_cursor` of the previous page, with the same filters." }),
+          ...pageParameters,
         },
       }),
       detail: operation({
@@ -74,7 +73,7 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
       return respond(call, 200, { ...headers, "Content-Type": "application/json" }, detailEnvelope(found.document, call.id));
     },
     {
-      ...parameters({ params: { id: idParameter({ description: "The service's id of the opportunity." }) } }),
+      ...parameters({ params: { id: idParameter } }),
       detail: operation({
         operationId: "getOpportunity",
         summary: "One opportunity",
