@@ -16,7 +16,17 @@ import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { cutText, SeverityMark, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import {
+  describedBy,
+  Hint,
+  InputField,
+  omit,
+  readSearchForm,
+  SearchFields,
+  type SearchForm,
+  SelectField,
+  tidyAddress,
+} from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
 const PATH = "/changes";
@@ -162,38 +172,17 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
 
 /** The page's own fields. */
 function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
-  const { given } = form;
-  const since = given.since ?? period;
-  const atLeast = given.at_least ?? DEFAULT_SEVERITY;
+  const { since = period, at_least = DEFAULT_SEVERITY } = form.given;
+  const offered = Object.entries(periods).map(([code, { name }]) => ({ code, name }));
+  const severityNames = offeredSeverities.map((code) => ({
+    code,
+    name: code === "critical" ? "critical" : code === "noise" ? "all" : `${code} or more`,
+  }));
   return (
     <>
-      <div class="field">
-        <label for="since">Period</label>
-        <select id="since" name="since" {...describedBy("since", form)}>
-          {Object.entries(periods).map(([value, { name }]) => (
-            <option key={value} value={value} selected={value === since}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <Hint name="since" errors={form.errors} help="" />
-      </div>
-      <div class="field">
-        <label for="until">Until</label>
-        <input id="until" name="until" type="date" value={given.until ?? ""} {...describedBy("until", form)} />
-        <Hint name="until" errors={form.errors} help="empty: the newest change" />
-      </div>
-      <div class="field">
-        <label for="at_least">Severity</label>
-        <select id="at_least" name="at_least" {...describedBy("at_least", form)}>
-          {offeredSeverities.map((severity) => (
-            <option key={severity} value={severity} selected={severity === atLeast}>
-              {severity === "critical" ? "critical" : severity === "noise" ? "all" : `${severity} or more`}
-            </option>
-          ))}
-        </select>
-        <Hint name="at_least" errors={form.errors} help="" />
-      </div>
+      <SelectField name="since" label="Period" form={form} options={offered} chosen={since} />
+      <InputField name="until" label="Until" form={form} help="empty: the newest change" type="date" />
+      <SelectField name="at_least" label="Severity" form={form} options={severityNames} chosen={at_least} />
     </>
   );
 }

@@ -11,7 +11,7 @@ import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { cutText } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
 const PATH = "/deadlines";
@@ -81,11 +81,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
     <>
       <h1>Deadlines</h1>
       <SearchFields action={PATH} form={form} now={now}>
-        <div class="field">
-          <label for="from">From</label>
-          <input id="from" name="from" type="date" value={form.given.from ?? ""} {...describedBy("from", form)} />
-          <Hint name="from" errors={form.errors} help="empty: this week" />
-        </div>
+        <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
     </>

@@ -12,7 +12,7 @@ import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { describedBy, Hint, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
@@ -118,23 +118,10 @@ const sortNames: Readonly<Record<Sort, string>> = {
 };
 
 function SortField({ form }: { form: SearchForm }) {
-  const chosen = form.given.sort ?? "";
-  return (
-    <div class="field">
-      <label for="sort">Sort by</label>
-      <select id="sort" name="sort" {...describedBy("sort", form)}>
-        <option value="">{sortNames[defaultSort(form.filter)]} (default)</option>
-        {sorts
-          .filter((sort) => sort !== defaultSort(form.filter))
-          .map((sort) => (
-            <option key={sort} value={sort} selected={sort === chosen}>
-              {sortNames[sort]}
-            </option>
-          ))}
-      </select>
-      <Hint name="sort" errors={form.errors} help="" />
-    </div>
-  );
+  const usual = defaultSort(form.filter);
+  const others = sorts.filter((sort) => sort !== usual).map((code) => ({ code, name: sortNames[code] }));
+  const options = [{ code: "", name: `${sortNames[usual]} (default)` }, ...others];
+  return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={form.given.sort ?? ""} />;
 }
 
 function ResultItem({ result: { opportunity, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {

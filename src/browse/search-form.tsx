@@ -101,11 +101,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
           </p>
         )}
         <div class="words">
-          <div class="field">
-            <label for="words">{fields.words.label}</label>
-            <input id="words" name="words" type="search" value={given.words ?? ""} {...describedBy("words", form)} autocomplete="off" />
-            <Hint name="words" errors={errors} help={'quantum, "a phrase", quant*, -optical'} />
-          </div>
+          <InputField name="words" label={fields.words.label} form={form} help={'quantum, "a phrase", quant*, -optical'} type="search" />
           {children}
           <button type="submit">Search</button>
         </div>
@@ -156,11 +152,35 @@ function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   const { label, help, choices }: Pick<Field<unknown>, "label" | "help" | "choices"> = fields[name];
   const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: wordOf(code) }));
   if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
+  return <InputField name={name} label={label} form={form} help={help} />;
+}
+
+type FieldProps = { name: string; label: string; form: SearchForm };
+
+/** A field in which a value is typed. */
+export function InputField({ name, label, form, help, type }: FieldProps & { help: string; type?: "date" | "search" }) {
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <input id={name} name={name} value={form.given[name] ?? ""} {...describedBy(name, form)} autocomplete="off" />
+      <input id={name} name={name} type={type} value={form.given[name] ?? ""} {...describedBy(name, form)} autocomplete="off" />
       <Hint name={name} errors={form.errors} help={help} />
+    </div>
+  );
+}
+
+/** A field of which one value is chosen. */
+export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name} {...describedBy(name, form)}>
+        {options.map(({ code, name: text }) => (
+          <option key={code} value={code} selected={code === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <Hint name={name} errors={form.errors} help="" />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
-import { readFitting, resultOf } from "../results.ts";
+import { resultOf } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { listStatement, readPaged, type Tool, type ToolContext } from "./tool.ts";
@@ -41,13 +41,10 @@ export function findTool({ reader, tool }: ToolContext): Tool {
       const filter = filterAmong("find", values, call.now);
       const sort = values.sort ?? defaultSort(filter);
       const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
-      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, (limit, after, call) =>
-        readFitting(
-          limit,
-          (limit) => reader.find({ filter, sort, limit, after }, call),
-          ({ opportunity, match }) => ({ ...rowOf(opportunity), match }),
-        ),
-      );
+      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, {
+        read: (limit, after, call) => reader.find({ filter, sort, limit, after }, call),
+        show: ({ opportunity, match }) => ({ ...rowOf(opportunity), match }),
+      });
       const { items, now } = paged;
       const said = listStatement(
         paged,

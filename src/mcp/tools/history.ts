@@ -1,9 +1,8 @@
 /** The tool `history`: the events of one opportunity, in words. */
 import { Type } from "@sinclair/typebox";
-import type { OpportunityEvent } from "../../events/event.ts";
 import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
-import { readFitting, resultOf } from "../results.ts";
+import { resultOf } from "../results.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
@@ -36,13 +35,9 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
         ...onlyGiven({ since, until, types: values.types }),
         at_least: values.at_least ?? AT_LEAST_DEFAULT,
       };
-      const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, (limit, after, call) => {
-        const conditions = conditionsOf(given, call.now);
-        return readFitting(
-          limit,
-          (limit) => reader.history({ ...conditions, id: opportunity.id, limit, after }, call),
-          (event: OpportunityEvent) => eventRowOf(event),
-        );
+      const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, {
+        read: (limit, after, call) => reader.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }, call),
+        show: (event) => eventRowOf(event),
       });
       const row = rowOf(opportunity);
       const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);

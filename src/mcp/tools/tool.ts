@@ -6,7 +6,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { ToolArguments, Values } from "../arguments.ts";
 import type { ToolCall, ToolPage, ToolReader } from "../reader.ts";
-import type { ResultStatement, ToolResult } from "../results.ts";
+import { type ResultStatement, readFitting, type ToolResult } from "../results.ts";
 
 export type Tool = {
   name: string;
@@ -45,16 +45,22 @@ export function placeAt(request: unknown, cursor: string): CursorPlace {
   }
 }
 
-/** Reads the page after a cursor, with the time of the first page. `request` is what the cursor is bound to. */
-export async function readPaged<Item>(
+/** What a list is read by. `read` gets the time of the first page, and `show` makes a row of an item. */
+type ListSource<Item, Row> = {
+  read: (limit: number, after: readonly CursorKey[], call: ToolCall) => Promise<ToolPage<Item>>;
+  show: (item: Item) => Row;
+};
+
+/** Reads the page after a cursor, as much of it as fits into a result. `request` is what the cursor is bound to. */
+export async function readPaged<Item, Row>(
   request: unknown,
   limit: number,
   cursor: string | undefined,
   call: ToolCall,
-  read: (limit: number, after: readonly CursorKey[], call: ToolCall) => Promise<ToolPage<Item>>,
-): Promise<Paged<Item>> {
+  { read, show }: ListSource<Item, Row>,
+): Promise<Paged<Row>> {
   const { now, keys } = cursor === undefined ? { now: call.now, keys: [] } : placeAt(request, cursor);
-  const page = await read(limit, keys, { ...call, now });
+  const page = await readFitting(limit, (most) => read(most, keys, { ...call, now }), show);
   return { ...page, next: page.next === null ? null : encodePlace(request, { now, keys: page.next }), now };
 }
 

@@ -5,7 +5,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { object } from "../../text/schema.ts";
 import { filterAmong, filterArguments, past } from "../arguments.ts";
-import { readFitting, resultOf } from "../results.ts";
+import { resultOf } from "../results.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -43,13 +43,10 @@ export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
       const filter = filterAmong("read what changed", values, call.now);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
       const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
-      const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, (limit, after, call) =>
-        readFitting(
-          limit,
-          (limit) => changes({ ...windowOf(given, call.now), filter, limit, after }, call),
-          ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
-        ),
-      );
+      const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
+        read: (limit, after, call) => changes({ ...windowOf(given, call.now), filter, limit, after }, call),
+        show: ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
+      });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
       const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
       return resultOf({ data: { events: paged.items }, lines: paged.items.map(lineOf) }, said, await reader.freshness(call), call.now);
