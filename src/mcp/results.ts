@@ -66,19 +66,19 @@ function countFitting(items: readonly unknown[]): number {
   return Math.max(1, count);
 }
 
-/** `lines` is the data in short, a line each. */
-type Body = { data: Record<string, unknown>; lines: string[] };
+/** What a tool returns. `lines` is the data in short, a line each. */
+export type ToolAnswer = { data: object; lines: string[]; said: ResultStatement };
 
 /** Puts a result together. */
-export function resultOf(body: Body, said: ResultStatement, freshness: readonly ToolFreshness[] | null, now: EpochMs): ToolResult {
+export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly ToolFreshness[] | null, now: EpochMs): ToolResult {
   const text = [
     countsInWords(said),
     ...(said.filters_in_words.length === 0 ? [] : [`Applied: ${said.filters_in_words.join("; ")}.`]),
-    ...(said.upstream_text.length === 0 || body.lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
-    ...(body.lines.length === 0 ? [] : ["", ...body.lines, ""]),
+    ...(said.upstream_text.length === 0 || lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
+    ...(lines.length === 0 ? [] : ["", ...lines, ""]),
     freshnessInWords(freshness, now),
   ].join("\n");
-  return { structured: { ...said, answered_at: formatInstant(now), ...body.data, freshness }, text };
+  return { structured: { ...said, answered_at: formatInstant(now), ...data, freshness }, text };
 }
 
 function countsInWords({ returned, total, complete, next_cursor }: ResultStatement): string {

@@ -3,7 +3,7 @@ import { fieldNames } from "../../filter/filter.ts";
 import { object } from "../../text/schema.ts";
 import { inputSchema, readArguments, type ToolArguments } from "../arguments.ts";
 import type { ToolReader } from "../reader.ts";
-import { statement } from "../results.ts";
+import { resultOf, statement } from "../results.ts";
 import { explainTool } from "./explain.ts";
 import { findTool } from "./find.ts";
 import { getTool } from "./get.ts";
@@ -19,7 +19,10 @@ export function toolsOf(reader: ToolReader): Tool[] {
     ...about,
     inputSchema: inputSchema(table),
     outputSchema: object({ ...statement, ...data }),
-    call: (given, call) => run(readArguments(about.action, table, given, unserved), call),
+    call: async (given, call) => {
+      const answer = await run(readArguments(about.action, table, given, unserved), call);
+      return resultOf(answer, await reader.freshness(call), call.now);
+    },
   });
   const context: ToolContext = { reader, tool };
   return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].flatMap((make) => make(context) ?? []);

@@ -55,7 +55,7 @@ export function explainTool({ reader, tool }: ToolContext): Tool | undefined {
       const request = { tool: "explain", event_id };
       const document = { event: reason.event };
       const version = reason.event.detected_at;
-      return longResult({ reader, call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason));
+      return longResult({ call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason));
     },
   });
 }

@@ -6,7 +6,6 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
-import { resultOf } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { listStatement, readPaged, type Tool, type ToolContext } from "./tool.ts";
@@ -52,12 +51,7 @@ export function findTool({ reader, tool }: ToolContext): Tool {
         [...describeFilter(filter, now), `sorted by ${sort}`],
         upstreamTexts(FoundRow, "results[]"),
       );
-      return resultOf(
-        { data: { results: items }, lines: items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`) },
-        said,
-        await reader.freshness(call),
-        call.now,
-      );
+      return { data: { results: items }, lines: items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`), said };
     },
   });
 }

@@ -13,7 +13,7 @@ import { DATA_BYTES_MAX } from "../results.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import { onlyGiven, type Tool, type ToolContext } from "./tool.ts";
 
 export function getTool({ reader, tool }: ToolContext): Tool {
   return tool({
@@ -27,9 +27,9 @@ export function getTool({ reader, tool }: ToolContext): Tool {
     run: async ({ id = "", source, cursor }, call) => {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
       const request = { tool: "get", id, source };
-      const filters = { id, ...(source !== undefined && { source }) };
+      const filters = onlyGiven({ id, source });
       const [document, version] = [{ opportunity }, opportunity.updated_at];
-      return longResult({ reader, call, request, filters, document, version, cursor }, { opportunity: null }, () => {
+      return longResult({ call, request, filters, document, version, cursor }, { opportunity: null }, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         return { data: value, cuts, lines: linesOf(opportunity, call.now), upstream: upstreamTexts(Opportunity, "opportunity") };
       });

@@ -2,7 +2,6 @@
 import { Type } from "@sinclair/typebox";
 import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
-import { resultOf } from "../results.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
@@ -29,12 +28,7 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
     run: async ({ id = "", source, cursor, ...values }, call) => {
       const opportunity = await theOpportunity(reader, "read the history", id, source, call);
       const { limit = EVENTS_DEFAULT, since, until } = values;
-      const given = {
-        id,
-        ...(source !== undefined && { source }),
-        ...onlyGiven({ since, until, types: values.types }),
-        at_least: values.at_least ?? AT_LEAST_DEFAULT,
-      };
+      const given = { ...onlyGiven({ id, source, since, until, types: values.types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, {
         read: (limit, after, call) => reader.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }, call),
         show: (event) => eventRowOf(event),
@@ -45,7 +39,7 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
         `${quoted(row.title)}; ${quotedNumber(row.number)}; ${stateInWords(row, call.now)}; id ${row.id}`,
         ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),
       ];
-      return resultOf({ data: { opportunity: row, events: paged.items }, lines }, said, await reader.freshness(call), call.now);
+      return { data: { opportunity: row, events: paged.items }, lines, said };
     },
   });
 }

@@ -4,12 +4,11 @@ import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, pathInWords } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
 import { beginOf, readLongText } from "../long-text.ts";
-import type { ToolCall, ToolReader } from "../reader.ts";
-import { resultOf, type ToolResult } from "../results.ts";
+import type { ToolCall } from "../reader.ts";
+import type { ToolAnswer } from "../results.ts";
 import { placeAt } from "./tool.ts";
 
 type LongRequest = {
-  reader: ToolReader;
   call: ToolCall;
   /** What a cursor is bound to. */
   request: unknown;
@@ -22,11 +21,11 @@ type LongRequest = {
 export type WholeResult = { data: object; cuts: Cut[]; lines: string[]; upstream: string[] };
 
 /** The result for one document: as a whole, cut where it is too long, or with a cursor a piece of a member. `empty` is the data next to a piece. */
-export async function longResult(request: LongRequest, empty: object, whole: () => WholeResult): Promise<ToolResult> {
-  const { reader, call, cursor, filters } = request;
+export function longResult(request: LongRequest, empty: object, whole: () => WholeResult): ToolAnswer {
+  const { cursor, filters } = request;
   const said = { filters, filters_in_words: [], returned: 1, total: 1 };
   const { statement, ...body } = cursor === undefined ? wholeOf(request, whole()) : pieceOf(request, empty, cursor);
-  return resultOf(body, { ...said, ...statement }, await reader.freshness(call), call.now);
+  return { ...body, said: { ...said, ...statement } };
 }
 
 function wholeOf(request: LongRequest, { data, cuts, lines, upstream }: WholeResult) {

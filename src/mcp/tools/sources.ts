@@ -2,9 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { nullable, object } from "../../text/schema.ts";
 import type { SourceFacts } from "../reader.ts";
-import { resultOf } from "../results.ts";
 import { codeInWords } from "../upstream-text.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import { listStatement, type Tool, type ToolContext } from "./tool.ts";
 
 export function sourcesTool({ reader, tool }: ToolContext): Tool {
   const facts = object({
@@ -25,17 +24,9 @@ export function sourcesTool({ reader, tool }: ToolContext): Tool {
     data: { sources: Type.Array(facts) },
     run: async (_, call) => {
       const sources = await reader.sources(call);
-      const said = {
-        filters: {},
-        filters_in_words: [],
-        returned: sources.length,
-        total: sources.length,
-        complete: true,
-        next_cursor: null,
-        upstream_text: ["sources[].name"],
-      };
+      const said = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);
       const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
-      return resultOf({ data: { sources }, lines }, said, await reader.freshness(call), call.now);
+      return { data: { sources }, lines, said };
     },
   });
 }

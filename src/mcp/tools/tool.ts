@@ -6,7 +6,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { ToolArguments, Values } from "../arguments.ts";
 import type { ToolCall, ToolPage, ToolReader } from "../reader.ts";
-import { type ResultStatement, readFitting, type ToolResult } from "../results.ts";
+import { type ResultStatement, readFitting, type ToolAnswer, type ToolResult } from "../results.ts";
 
 export type Tool = {
   name: string;
@@ -23,7 +23,7 @@ export type Tool = {
 export type ToolDefinition<T extends ToolArguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
   arguments: T;
   data: Record<string, TSchema>;
-  run: (values: Values<T>, call: ToolCall) => Promise<ToolResult>;
+  run: (values: Values<T>, call: ToolCall) => Promise<ToolAnswer>;
 };
 
 export type ToolContext = { reader: ToolReader; tool: <T extends ToolArguments>(definition: ToolDefinition<T>) => Tool };

@@ -5,7 +5,6 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { object } from "../../text/schema.ts";
 import { filterAmong, filterArguments, past } from "../arguments.ts";
-import { resultOf } from "../results.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -49,7 +48,7 @@ export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
       const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
-      return resultOf({ data: { events: paged.items }, lines: paged.items.map(lineOf) }, said, await reader.freshness(call), call.now);
+      return { data: { events: paged.items }, lines: paged.items.map(lineOf), said };
     },
   });
 }
