@@ -27,13 +27,14 @@ const counted = {
   ) as Record<Severity, SQL<number>>),
 };
 
-const all = query(period, (values) => select(counted).from(events).where(isInPeriod(values)).groupBy(events.detected_at));
-const ofTypes = query(period, (values) =>
-  select(counted)
-    .from(events)
-    .where(and(isInPeriod(values), inArray(shownType, values.types)))
-    .groupBy(events.detected_at),
-);
+const ofAll = (withTypes: boolean) =>
+  query(period, (values) =>
+    select(counted)
+      .from(events)
+      .where(and(isInPeriod(values), withTypes ? inArray(shownType, values.types) : undefined))
+      .groupBy(events.detected_at),
+  );
+const [everyType, someTypes] = [ofAll(false), ofAll(true)];
 const ofOpportunities = query({ ...period, ids: listOf(opportunities.id) }, (values) =>
   select(counted)
     .from(opportunities)
@@ -50,7 +51,7 @@ export async function countEvents(
   ids?: readonly string[],
 ): Promise<EventCounts[]> {
   const values = { since, until, types: types ?? eventTypes };
-  const statement = types === undefined ? all : ofTypes;
+  const statement = types === undefined ? everyType : someTypes;
   const rows = ids === undefined ? await db.all(statement, values) : await db.all(ofOpportunities, { ...values, ids });
   const buckets = Array.from({ length: Math.ceil((until - since) / bucketMs) }, noCounts);
   for (const { detected_at, ...counts } of rows) {
