@@ -41,7 +41,7 @@ const statusByKey = query({ key: watches.key }, ({ key }) =>
 );
 const attempts = pick(pending, "count", "at", "wait_ms", "failing_ms", "error");
 const byWatch = query(ofWatch, ({ watch }) =>
-  select({ ...pick(pending, "id", "created_at", "oldest_at", "body"), ...attempts })
+  select({ ...pick(pending, "id", "created_at", "oldest_at", "body", "counts"), ...attempts })
     .from(pending)
     .where(eq(pending.watch, watch)),
 );
@@ -98,8 +98,8 @@ const newest = query({ watch: parameter<number | null>(), limit: parameter<numbe
 export async function pendingOf(db: WatchDb, { key }: Watch): Promise<PendingMessage | undefined> {
   const row = await db.get(byWatch, { watch: key });
   if (row === undefined) return undefined;
-  const { count, at, wait_ms, failing_ms, error, ...message } = row;
-  return { ...message, attempts: { count, at, wait_ms, failing_ms, error } };
+  const { count, at, wait_ms, failing_ms, error, counts, ...message } = row;
+  return { ...message, counts: JSON.parse(counts) as MessageCounts, attempts: { count, at, wait_ms, failing_ms, error } };
 }
 
 /** How the deliveries of a watch go. */

@@ -78,7 +78,8 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);
       if (failure !== null) return { ...outcome, failure, paused: (await statusOf(context.db, watch)).paused };
-      count(outcome, pending);
+      outcome.messages++;
+      for (const kind of ["new", "changed", "left"] as const) outcome.counts[kind] += pending.counts[kind];
       if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
     }
     return outcome;
@@ -88,12 +89,6 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
     await pause(context.db, watch, paused);
     return { ...outcome, paused };
   }
-}
-
-function count(outcome: WatchOutcome, { body }: PendingMessage): void {
-  const { counts } = (JSON.parse(body) as { data: { counts: MessageCounts } }).data;
-  outcome.messages++;
-  for (const kind of ["new", "changed", "left"] as const) outcome.counts[kind] += counts[kind];
 }
 
 /** Plans and stores one message after the other. What matches is read once, before the feed. */

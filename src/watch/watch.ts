@@ -2,6 +2,7 @@
 import type { Severity } from "../events/event.ts";
 import type { Filter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { MessageCounts } from "./message.ts";
 
 /** Where a secret is. watch.db holds the name of a file or of an environment variable, never the secret. */
 export type SecretPlace = { file: string } | { variable: string };
@@ -57,7 +58,14 @@ export type WatchStatus = {
 };
 
 /** A message that was planned and not yet accepted, with its attempts so far. */
-export type PendingMessage = { id: string; created_at: EpochMs; oldest_at: EpochMs; attempts: Attempts; body: string };
+export type PendingMessage = {
+  id: string;
+  created_at: EpochMs;
+  oldest_at: EpochMs;
+  attempts: Attempts;
+  body: string;
+  counts: MessageCounts;
+};
 
 /** The failed attempts of a message in a row. */
 export type Attempts = {

@@ -197,7 +197,7 @@ async function waitingOf(db: WatchDb, only: Watch | undefined, now: EpochMs) {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
   return statuses.flatMap(({ watch, pending, paused }) => {
     if (pending === null) return [];
-    const { counts } = (JSON.parse(pending.body) as Message).data;
+    const { counts } = pending;
     const { count, error } = pending.attempts;
     const retry_at = paused === null ? formatInstant(dueAt(pending.attempts, now)) : null;
     const json = { ...pendingJson(pending), watch: watch.name, delivered_at: null, counts, retry_at };
