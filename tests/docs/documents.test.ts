@@ -307,6 +307,7 @@ describe("names in the documents:", () => {
     const program = await wholeProgram();
     const options = program.commands.flatMap((command) => [command, ...command.commands]).flatMap((command) => command.options);
     const known = new Set([
+      ...everyCommand.flatMap(({ options }) => options.map(({ envVar }) => envVar)),
       ...options.flatMap(({ envVar }) => envVar ?? []),
       ...tests.flatMap((text) => [...text.matchAll(/env\.(FUNDFEED_[A-Z_]*[A-Z])\b/g)].map(([, name]) => name)),
       ...sources.flatMap((text) => text.match(/FUNDFEED_[A-Z_]*[A-Z]\b/g) ?? []),
