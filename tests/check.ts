@@ -47,7 +47,7 @@ export async function check(parts: readonly Part[], write: (text: string) => voi
 async function run({ name, command, skipped }: Part, write: (text: string) => void): Promise<Result> {
   if (skipped !== undefined) return { name, outcome: `skipped: ${skipped}`, failures: [], passed: 0, failed: 0, skipped: 1 };
   const started = performance.now();
-  const env = { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) };
+  const env = { ...process.env, FUNDFEED_CHECK_PID: `${process.pid}`, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) };
   const child = Bun.spawn([process.execPath, ...command], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const copyToOutput = async (stream: ReadableStream<Uint8Array>) => {

@@ -9,7 +9,7 @@ import { type TestApi, testApi } from "../support/api.ts";
 import { postgresLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, ownPostgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -316,8 +316,8 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
 
 describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
   test("requests return 503, and earlier use is stored when it is back, without a restart", async () => {
-    const server = await postgresServer();
-    const api = await testApi({ location: await postgresLocation() });
+    const server = await ownPostgresServer();
+    const api = await testApi({ location: await postgresLocation(server) });
     const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });
     for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
 

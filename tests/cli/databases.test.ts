@@ -133,17 +133,17 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
   /** A role that may read the catalog, and nothing else; the URL of the same database for it. */
   async function aReader(url: string): Promise<string> {
     await using sql = new SQL(url, { max: 1 });
-    await sql.unsafe("drop role if exists reader");
-    await sql.unsafe("create role reader login");
-    await sql.unsafe("grant usage on schema fundfeed_catalog to reader");
-    await sql.unsafe("grant select on all tables in schema fundfeed_catalog to reader");
-    return url.replace("fundfeed@", "reader@");
+    const role = await (await postgresServer()).freshRole();
+    await sql.unsafe(`grant usage on schema fundfeed_catalog to ${role}`);
+    await sql.unsafe(`grant select on all tables in schema fundfeed_catalog to ${role}`);
+    return url.replace("fundfeed@", `${role}@`);
   }
 
   test("reads the catalog from the replica without write access, and counts use in the primary", async () => {
     const server = await postgresServer();
     const [url, home] = [await server.freshDatabase(), aHome()];
-    const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: await aReader(url) };
+    const readUrl = await aReader(url);
+    const env = { FUNDFEED_DATABASE: url, FUNDFEED_READ_DATABASE: readUrl };
     const place = ["--database", url];
     const key = (await fundfeed(["keys", "create", "--account", "Acme", ...place])).out.trim();
     const serving = await home.serve(["serve", "--port", "0"], { env });
@@ -154,8 +154,10 @@ describe.if(hasPostgres)("serve --database --read-database", () => {
     expect(await codes()).not.toContain("OWN");
     await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Ours", ...place]);
     expect(await codes()).toContain("OWN");
-    const { pathname } = new URL(url);
-    const readers = await server.command(`select 1 from pg_stat_activity where usename = 'reader' and datname = '${pathname.slice(1)}'`);
+    const { username, pathname } = new URL(readUrl);
+    const readers = await server.command(
+      `select 1 from pg_stat_activity where usename = '${username}' and datname = '${pathname.slice(1)}'`,
+    );
     expect(readers.length).toBeGreaterThan(0);
     expect(await serving.stop()).toBe(0);
     const [use] = JSON.parse((await fundfeed(["keys", "usage", "--json", ...place])).out);
@@ -247,13 +249,12 @@ describe("copy", () => {
     const [url, back] = [await aDatabase(), join(aDirectory(), "back")];
     await fundfeed(["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--database", url]);
     await using sql = new SQL(url, { max: 1 });
-    await sql.unsafe("drop role if exists clerk");
-    await sql.unsafe("create role clerk login");
+    const role = await (await postgresServer()).freshRole();
     for (const schema of ["fundfeed_catalog", "fundfeed_state"]) {
-      await sql.unsafe(`grant usage on schema ${schema} to clerk`);
-      await sql.unsafe(`grant select, insert, update, delete on all tables in schema ${schema} to clerk`);
+      await sql.unsafe(`grant usage on schema ${schema} to ${role}`);
+      await sql.unsafe(`grant select, insert, update, delete on all tables in schema ${schema} to ${role}`);
     }
-    expect((await fundfeed(["plans", "list", "--database", url.replace("fundfeed@", "clerk@")])).code).toBe(0);
+    expect((await fundfeed(["plans", "list", "--database", url.replace("fundfeed@", `${role}@`)])).code).toBe(0);
     expect((await fundfeed(["copy", back, "--database", url])).code).toBe(0);
     expect(JSON.parse((await fundfeed(["plans", "list", "--data", back, "--json"])).out)).toHaveLength(3);
   });

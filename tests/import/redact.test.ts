@@ -187,16 +187,16 @@ describe("fundfeed redact", () => {
     const server = await postgresServer();
     const url = await server.freshDatabase();
     await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
-    await server.command("create role erasing login");
+    const role = await server.freshRole();
     await using sql = new SQL(url, { max: 1 });
-    await sql.unsafe("grant usage on schema fundfeed_catalog to erasing");
-    await sql.unsafe("grant select, insert, update, delete on all tables in schema fundfeed_catalog to erasing");
-    const redact = () => fundfeed(["redact", "--database", url.replace("fundfeed@", "erasing@")]);
+    await sql.unsafe(`grant usage on schema fundfeed_catalog to ${role}`);
+    await sql.unsafe(`grant select, insert, update, delete on all tables in schema fundfeed_catalog to ${role}`);
+    const redact = () => fundfeed(["redact", "--database", url.replace("fundfeed@", `${role}@`)]);
     const { host, pathname } = new URL(url);
     const err = `Cannot redact postgres://${host}${pathname}: it rewrites tables, which requires the role of their owner\n`;
     expect(await redact()).toEqual({ code: 1, out: "", err });
     expect(await sql.unsafe("select 1 from fundfeed_catalog.opportunities where position('Ann' in document) > 0")).toHaveLength(1);
-    await sql.unsafe("grant fundfeed to erasing");
+    await sql.unsafe(`grant fundfeed to ${role}`);
     expect((await redact()).out).toBe("Contacts erased from 1 record and 0 events\n");
   });
 

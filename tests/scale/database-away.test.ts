@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
-import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, ownPostgresServer, type PostgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000); // Starting processes takes long on a busy machine.
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
   const rightBodies = new Map<string, string>();
 
   beforeAll(async () => {
-    postgres = await postgresServer();
+    postgres = await ownPostgresServer();
     const url = await postgres.freshDatabase();
     database = new URL(url).pathname.slice(1);
     [home, env] = [aHome(), { FUNDFEED_DATABASE: url }];

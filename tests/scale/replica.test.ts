@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
-import { hasPostgres, type PostgresReplica, type PostgresServer, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, ownPostgresServer, type PostgresReplica, type PostgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
   let [url, replicaUrl] = ["", ""];
   let database = "";
   beforeAll(async () => {
-    primary = await postgresServer();
+    primary = await ownPostgresServer();
     url = await primary.freshDatabase();
     database = new URL(url).pathname.slice(1);
     home = aHome();

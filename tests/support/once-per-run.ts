@@ -1,6 +1,6 @@
 /**
  * What is made once per run and shared by its test files, such as the compiled program. `bun test --parallel` runs the files in several
- * processes; these share a directory. It is removed when the run has ended, in any way.
+ * processes, and `check` runs them on each engine; these share a directory. It is removed when the run has ended, in any way.
  */
 import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
@@ -9,8 +9,8 @@ import { join } from "node:path";
 
 const WAIT_MS = 600_000;
 
-/** The process that ends last: Bun sets the variable in the processes that `--parallel` starts. */
-const run = process.env.JEST_WORKER_ID === undefined ? process.pid : process.ppid;
+/** The process that ends last: `check`, or `bun test`, which sets the second variable in the processes that `--parallel` starts. */
+const run = Number(process.env.FUNDFEED_CHECK_PID ?? (process.env.JEST_WORKER_ID === undefined ? process.pid : process.ppid));
 const directory = join(tmpdir(), `fundfeed-run-${run}-${startOf(run)}`);
 const made = new Map<string, Promise<string>>();
 
@@ -24,7 +24,7 @@ export function oncePerRun(name: string, make: (path: string) => void | Promise<
 async function makeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
   if (!existsSync(directory)) {
     mkdirSync(directory, { recursive: true });
-    afterProcess(run, 'rm -rf "$0"', directory);
+    afterRun('rm -rf "$0"', directory);
   }
   const path = join(directory, name);
   using lock = new Database(`${path}.lock`); // Ends with this process, too.
@@ -35,6 +35,11 @@ async function makeOnce(name: string, make: (path: string) => void | Promise<voi
     renameSync(`${path}.part`, path);
   }
   return path;
+}
+
+/** Runs a line of shell, with `argument` as `$0`, when the run has ended, in any way. */
+export function afterRun(line: string, argument: string): void {
+  afterProcess(run, line, argument);
 }
 
 /**

@@ -1,11 +1,14 @@
-/** A throw-away PostgreSQL server for one test process: without fsync, on a free loopback port, from the programs that Debian installs. */
-import { chownSync, mkdtempSync } from "node:fs";
+/**
+ * Throw-away PostgreSQL servers, from the programs that Debian installs: without fsync, on free loopback ports. All test files of a run share
+ * one, with databases of their own.
+ */
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { freePort } from "./free-port.ts";
-import { afterProcess } from "./once-per-run.ts";
+import { afterProcess, afterRun, oncePerRun } from "./once-per-run.ts";
 import { postgresPrograms } from "./postgres-programs.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -67,6 +70,8 @@ if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: tests that 
 export type PostgresServer = {
   /** Returns the URL of a database. */
   url: (database: string) => string;
+  /** Returns the name of a new role that may log in. Roles belong to the server, so test files must not share one. */
+  freshRole: () => Promise<string>;
   /** Creates a database with both schemas, or an empty one, and returns its URL. */
   freshDatabase: (options?: { empty?: boolean }) => Promise<string>;
   /** Empties a database that `freshDatabase` made, as if it were new. Returns false if it cannot be used again: its tables were changed. */
@@ -88,48 +93,65 @@ export type PostgresReplica = Pick<PostgresServer, "url" | "command"> & {
   waitUntilCaughtUp: () => Promise<void>;
 };
 
-let running: Promise<PostgresServer> | undefined;
+let shared: Promise<PostgresServer> | undefined;
 
-/** Returns the server of this test process, and starts it at the first call. It ends with the process. */
+/** Returns the server that all test files of this run share. The first caller starts it, and it ends with the run. */
 export function postgresServer(): Promise<PostgresServer> {
-  running ??= startServer();
-  return running;
+  shared ??= oncePerRun("postgres", async (path) => {
+    const place = await startServer();
+    afterRun(CLEAN_UP, place.directory);
+    writeFileSync(path, JSON.stringify(place));
+  }).then((path) => serverAt(JSON.parse(readFileSync(path, "utf8"))));
+  return shared;
 }
 
-async function startServer(): Promise<PostgresServer> {
+/** Starts a server for a test that stops it or that copies it as a whole. It ends with this process. */
+export async function ownPostgresServer(): Promise<PostgresServer> {
+  const place = await startServer();
+  afterProcess(process.pid, CLEAN_UP, place.directory);
+  return serverAt(place);
+}
+
+type Place = { directory: string; port: number };
+
+const dataOf = ({ directory }: Place) => join(directory, "data");
+const urlOf = ({ port }: Place, database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
+
+async function aPlace(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-postgres-"));
   if (postgresUser !== undefined) chownSync(directory, postgresUser.uid, postgresUser.gid);
-  const data = join(directory, "data");
-  const port = await freePort();
-  const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  const initdb = Bun.spawnSync([...postgresCommand("initdb"), "--pgdata", data, ...INITDB_OPTIONS]);
-  if (initdb.exitCode !== 0) throw new Error(`initdb failed: ${initdb.stderr}`);
+  return { directory, port: await freePort() };
+}
 
-  let server: Bun.Subprocess | undefined;
-  const start = async () => {
-    server = startPostgres(data, port, []);
-    await waitForPostgres(url("postgres"));
-  };
-  const stop = async (mode: "fast" | "immediate") => {
-    server?.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
-    await server?.exited;
-  };
-  afterProcess(process.pid, CLEAN_UP, directory);
-  await start();
+async function startServer(): Promise<Place> {
+  const place = await aPlace();
+  await run("initdb", "--pgdata", dataOf(place), ...INITDB_OPTIONS);
+  await startPostgres(place);
+  await commandTo(urlOf(place, "postgres"))("create database migrated");
+  const migrated = urlOf(place, "migrated");
+  await (await openPostgresCatalog(migrated, 0)).close();
+  await (await openPostgresState(migrated, 0)).close();
+  await commandTo(migrated)(RESTORE);
+  return place;
+}
 
+function serverAt(place: Place): PostgresServer {
+  const url = (database: string) => urlOf(place, database);
   const command = commandTo(url("postgres"));
-  await command("create database migrated");
-  await (await openPostgresCatalog(url("migrated"), 0)).close();
-  await (await openPostgresState(url("migrated"), 0)).close();
-  await commandTo(url("migrated"))(RESTORE);
   let count = 0;
+  const freshName = (kind: string) => `${kind}_${process.pid}_${++count}`;
   return {
     url,
     command,
-    start,
-    stop,
+    async freshRole() {
+      const name = freshName("role");
+      await command(`create role ${name} login`);
+      return name;
+    },
+    start: () => startPostgres(place),
+    stop: (mode) => run("pg_ctl", "stop", "--pgdata", dataOf(place), "--mode", mode),
     async freshDatabase({ empty = false } = {}) {
-      const name = `fresh_${++count}`;
+      const name = freshName("fresh");
       await command(`create database ${name} template ${empty ? "template0" : "migrated"}`);
       return url(name);
     },
@@ -145,19 +167,27 @@ async function startServer(): Promise<PostgresServer> {
   };
 }
 
-function startPostgres(data: string, port: number, more: readonly string[]): Bun.Subprocess {
+/** Starts the server of a place and waits until it answers. It is no child of this process, because other ones may need it longer. */
+async function startPostgres(place: Place, more: readonly string[] = []): Promise<void> {
   const settings = [
+    `port=${place.port}`,
     "fsync=off",
     "full_page_writes=off",
     "autovacuum=off",
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
     "max_connections=200",
+    "max_wal_size=128MB",
     ...more,
   ];
-  return Bun.spawn([...postgresCommand("postgres"), "-D", data, "-p", `${port}`, ...settings.flatMap((setting) => ["-c", setting])], {
-    stdio: ["ignore", "ignore", "ignore"],
-  });
+  const options = settings.map((setting) => `-c ${setting}`).join(" ");
+  await run("pg_ctl", "start", "--pgdata", dataOf(place), "--log", join(place.directory, "log"), "--timeout", "240", "--options", options);
+}
+
+async function run(program: string, ...args: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...postgresCommand(program), ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const messages = await child.stderr.text();
+  if ((await child.exited) !== 0) throw new Error(`${program} failed: ${messages}`);
 }
 
 function commandTo(url: string): PostgresServer["command"] {
@@ -168,25 +198,11 @@ function commandTo(url: string): PostgresServer["command"] {
 }
 
 async function replicaOf(primary: string): Promise<PostgresReplica> {
-  const directory = mkdtempSync(join(tmpdir(), "fundfeed-replica-"));
-  if (postgresUser !== undefined) chownSync(directory, postgresUser.uid, postgresUser.gid);
-  const data = join(directory, "data");
-  const baseBackup = Bun.spawnSync([
-    ...postgresCommand("pg_basebackup"),
-    "--dbname",
-    primary,
-    "--pgdata",
-    data,
-    "--write-recovery-conf",
-    "--no-sync",
-    "--checkpoint=fast",
-  ]);
-  if (baseBackup.exitCode !== 0) throw new Error(`pg_basebackup failed: ${baseBackup.stderr}`);
-  const port = await freePort();
-  const url = (database: string) => `postgres://fundfeed@127.0.0.1:${port}/${database}`;
-  afterProcess(process.pid, CLEAN_UP, directory);
-  startPostgres(data, port, ["hot_standby_feedback=off", "max_standby_streaming_delay=0"]);
-  await waitForPostgres(url("postgres"));
+  const place = await aPlace();
+  await run("pg_basebackup", "--dbname", primary, "--pgdata", dataOf(place), "--write-recovery-conf", "--no-sync", "--checkpoint=fast");
+  afterProcess(process.pid, CLEAN_UP, place.directory);
+  await startPostgres(place, ["hot_standby_feedback=off", "max_standby_streaming_delay=0"]);
+  const url = (database: string) => urlOf(place, database);
   const [command, primaryCommand] = [commandTo(url("postgres")), commandTo(primary)];
   return {
     url,
