@@ -1,14 +1,14 @@
 /**
  * New, empty databases for a test: SQLite in memory, or PostgreSQL when `FUNDFEED_TEST_ENGINE=postgres` moves a whole run there.
  *
- * Preloaded by bunfig.toml for its hooks. They close what a test opened on PostgreSQL when the test ends, because the server has a
+ * Preloaded by bunfig.toml for its time limit and its hooks. The hooks close what a test opened on PostgreSQL when the test ends, because the server has a
  * limited number of connections. Databases opened outside a test, for all tests of a file, stay open until the run ends.
  */
-import { afterEach, beforeEach } from "bun:test";
+import { afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
-import { postgresServer } from "./postgres.ts";
+import { type PostgresServer, postgresServer } from "./postgres.ts";
 
 /** Opens the catalog and the state of one location. Several connections to it share their data, except in memory. */
 export type TestLocation = { catalog: (now: number) => Promise<CatalogDb>; state: (now: number) => Promise<StateDb> };
@@ -32,10 +32,10 @@ export function sqliteLocation(directory: string): TestLocation {
 /** Databases of earlier tests, which nobody uses any more. */
 const free: string[] = [];
 
-/** Returns an empty database of the tests' PostgreSQL server: a new one, or one that an earlier test has used. */
-export async function postgresLocation(): Promise<TestLocation> {
-  const url = await anEmptyDatabase();
-  opened?.urls.add(url);
+/** Returns an empty database of `server`, or of the shared one: there an earlier test may have used it. */
+export async function postgresLocation(server?: PostgresServer): Promise<TestLocation> {
+  const url = server === undefined ? await anEmptyDatabase() : await server.freshDatabase();
+  if (server === undefined) opened?.urls.add(url);
   const options = { connections: 3 }; // A pull holds two of them for its locks.
   return {
     catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, options)),
@@ -56,6 +56,9 @@ function closedAfterTest<Db extends CatalogDb | StateDb>(db: Db): Db {
   opened?.connections.push(db);
   return db;
 }
+
+/** Of a file that runs alone: Bun's 5 s are too short on a busy machine. `bun run test` sets it for all files. */
+setDefaultTimeout(300_000);
 
 beforeEach(() => {
   opened = { connections: [], urls: new Set() };
