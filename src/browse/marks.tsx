@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
-/** Small signs that several pages show: severity, status, amounts. */
+/** Small signs that several pages show: severity, status, amounts, facts. */
+import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
 import { amountInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
@@ -44,6 +45,16 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
   if (min !== undefined && max === undefined) return `from ${min}`;
   if (max !== undefined && min === undefined) return `up to ${max}`;
   return max ?? funding?.display ?? undefined;
+}
+
+/** A name and what it has, in a list of facts. */
+export function Fact({ name, children }: { name: string; children: Child }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }
 
 /** Cuts what is too long to be read on a page, and says so. */

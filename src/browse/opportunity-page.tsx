@@ -17,7 +17,7 @@ import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { TITLE_MAX } from "./find-page.tsx";
 import { TimelineEntry } from "./history.tsx";
-import { awardsInWords, cutText, StatusBadge } from "./marks.tsx";
+import { awardsInWords, cutText, Fact, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Due, Exact, Relative } from "./times.tsx";
 
@@ -182,19 +182,15 @@ function Facts({ opportunity, now }: { opportunity: Opportunity; now: EpochMs })
         <FactTime name="First stored" at={opportunity.created_at} />
       </FactList>
       <FactList title="Who offers it">
-        <FactText name="Agency" text={organization.agency} address={addressOf("/", { agency: organization.agency?.slice(0, 200) })} />
-        <FactText
-          name="Sub-agency"
-          text={organization.sub_agency}
-          address={addressOf("/", { agency: organization.sub_agency?.slice(0, 200) })}
-        />
+        <FactText name="Agency" text={organization.agency} filter="agency" />
+        <FactText name="Sub-agency" text={organization.sub_agency} filter="agency" />
         <FactText name="Office" text={organization.issuing_office} />
         <FactContacts contacts={contacts} />
       </FactList>
       <FactList title="What it offers">
         <FactText name="Awards" text={awardsInWords(funding) ?? null} />
         <FactText name="Funding" text={funding?.display ?? null} />
-        <FactText name="Program type" text={program.type} address={addressOf("/", { program_type: program.type ?? "" })} />
+        <FactText name="Program type" text={program.type} filter="program_type" />
         <FactText name="Kind" text={program.contract_class} />
         <FactText name="Solicitation" text={program.solicitation_id} />
         <FactText name="Solicitation title" text={program.solicitation_title} />
@@ -208,7 +204,7 @@ function Facts({ opportunity, now }: { opportunity: Opportunity; now: EpochMs })
         <FactCodes name="Keywords" codes={classifications.keywords} />
       </FactList>
       <FactList title="Record">
-        <FactText name="Source" text={`${source.name} (${source.code})`} address={addressOf("/", { source: source.code })} />
+        <FactText name="Source" text={`${source.name} (${source.code})`} filter="source" value={source.code} />
         <FactText name="Id at the source" text={source.opportunity_id} />
         <FactText name="Address at the source" text={source.url} />
         <FactText name="Id" text={id} />
@@ -226,15 +222,6 @@ function FactList({ title, children }: { title: string; children: Child }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: Child }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 function FactTime({ name, at }: { name: string; at: string | null }) {
   return at === null ? null : (
     <Fact name={name}>
@@ -243,10 +230,16 @@ function FactTime({ name, at }: { name: string; at: string | null }) {
   );
 }
 
-/** `address` leads to the opportunities with the same value. */
-function FactText({ name, text, address }: { name: string; text: string | null; address?: string }) {
+/** A text, which leads to the opportunities with the same value if a filter finds them. */
+function FactText({ name, text, filter, value = text }: { name: string; text: string | null; filter?: string; value?: string | null }) {
   const plain = cutText(plainText(text ?? ""), FACT_MAX);
-  return plain === "" ? null : <Fact name={name}>{address === undefined ? plain : <a href={address}>{plain}</a>}</Fact>;
+  return plain === "" ? null : (
+    <Fact name={name}>{filter === undefined ? plain : <FilterLink filter={filter} value={value ?? ""} text={plain} />}</Fact>
+  );
+}
+
+function FilterLink({ filter, value, text }: { filter: string; value: string; text: string }) {
+  return <a href={addressOf("/", { [filter]: value.slice(0, 200) })}>{text}</a>;
 }
 
 /** `filter` is the filter that finds other opportunities with such a code. */
@@ -258,11 +251,7 @@ function FactCodes({ name, codes, filter }: { name: string; codes: readonly stri
       <ul class="codes">
         {shown.map((code) => (
           <li key={code}>
-            {filter === undefined ? (
-              cutText(code, 200)
-            ) : (
-              <a href={addressOf("/", { [filter]: code.slice(0, 200) })}>{cutText(code, 200)}</a>
-            )}
+            {filter === undefined ? cutText(code, 200) : <FilterLink filter={filter} value={code} text={cutText(code, 200)} />}
           </li>
         ))}
         {codes.length > shown.length && <li class="quiet">{codes.length - shown.length} more</li>}

@@ -13,6 +13,7 @@ import {
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
+import { Fact } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { DaysAgo, Relative } from "./times.tsx";
 
@@ -88,24 +89,12 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
       </h2>
       {description !== "" && <p class="quiet">{description}</p>}
       <dl class="figures">
-        <div>
-          <dt>Last import</dt>
-          <dd>{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</dd>
-        </div>
-        <div>
-          <dt>Newest posting</dt>
-          <dd>{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</dd>
-        </div>
-        <div>
-          <dt>Records</dt>
-          <dd>{records.toLocaleString("en-US")}</dd>
-        </div>
-        <div>
-          <dt>Open</dt>
-          <dd>
-            <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{open.toLocaleString("en-US")}</a>
-          </dd>
-        </div>
+        <Fact name="Last import">{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</Fact>
+        <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
+        <Fact name="Records">{records.toLocaleString("en-US")}</Fact>
+        <Fact name="Open">
+          <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{open.toLocaleString("en-US")}</a>
+        </Fact>
       </dl>
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect width="100" height="4" class="track" />
