@@ -6,7 +6,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "../text/instant.ts
 import { upperCaseCode } from "../text/source-code.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
-export function oneOf(argument: Argument, words: readonly string[]): Argument {
+export function oneWordOf(argument: Argument, words: readonly string[]): Argument {
   return argument.choices(words).argParser((text) => {
     if (words.includes(text)) return text;
     const suggestion = closest(text, words);

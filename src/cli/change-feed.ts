@@ -20,7 +20,7 @@ const BATCH = 200;
 /** How often `--follow` looks for commits. */
 const LOOK_EVERY_MS = 1000;
 
-export type FeedRun = CommonOptions &
+type ChangesRun = CommonOptions &
   OutputChoice & {
     chosen: FeedFilter;
     cursorFile?: string | undefined;
@@ -33,7 +33,7 @@ export type FeedRun = CommonOptions &
 type Reading = { catalog: string; position: FeedPosition; printed: number; printer: Printer; output: Output };
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
-export async function printFeed(cli: Cli, run: FeedRun): Promise<void> {
+export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
   await withOutput(cli, run, async (output) => {
     await withCatalog(cli, run, async (db) => {
       const reading = await begin(cli, db, run, output);
@@ -47,7 +47,7 @@ export async function printFeed(cli: Cli, run: FeedRun): Promise<void> {
 }
 
 /** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
-export async function followFeed(cli: Cli, run: FeedRun): Promise<void> {
+export async function followFeed(cli: Cli, run: ChangesRun): Promise<void> {
   const { machine } = cli;
   cli.isLasting = true;
   const stop = stopSignal(machine);
@@ -70,7 +70,7 @@ export async function followFeed(cli: Cli, run: FeedRun): Promise<void> {
   });
 }
 
-async function withOutput(cli: Cli, run: FeedRun, work: (output: Output) => Promise<void>): Promise<void> {
+async function withOutput(cli: Cli, run: ChangesRun, work: (output: Output) => Promise<void>): Promise<void> {
   const output = openOutput(cli, run);
   try {
     await work(output);
@@ -81,7 +81,7 @@ async function withOutput(cli: Cli, run: FeedRun, work: (output: Output) => Prom
 }
 
 /** The start of a first run is saved at once, so that what comes later begins there even if this run is killed. */
-async function begin(cli: Cli, db: CatalogDb, run: FeedRun, output: Output): Promise<Reading> {
+async function begin(cli: Cli, db: CatalogDb, run: ChangesRun, output: Output): Promise<Reading> {
   const { cursorFile, since } = run;
   const catalog = await catalogIdentity(db);
   const stored = cursorFile === undefined ? undefined : readCursorFile(cursorFile, catalog);
@@ -94,7 +94,7 @@ async function begin(cli: Cli, db: CatalogDb, run: FeedRun, output: Output): Pro
 }
 
 /** Prints until the end of the feed, the limit, or the stop. Returns whether there may be more. */
-async function printNew({ machine }: Cli, db: CatalogDb, run: FeedRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
+async function printNew({ machine }: Cli, db: CatalogDb, run: ChangesRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
   const { output, printer } = reading;
   const filter = await resolveSources(db, run.chosen.filter, "show changes of");
   const isStreamed = run.output === undefined && run.format !== "json";
@@ -115,11 +115,11 @@ async function printNew({ machine }: Cli, db: CatalogDb, run: FeedRun, reading: 
   return true;
 }
 
-function save({ cursorFile }: FeedRun, { catalog, position }: Reading): void {
+function save({ cursorFile }: ChangesRun, { catalog, position }: Reading): void {
   if (cursorFile !== undefined) saveCursorFile(cursorFile, catalog, position);
 }
 
-function lostPosition({ cursorFile }: FeedRun): Error {
+function lostPosition({ cursorFile }: ChangesRun): Error {
   const reason = "the catalog does not have the event there: it was replaced by another one, or by a backup";
   return cursorFile === undefined
     ? new Failure(`Cannot follow the changes: ${reason}. Run the command again, with --since for what came between`)

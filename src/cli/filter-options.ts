@@ -21,7 +21,7 @@ export function addFilterOptions(command: CliCommand): CliCommand {
 }
 
 /** The filter that the options and the file of `--match` give. */
-export function filterOf(options: FilterOptions): Filter {
+export function givenFilter(options: FilterOptions): Filter {
   const given = fieldNames.flatMap((name) => {
     const value = options[optionOf(name).attributeName()];
     return value === undefined ? [] : [[name, value]];

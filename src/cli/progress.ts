@@ -3,7 +3,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./output.ts";
 
-export type ProgressState = {
+type ProgressState = {
   /** One or two words: "reading". The time left is that of the step. */
   step: string;
   done: number;

@@ -8,17 +8,17 @@ import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, formatDuration } from "./output.ts";
 
-export type Result = { opportunity: Opportunity; snippet: string | null };
+export type FoundResult = { opportunity: Opportunity; snippet: string | null };
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;
 
 /** How text is emphasized: not at all where there are no colors. */
-export type Style = { due: (text: string, isSoon: boolean) => string; match: (text: string) => string; header: (text: string) => string };
+type TableStyle = { due: (text: string, isSoon: boolean) => string; match: (text: string) => string; header: (text: string) => string };
 
-export const plainStyle: Style = { due: (text) => text, match: (text) => `[${text}]`, header: (text) => text };
+export const plainStyle: TableStyle = { due: (text) => text, match: (text) => `[${text}]`, header: (text) => text };
 
-export const colorStyle: Style = {
+export const colorStyle: TableStyle = {
   due: (text, isSoon) => (isSoon ? `\u001b[33m${text}\u001b[39m` : text),
   match: (text) => `\u001b[1m${text}\u001b[22m`,
   header: (text) => `\u001b[2m${text}\u001b[22m`,
@@ -30,7 +30,7 @@ const TITLE_MIN = 20;
 const SOON_DAYS = 14;
 
 /** A line for each opportunity, and a second one that shows where the words matched, unless the title shows it. */
-export function resultTable(results: readonly Result[], now: EpochMs, width: number, style: Style): string {
+export function resultTable(results: readonly FoundResult[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
   const rows = results.map(({ opportunity }) => [
     dueInShort(opportunity.dates.closes_at, now),
@@ -49,7 +49,7 @@ export function resultTable(results: readonly Result[], now: EpochMs, width: num
       .join(" ".repeat(GAP))
       .trimEnd();
   const lines = rows.flatMap((row, n) => {
-    const { opportunity, snippet } = results[n] as Result;
+    const { opportunity, snippet } = results[n] as FoundResult;
     const [due = ""] = row;
     const shown = style.due(due, isSoon(opportunity.dates.closes_at, now)) + line(row).slice(due.length);
     return snippet === null || isIn(snippet, opportunity.title) ? [shown] : [shown, `  ${snippetLine(snippet, width - 2, style)}`];
@@ -62,7 +62,7 @@ function mostColumns([narrow, wide]: readonly [number, number], width: number): 
   return Math.min(wide, Math.max(narrow, narrow + Math.floor((width - 80) / 3)));
 }
 
-export function markdownTable(results: readonly Result[]): string {
+export function markdownTable(results: readonly FoundResult[]): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const rows = results.map(({ opportunity }) => {
     const { dates, status, organization, title, source } = opportunity;
@@ -101,7 +101,7 @@ function isIn(snippet: string, title: string): boolean {
 }
 
 /** The part of a snippet around its first match that fits the width. */
-function snippetLine(snippet: string, width: number, style: Style): string {
+function snippetLine(snippet: string, width: number, style: TableStyle): string {
   const [before = "", ...rest] = snippet.split(MATCH_BEGIN);
   const room = width - 24;
   const beginning = before.length > room ? `…${before.slice(before.length - room + 1)}` : before;

@@ -24,15 +24,8 @@ const receiversOf = {
   allowHttp: ["webhook", "slack"],
 } as const satisfies Record<string, readonly Receiver["to"][]>;
 
-type ReceiverOptions = {
-  url?: URL | undefined;
-  urlFile?: string | undefined;
-  secretFile?: string | undefined;
-  mailTo?: string | undefined;
-  mailFrom?: string | undefined;
-  smtpUrlFile?: string | undefined;
-  allowPrivate?: true | undefined;
-  allowHttp?: true | undefined;
+type ReceiverOptions = { url?: URL | undefined; allowPrivate?: true | undefined; allowHttp?: true | undefined } & {
+  [name in "urlFile" | "secretFile" | "mailTo" | "mailFrom" | "smtpUrlFile"]?: string | undefined;
 };
 
 export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string };

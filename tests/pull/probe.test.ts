@@ -1,7 +1,7 @@
 /** `sources probe` against local servers that play each upstream from real files, and each of its known faults. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { CommanderError } from "commander";
-import { probeCommand, type Waiting } from "../../src/cli/commands/probe.ts";
+import { type ProbeWaiting, probeCommand } from "../../src/cli/commands/probe.ts";
 import type { Probe } from "../../src/pull/probe.ts";
 import type { ShapeFinding } from "../../src/pull/shape.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
@@ -18,7 +18,7 @@ afterAll(dropScratch);
 const SAM_GOV_CSV = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
 const KEY = "the-key-itself";
 const names = upstreams.map(({ name }) => name);
-const WAITING: Waiting = { timeouts: PATIENT, wait: async () => undefined };
+const WAITING: ProbeWaiting = { timeouts: PATIENT, wait: async () => undefined };
 
 type Run = { code: number; out: string; err: string; usage?: string };
 

@@ -17,7 +17,7 @@ import { followFeed, printFeed } from "../change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
+import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
 import { freshnessInWords } from "../results.ts";
 
@@ -78,7 +78,7 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     const format = options.format ?? (options.json ? "json" : "table");
     refuseContradictions(changes, options, format);
     const { type: types, atLeast, follow, cursorFile } = options;
-    const chosen: FeedFilter = { filter: filterOf(options), types, atLeast };
+    const chosen: FeedFilter = { filter: givenFilter(options), types, atLeast };
     refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
     if (!follow && cursorFile === undefined) {
       refuseEmptyPeriod(changes, options, cli.machine.now());

@@ -3,7 +3,7 @@ import { Argument, type Command, type Option } from "commander";
 import { eventTypes } from "../../events/event.ts";
 import { fieldNames, fields } from "../../filter/filter.ts";
 import { formats } from "../../import/formats/all.ts";
-import { oneOf } from "../arguments.ts";
+import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
 import { type OutputOptions, printResult } from "../output.ts";
@@ -15,7 +15,7 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
 
 export function completionCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .addArgument(oneOf(new Argument("[shell]", "the shell (default: bash)"), shells))
+    .addArgument(oneWordOf(new Argument("[shell]", "the shell (default: bash)"), shells))
     .examples(
       "source <(fundfeed completion)            in bash; in ~/.bashrc for always",
       "source <(fundfeed completion zsh)        in zsh, after compinit; in ~/.zshrc",

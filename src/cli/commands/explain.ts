@@ -17,19 +17,13 @@ export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
       if (explanation === undefined)
         throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
       const { import: brought } = explanation;
-      const value = {
-        ...explanation,
-        import:
-          brought === null
-            ? null
-            : {
-                ...brought,
-                files: JSON.parse(brought.files) as FileDigest[],
-                started_at: formatInstant(brought.started_at),
-                as_of: instantOrNull(brought.as_of),
-              },
+      const shown = brought && {
+        ...brought,
+        files: JSON.parse(brought.files) as FileDigest[],
+        started_at: formatInstant(brought.started_at),
+        as_of: instantOrNull(brought.as_of),
       };
-      printResult(cli, options, value, inSentences(explanation));
+      printResult(cli, options, { ...explanation, import: shown }, inSentences(explanation));
     });
 }
 

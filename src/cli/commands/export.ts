@@ -14,7 +14,7 @@ import { formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges } from "../filter-options.ts";
+import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
 import { progressLine, progressReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
@@ -49,7 +49,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     if (format !== "sqlite" && file !== undefined) exporting.error(`error: ${format} is printed; write it with > ${file}`);
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
-    const filter = filterOf({ ...options, source: sourceCodes(options.source) });
+    const filter = givenFilter({ ...options, source: sourceCodes(options.source) });
     refuseEmptyRanges(exporting, filter, cli.machine.now());
     await withCatalog(cli, options, async (db) => {
       const { source, ...others } = await resolveSources(db, filter, "export");

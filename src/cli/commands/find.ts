@@ -11,9 +11,16 @@ import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseEmptyRanges, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import {
+  addFilterOptions,
+  type FilterOptions,
+  givenFilter,
+  refuseEmptyRanges,
+  refuseUnknownOptions,
+  withWords,
+} from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, type Result, resultTable } from "../results.ts";
+import { colorStyle, type FoundResult, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, resultTable } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
@@ -36,7 +43,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
-    const filter = withWords(finding, filterOf(options), words);
+    const filter = withWords(finding, givenFilter(options), words);
     const { limit, sort, cursor: after, bom = false } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
@@ -65,7 +72,7 @@ function withCursor(finding: CliCommand, search: () => FoundPage): FoundPage {
   }
 }
 
-async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<Result[]> {
+async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<FoundResult[]> {
   const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
   const opportunities = await readOpportunities(
     catalog,
@@ -84,7 +91,7 @@ type Answer = {
   filter: Filter;
   total: number;
   next: string | null;
-  results: readonly Result[];
+  results: readonly FoundResult[];
   freshness: readonly SourceFreshness[];
   bom: boolean;
 };

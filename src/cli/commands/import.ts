@@ -8,7 +8,7 @@ import { formats } from "../../import/formats/all.ts";
 import { openInput } from "../../import/readers/input.ts";
 import { commandFor, recognize } from "../../import/recognize.ts";
 import { importFiles } from "../../import/run.ts";
-import { oneOf, timestamp } from "../arguments.ts";
+import { oneWordOf, timestamp } from "../arguments.ts";
 import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext, withReadOnlyContext } from "../import-context.ts";
 import { helpEntry, printResult } from "../output.ts";
@@ -73,7 +73,7 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
 
 /** Lets the path of an existing file pass: `missingFormat` then recognizes the file and suggests its format. */
 function formatArgument(names: readonly string[]): Argument {
-  const argument = oneOf(new Argument("<format>", "the files' format"), names);
+  const argument = oneWordOf(new Argument("<format>", "the files' format"), names);
   const parse = argument.parseArg;
   return argument.argParser((text, previous) => (!names.includes(text) && existsSync(text) ? text : parse?.(text, previous)));
 }

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../runtime/left-behind.ts";
 import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { oneOf } from "../arguments.ts";
+import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
@@ -19,7 +19,7 @@ import { baseOf, baseUrl, contactOption, keyOf, needsKey } from "./pull.ts";
 type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };
 
 /** What tests replace, so that they need not wait. */
-export type Waiting = Pick<Net, "timeouts" | "wait">;
+export type ProbeWaiting = Pick<Net, "timeouts" | "wait">;
 
 /** An upstream that needs a key is skipped without one, unless it was asked for by name. */
 type Row = Omit<Probe, "result"> & { result: ProbeResult | "skipped" };
@@ -44,10 +44,10 @@ Examples:
   # crontab: at 6:17 each morning; cron mails what is printed on standard error
   17 6 * * *  /usr/local/bin/fundfeed sources probe > /var/log/fundfeed-probe`;
 
-export function probeCommand(command: CliCommand, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
+export function probeCommand(command: CliCommand, cli: Cli, waiting: ProbeWaiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   return command
-    .addArgument(oneOf(new Argument("[source]", "the upstream (default: all)"), names))
+    .addArgument(oneWordOf(new Argument("[source]", "the upstream (default: all)"), names))
     .option("--from <url>", "base URL of the upstream (FUNDFEED_<SOURCE>_URL)", baseUrl)
     .option("--allow-http", "allow a base URL without TLS")
     .addOption(contactOption())
@@ -67,7 +67,7 @@ async function probeAll(
   cli: Cli,
   chosen: readonly Upstream[],
   options: ProbeOptions,
-  waiting: Waiting & Pick<Net, "stop">,
+  waiting: ProbeWaiting & Pick<Net, "stop">,
 ): Promise<Row[]> {
   const { env, now, showProgress } = cli.machine;
   const net = {

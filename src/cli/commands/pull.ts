@@ -9,7 +9,7 @@ import { type Upstream, upstreams } from "../../pull/upstreams.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { HOUR_MS } from "../../text/instant.ts";
-import { durationAtLeast, oneOf, plainHttpUrl } from "../arguments.ts";
+import { durationAtLeast, oneWordOf, plainHttpUrl } from "../arguments.ts";
 import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
 import { helpEntry, printResult } from "../output.ts";
@@ -37,7 +37,7 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
   return command
-    .addArgument(oneOf(new Argument("<source>", "the upstream"), names))
+    .addArgument(oneWordOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
     .option("--keep <dir>", "keep the downloaded files in a new subdirectory of this directory")
     .option("--from <url>", "base URL to download from (FUNDFEED_<SOURCE>_URL)", baseUrl)

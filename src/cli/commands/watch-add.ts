@@ -7,7 +7,7 @@ import { matchesAtEnd } from "../../watch/matching.ts";
 import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import { addFilterOptions, type FilterOptions, givenFilter, refuseUnknownOptions, withWords } from "../filter-options.ts";
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
@@ -30,7 +30,7 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
     )
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);
-      const filter = withWords(adding, filterOf(options), words);
+      const filter = withWords(adding, givenFilter(options), words);
       refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
       const { to, atLeast: at_least, zone } = options;
       await add(cli, name, { filter, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);

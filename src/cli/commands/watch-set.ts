@@ -9,7 +9,7 @@ import { statusOf } from "../../watch/pending.ts";
 import type { Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { addFilterOptions, type FilterOptions, filterOf, flagOf, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import { addFilterOptions, type FilterOptions, flagOf, givenFilter, refuseUnknownOptions, withWords } from "../filter-options.ts";
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import {
@@ -42,7 +42,7 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
     )
     .action(async (name: string, words: string[], options: SetOptions) => {
       refuseUnknownOptions(setting, words);
-      const filter = withWords(setting, filterOf(options), words);
+      const filter = withWords(setting, givenFilter(options), words);
       const cleared = new Set(options.clear);
       for (const field of cleared)
         if (filter[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
