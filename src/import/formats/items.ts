@@ -61,17 +61,23 @@ export function textsOf<Field extends string>(
   names: Readonly<Record<Field, string>>,
   text: (name: string) => string,
 ): Record<Field, string> {
-  return Object.fromEntries(Object.entries<string>(names).map(([field, name]) => [field, text(name)])) as Record<Field, string>; // The same keys.
+  const texts = {} as Record<Field, string>; // A loop fills it, because it is read for every row.
+  for (const field in names) texts[field] = text(names[field]);
+  return texts;
 }
 
 /** The members that are not undefined. In a partial record, what a layout lacks is left out, so that the stored value stays. */
 export function stated<Members extends object>(members: Members): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+  const kept: Members = { ...members };
+  for (const name in kept) if (kept[name] === undefined) delete kept[name];
+  return kept;
 }
 
 /** The texts, with null for blank ones. */
 export function orNull<Field extends string>(texts: Readonly<Record<Field, string>>): Record<Field, string | null> {
-  return Object.fromEntries(Object.entries<string>(texts).map(([field, text]) => [field, text || null])) as Record<Field, string | null>;
+  const values: Record<Field, string | null> = { ...texts };
+  for (const field in values) values[field] ||= null;
+  return values;
 }
 
 /** The parts that say something, joined; null if none does. */

@@ -91,7 +91,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
   const [forecast, legacy] = [name === FORECAST, isLegacy(name)];
   const all = (present: string, before = "") => fields[legacy ? before : present] ?? [];
   const text = (present: string, before = "") => {
-    const [first = ""] = all(present, before);
+    const first = all(present, before)[0] ?? "";
     return legacy ? withoutC1Controls(first).replace(/^(None|Not Available)$/, "") : first;
   };
   const date = (present: string, before = "") => isoDate(text(present, before));
