@@ -3,7 +3,7 @@ import { Failure } from "../../db/reason.ts";
 import { easternDate } from "../text/eastern.ts";
 import { objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { type Fetched, fetchKnownFile, fileOf, jsonAt, readJson, type Sample, type Visit } from "./visit.ts";
+import { type Fetched, fetchKnownFile, fileOf, jsonAt, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
 
 /** The feed, or `undefined` if it is unchanged since the last import. */
 export async function fetchDarpa(visit: Visit): Promise<Fetched | undefined> {
@@ -14,11 +14,11 @@ export async function fetchDarpa(visit: Visit): Promise<Fetched | undefined> {
 }
 
 /** The whole feed, because it has no pages. */
-export async function sampleDarpa(visit: Visit): Promise<Sample> {
+export async function sampleDarpa(visit: Visit): Promise<ProbeSample> {
   const { text, value } = await readJson(visit, jsonAt(visit, "opportunity.json"));
-  if (!Array.isArray(value)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of opportunities`);
   const today = easternDate(visit.net.now());
-  const opened = value.map((row) => textOf(objectOf(row).field_open_date)).filter((date) => date !== "" && date <= today);
+  const rows = listIn(visit, value, "opportunities");
+  const opened = rows.map((row) => textOf(objectOf(row).field_open_date)).filter((date) => date !== "" && date <= today);
   const newest = opened.sort().at(-1);
   return { files: [fileOf("opportunity.json", text)], total: null, ...(newest !== undefined && { publishedOn: newest }) };
 }

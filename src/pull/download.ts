@@ -67,10 +67,10 @@ export type Exchange = {
 export type Timeouts = { responseMs: number; silenceMs: number; totalMs: number };
 
 /** The response headers that show later whether a file has changed (RFC 9110 §8.8). */
-export type Validators = { etag: string | null; last_modified: string | null };
+export type FileValidators = { etag: string | null; last_modified: string | null };
 
 /** `missing` means 404. `cookies` are those that the response sets, as a `Cookie` header has them. */
-export type DownloadResult = { outcome: "saved"; validators: Validators; cookies: string } | { outcome: "unchanged" | "missing" };
+export type DownloadResult = { outcome: "saved"; validators: FileValidators; cookies: string } | { outcome: "unchanged" | "missing" };
 
 const ATTEMPTS_MAX = 5;
 /** If an upstream asks for a longer wait, the pull fails. */
@@ -87,7 +87,7 @@ function userAgentOf({ contact }: Net): string {
  * Downloads to a new file at `path`. The file remains only if the outcome is "saved". `known` makes the request conditional. Throws an Error
  * that names the URL if the download fails.
  */
-export async function download(net: Net, request: DownloadRequest, path: string, known?: Validators): Promise<DownloadResult> {
+export async function download(net: Net, request: DownloadRequest, path: string, known?: FileValidators): Promise<DownloadResult> {
   const file = await open(path, "ax", 0o600);
   let result: DownloadResult | undefined;
   try {
@@ -109,7 +109,7 @@ async function downloadWithRetries(
   net: Net,
   request: DownloadRequest,
   partial: PartialFile,
-  known: Validators | undefined,
+  known: FileValidators | undefined,
 ): Promise<DownloadResult> {
   for (let attempt = 1; ; attempt++) {
     if (net.stop.aborted) throw new Error("it was stopped");
@@ -130,7 +130,7 @@ async function downloadOnce(
   net: Net,
   request: DownloadRequest,
   partial: PartialFile,
-  known: Validators | undefined,
+  known: FileValidators | undefined,
 ): Promise<DownloadResult> {
   const timer = startTimer(net);
   try {
@@ -244,7 +244,7 @@ function rangeOf({ headBytes, isRange }: DownloadRequest): Record<string, string
   return headBytes === undefined || !isRange ? {} : { range: `bytes=0-${headBytes - 1}` };
 }
 
-function conditionsOf(known: Validators | undefined): Record<string, string> {
+function conditionsOf(known: FileValidators | undefined): Record<string, string> {
   return {
     ...(known?.etag != null && { "if-none-match": known.etag }),
     ...(known?.last_modified != null && { "if-modified-since": known.last_modified }),
@@ -319,7 +319,7 @@ async function saveBody(
     throw new TemporaryError(`it ended after ${partial.bytes} of ${partial.total} bytes`);
 }
 
-function validatorsOf({ headers }: Response): Validators {
+function validatorsOf({ headers }: Response): FileValidators {
   return { etag: headers.get("etag"), last_modified: headers.get("last-modified") };
 }
 

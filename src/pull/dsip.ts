@@ -1,41 +1,40 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
 import { Failure } from "../../db/reason.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
-import type { DownloadRequest } from "./download.ts";
-import { savePages } from "./pages.ts";
-import { countOf, type Fetched, fileOf, jsonAt, readJson, type Sample, saveArray, type Visit } from "./visit.ts";
+import { type PagedSearch, samplePage, savePages } from "./pages.ts";
+import { type Fetched, fileOf, jsonAt, type ProbeSample, readJson, saveArray, type Visit } from "./visit.ts";
 
-const PAGE_SIZE = 50;
-const SAMPLE_SIZE = 10;
 const STATUSES = ["Open", "Pre-Release"];
 const NO_STATUSES = "INACTIVE,READY_FOR_RELEASE,READY_TO_CERTIFY,READY_TO_REVIEW,REVISION_REQUESTED";
 
 export async function fetchDsip(visit: Visit): Promise<Fetched> {
-  const statuses = await releaseStatuses(visit);
-  const { files, records } = await savePages(visit, "topics", {
-    request: (_, page) => topicsAt(visit, statuses, PAGE_SIZE, page),
-    read: (response) => {
-      const { data, total } = objectOf(response);
-      return { records: arrayOf(data), total };
-    },
-    id: ({ topicId }) => topicId,
-  });
+  const { files, records } = await savePages(visit, await topicSearch(visit));
   return { files: [...files, await saveArray(visit, "details.json", detailsOf(visit, [...records]))] };
 }
 
 /** A few topics, and the details and questions of one of them. */
-export async function sampleDsip(visit: Visit): Promise<Sample> {
-  const statuses = await releaseStatuses(visit);
-  const { text, value } = await readJson(visit, topicsAt(visit, statuses, SAMPLE_SIZE, 0));
-  const { data, total } = objectOf(value);
-  if (!Array.isArray(data)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of topics`);
-  const topics = data.map(objectOf);
-  const topic = topics.find(hasQuestions) ?? topics[0];
-  const files = [fileOf("topics.json", text)];
-  if (topic === undefined) return { files, total: countOf(total) };
+export async function sampleDsip(visit: Visit): Promise<ProbeSample> {
+  const { sample, records } = await samplePage(visit, await topicSearch(visit));
+  const topic = records.find(hasQuestions) ?? records[0];
+  if (topic === undefined) return sample;
   const { details, questions } = await readDetails(visit, textOf(topic.topicId), topic);
-  files.push(fileOf("details.json", JSON.stringify([{ ...details, questions }])));
-  return { files, total: countOf(total), parts: { details: [details], questions } };
+  const file = fileOf("details.json", JSON.stringify([{ ...details, questions }]));
+  return { ...sample, files: [...sample.files, file], parts: { details: [details], questions } };
+}
+
+async function topicSearch(visit: Visit): Promise<PagedSearch> {
+  const statuses = await releaseStatuses(visit);
+  return {
+    name: "topics",
+    request: (size, _, page) => jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, size, page)}`),
+    size: 50,
+    sampleSize: 10,
+    read: (response) => {
+      const { data, total } = objectOf(response);
+      return { records: data, total };
+    },
+    id: ({ topicId }) => topicId,
+  };
 }
 
 /** Asks the portal for the ids of the statuses, because they change over the years. */
@@ -48,10 +47,6 @@ async function releaseStatuses(visit: Visit): Promise<number[]> {
   if (wanted.length !== STATUSES.length)
     throw new Failure(`Cannot use the response of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
   return wanted.map((status) => Number(textOf(status.value)));
-}
-
-function topicsAt(visit: Visit, statuses: readonly number[], size: number, page: number): DownloadRequest {
-  return jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, size, page)}`);
 }
 
 /** Every key is required, or the portal fails. It ignores other queries and then returns all topics since 1983. */

@@ -1,29 +1,26 @@
 /** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
 import { Failure, messageOf } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import { type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { beginningOfZip, wholeElements } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
-import { savePages } from "./pages.ts";
-import { countOf, type Fetched, fetchFile, fileOf, jsonAt, readBeginning, readJson, type Sample, saveArray, type Visit } from "./visit.ts";
+import { type PagedSearch, samplePage, savePages } from "./pages.ts";
+import { type Fetched, fetchKnownFile, fileOf, jsonAt, type ProbeSample, readBeginning, readJson, saveArray, type Visit } from "./visit.ts";
 
 /** The extract of a day may be late or missing. */
 const DAYS_BACK = 7;
 const EXTRACT_BYTES_MAX = 1024 ** 3;
 const ZIP_TYPES = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
-const SEARCH_ROWS = 1000;
-const SAMPLE_ROWS = 25;
 
 /** The newest extract of the last week, or `undefined` if it was the last one imported. Throws if there is none. */
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const { name, url } = extractOf(visit, day);
     if (url.href < (visit.known?.url ?? "") && isExtract(visit, visit.known?.url)) return undefined; // Older than the imported one.
-    const known = visit.known?.url === url.href ? visit.known : undefined;
-    const result = await fetchFile(visit, name, { url, types: ZIP_TYPES, bytesMax: EXTRACT_BYTES_MAX }, known);
-    if (result.outcome === "saved") return { files: [result.path], known: { url: url.href, ...result.validators } };
-    if (known !== undefined) return undefined; // Unchanged or gone.
+    const fetched = await fetchKnownFile(visit, name, { url, types: ZIP_TYPES, bytesMax: EXTRACT_BYTES_MAX });
+    if (fetched !== "missing") return fetched;
+    if (visit.known?.url === url.href) return undefined; // The imported one is gone.
   }
   throw noExtract(visit);
 }
@@ -33,7 +30,7 @@ function isExtract({ base }: Visit, url = ""): boolean {
 }
 
 /** The first opportunities of the newest extract of the last week. */
-export async function sampleGrantsGovExtract(visit: Visit): Promise<Sample> {
+export async function sampleGrantsGovExtract(visit: Visit): Promise<ProbeSample> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const { name, url, date } = extractOf(visit, day);
     const bytes = await readBeginning(visit, { url, types: ZIP_TYPES });
@@ -65,37 +62,30 @@ function noExtract({ base }: Visit): Error {
 
 /** Every opportunity that is forecast or posted now, as search hits. */
 export async function fetchGrantsGovSearch(visit: Visit): Promise<Fetched> {
-  const { files } = await searchAll(visit);
+  const { files } = await savePages(visit, searchFor(visit));
   return { files };
 }
 
 /** The details of every opportunity that is forecast or posted. */
 export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
-  const { records } = await searchAll(visit);
+  const { records } = await savePages(visit, searchFor(visit));
   return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
 }
 
 /** The newest opportunities that are forecast or posted, as search hits. */
-export async function sampleGrantsGovSearch(visit: Visit): Promise<Sample> {
-  const { text, total } = await readHits(visit);
-  return { files: [fileOf("hits.json", text)], total };
+export async function sampleGrantsGovSearch(visit: Visit): Promise<ProbeSample> {
+  return (await samplePage(visit, searchFor(visit))).sample;
 }
 
 /** The details of one opportunity, posted if there is one. */
-export async function sampleGrantsGovDetails(visit: Visit): Promise<Sample> {
-  const { hits, total } = await readHits(visit);
+export async function sampleGrantsGovDetails(visit: Visit): Promise<ProbeSample> {
+  const { sample, records: hits } = await samplePage(visit, searchFor(visit));
+  const { total } = sample;
   const hit = hits.find(({ docType }) => docType !== "forecast") ?? hits[0];
   if (hit === undefined) return { files: [], total };
   const { text, value } = await readJson(visit, detailsAt(visit, textOf(hit.id)));
   dataOf(value, "fetchOpportunity");
   return { files: [fileOf("details.json", text)], total };
-}
-
-async function readHits(visit: Visit): Promise<{ text: string; hits: readonly JsonObject[]; total: number | null }> {
-  const { text, value } = await readJson(visit, searchAt(visit, SAMPLE_ROWS, 0));
-  const { oppHits, hitCount } = dataOf(value, "search2");
-  if (!Array.isArray(oppHits)) throw new Failure("Cannot use the response of search2: it has no oppHits");
-  return { text, hits: oppHits.map(objectOf), total: countOf(hitCount) };
 }
 
 function searchAt(visit: Visit, rows: number, startRecordNum: number): DownloadRequest {
@@ -106,15 +96,18 @@ function detailsAt(visit: Visit, id: string): DownloadRequest {
   return jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) });
 }
 
-function searchAll(visit: Visit) {
-  return savePages(visit, "hits", {
-    request: (startRecordNum) => searchAt(visit, SEARCH_ROWS, startRecordNum),
+function searchFor(visit: Visit): PagedSearch {
+  return {
+    name: "hits",
+    request: (size, before) => searchAt(visit, size, before),
+    size: 1000,
+    sampleSize: 25,
     read: (response) => {
       const { oppHits, hitCount } = dataOf(response, "search2");
-      return { records: arrayOf(oppHits), total: hitCount };
+      return { records: oppHits, total: hitCount };
     },
     id: ({ id }) => id,
-  });
+  };
 }
 
 async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<string> {

@@ -7,7 +7,7 @@ import { easternDate } from "../text/eastern.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
-import { type Fetched, fetchFile, fetchKnownFile, fileOf, jsonAt, readJson, type Sample, type Visit } from "./visit.ts";
+import { type Fetched, fetchFile, fetchKnownFile, fileOf, jsonAt, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
 
 /** The import refuses what is not JSON, whatever its type. */
 const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
@@ -22,10 +22,9 @@ export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
 }
 
 /** The whole list, because it has no pages. */
-export async function sampleNspires(visit: Visit): Promise<Sample> {
+export async function sampleNspires(visit: Visit): Promise<ProbeSample> {
   const { text, value } = await readJson(visit, await solicitationsAt(visit));
-  if (!Array.isArray(objectOf(value).aaData))
-    throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of solicitations`);
+  listIn(visit, objectOf(value).aaData, "solicitations");
   return { files: [fileOf("solicitations.json", text)], total: null };
 }
 
@@ -54,7 +53,7 @@ export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
 }
 
 /** The whole table. */
-export async function sampleRoses(visit: Visit): Promise<Sample> {
+export async function sampleRoses(visit: Visit): Promise<ProbeSample> {
   const [path = ""] = (await fetchRoses(visit))?.files ?? [];
   return { files: [{ name: basename(path), bytes: await readFile(path) }], total: null };
 }

@@ -9,11 +9,10 @@ import { easternDate } from "../text/eastern.ts";
 import { DAY_MS, parseInstantMs } from "../text/instant.ts";
 import { isObject, type JsonObject } from "../text/json-value.ts";
 import type { Exchange, Net } from "./download.ts";
-import { permitted } from "./robots.ts";
 import { compareShape, type KnownShape, type ShapeFinding } from "./shape.ts";
 import known from "./shapes.json" with { type: "json" };
-import type { Upstream } from "./upstreams.ts";
-import type { Sample } from "./visit.ts";
+import { type Upstream, visitTo } from "./upstreams.ts";
+import type { ProbeSample } from "./visit.ts";
 
 /**
  * - `ok`: the records are as known. New fields are named and are no fault: they are not read.
@@ -52,13 +51,12 @@ export const knownShapes: Readonly<Record<string, Readonly<Record<string, KnownS
 /** Sends the requests, one after the other and each once, and looks at the records. `directory` is for the responses. Never throws. */
 export async function probe(net: Omit<Net, "hosts">, directory: string, { upstream, base, key }: ProbeJob): Promise<Probe> {
   const requests: Exchange[] = [];
-  const hosts = [base.host, ...upstream.redirectsTo];
-  const once = { ...net, hosts, attempts: 1, onExchange: (exchange: Exchange) => void requests.push(exchange) };
+  const once = { ...net, attempts: 1, onExchange: (exchange: Exchange) => void requests.push(exchange) };
   const about = { source: upstream.name, requests };
   try {
     const own = join(directory, upstream.name);
     mkdirSync(own);
-    const sample = await upstream.probe({ net: permitted(once, upstream, own), directory: own, base, key, known: undefined, requests: 0 });
+    const sample = await upstream.probe(visitTo(upstream, once, { directory: own, base, key, known: undefined }));
     return { ...about, ...(await judge(upstream, sample, net.now())) };
   } catch (error) {
     return { ...about, ...nothingFound, result: "failed", reason: messageOf(error) };
@@ -69,7 +67,7 @@ const nothingFound = { total: null, sampled: 0, rejected: 0, reasons: [], newest
 
 type Judged = Omit<Probe, "source" | "requests">;
 
-async function judge({ name, format }: Upstream, { files, total, publishedOn, parts }: Sample, now: number): Promise<Judged> {
+async function judge({ name, format }: Upstream, { files, total, publishedOn, parts }: ProbeSample, now: number): Promise<Judged> {
   const { sampled, rejected, reasons, newest, rows } = await readSample(format, files, now);
   const shapes = knownShapes[name] ?? {};
   const kinds: [string, readonly unknown[]][] = [...rows, ...Object.entries(parts ?? {})];
@@ -99,7 +97,7 @@ function findingsOf(kind: string, shape: KnownShape | undefined, records: readon
 export const RECORD = "record";
 
 /** Reads files with the format as an import does. `rows` are the records as the upstream has them, by kind. */
-export async function readSample(format: Format, files: Sample["files"], now: number) {
+export async function readSample(format: Format, files: ProbeSample["files"], now: number) {
   const rows = new Map<string, unknown[]>();
   const reasons = new Set<string>();
   let [sampled, rejected] = [0, 0];
@@ -124,7 +122,7 @@ export async function readSample(format: Format, files: Sample["files"], now: nu
   return { sampled, rejected, reasons: [...reasons], newest, rows };
 }
 
-function inputOf({ name, bytes }: Sample["files"][number]): Input {
+function inputOf({ name, bytes }: ProbeSample["files"][number]): Input {
   return {
     name,
     bytes: async function* () {

@@ -10,8 +10,7 @@ import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
 import { DAY_MS, formatInstant } from "../text/instant.ts";
 import type { Net } from "./download.ts";
-import { permitted } from "./robots.ts";
-import type { Upstream } from "./upstreams.ts";
+import { type Upstream, visitTo } from "./upstreams.ts";
 import type { Fetched, Known } from "./visit.ts";
 
 export type Pull = {
@@ -61,9 +60,7 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, j
   let fetched: Fetched | undefined;
   try {
     const known = job.force ? undefined : await readKnown(context.db, upstream);
-    const hosts = [base.host, ...upstream.redirectsTo];
-    const allowed = permitted({ ...net, hosts }, upstream, directory);
-    fetched = await upstream.fetch({ net: allowed, directory, base, fallback, key, known, requests: 0 });
+    fetched = await upstream.fetch(visitTo(upstream, net, { directory, base, fallback, key, known }));
     return fetched === undefined ? undefined : await importFetched(context, job, fetched);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });

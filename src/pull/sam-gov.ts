@@ -1,46 +1,54 @@
 /** SAM.gov: the bulk CSV of all active notices, or recent notices from the Get Opportunities API, version 2. */
 import { Failure } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
-import { arrayOf, objectOf } from "../text/json-value.ts";
+import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { wholeRows } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
-import { savePages } from "./pages.ts";
-import { countOf, type Fetched, fetchFile, fileOf, jsonAt, readBeginning, readJson, type Sample, type Visit } from "./visit.ts";
+import { type PagedSearch, samplePage, savePages } from "./pages.ts";
+import { type Fetched, fetchKnownFile, jsonAt, type ProbeSample, readBeginning, type Visit } from "./visit.ts";
 
 const CSV = "ContractOpportunitiesFullCSV.csv";
 const CSV_BYTES_MAX = 4 * 1024 ** 3;
 /** A basic key allows 10 requests a day, and about 1,500 notices are published each day. */
 const API_DAYS = 3;
-const API_LIMIT = 1000;
-const SAMPLE_LIMIT = 25;
 
 /** The bulk CSV, or `undefined` if it is unchanged since the last import. Throws if it is missing. */
 export async function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined> {
-  const { url, types } = csvAt(visit);
-  const known = visit.known?.url === url.href ? visit.known : undefined;
-  const result = await fetchFile(visit, CSV, { url, types, bytesMax: CSV_BYTES_MAX }, known);
-  if (result.outcome === "missing") throw new Failure(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
-  return result.outcome === "saved" ? { files: [result.path], known: { url: url.href, ...result.validators } } : undefined;
+  const fetched = await fetchKnownFile(visit, CSV, { ...csvAt(visit), bytesMax: CSV_BYTES_MAX });
+  if (fetched === "missing") throw noCsv(visit);
+  return fetched;
 }
 
 /** The notices of the last three days. */
 export async function fetchSamGovApi(visit: Visit): Promise<Fetched> {
-  const { files } = await savePages(visit, "notices", {
-    request: (_, page) => noticesAt(visit, API_LIMIT, page),
-    read: (response) => {
-      const { opportunitiesData, totalRecords } = objectOf(response);
-      return { records: arrayOf(opportunitiesData), total: totalRecords };
-    },
-    id: ({ noticeId }) => noticeId,
-  });
+  const { files } = await savePages(visit, noticeSearch(visit));
   return { files };
 }
 
+/** A few notices of the last three days. */
+export async function sampleSamGovApi(visit: Visit): Promise<ProbeSample> {
+  return (await samplePage(visit, noticeSearch(visit))).sample;
+}
+
+function noticeSearch(visit: Visit): PagedSearch {
+  return {
+    name: "notices",
+    request: (size, _, page) => noticesAt(visit, size, page),
+    size: 1000,
+    sampleSize: 25,
+    read: (response) => {
+      const { opportunitiesData, totalRecords } = objectOf(response);
+      return { records: opportunitiesData, total: totalRecords };
+    },
+    id: ({ noticeId }) => noticeId,
+  };
+}
+
 /** The first rows of the bulk CSV. */
-export async function sampleSamGovCsv(visit: Visit): Promise<Sample> {
+export async function sampleSamGovCsv(visit: Visit): Promise<ProbeSample> {
   const bytes = await readBeginning(visit, csvAt(visit));
-  if (bytes === undefined) throw new Failure(`Cannot find ${CSV} at ${publicUrl(visit.base)}`);
+  if (bytes === undefined) throw noCsv(visit);
   // Latin-1 keeps each byte, whatever the encoding is.
   return { files: [{ name: CSV, bytes: Buffer.from(wholeRows(bytes.toString("latin1")), "latin1") }], total: null };
 }
@@ -50,12 +58,8 @@ function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
   return { url: new URL(`${CSV}?privacy=Public`, base), types };
 }
 
-/** A few notices of the last three days. */
-export async function sampleSamGovApi(visit: Visit): Promise<Sample> {
-  const { text, value } = await readJson(visit, noticesAt(visit, SAMPLE_LIMIT, 0));
-  const { opportunitiesData, totalRecords } = objectOf(value);
-  if (!Array.isArray(opportunitiesData)) throw new Failure(`Cannot use the response of ${visit.base.host}: it is not a list of notices`);
-  return { files: [fileOf("notices.json", text)], total: countOf(totalRecords) };
+function noCsv({ base }: Visit): Failure {
+  return new Failure(`Cannot find ${CSV} at ${publicUrl(base)}`);
 }
 
 function noticesAt(visit: Visit, limit: number, page: number): DownloadRequest {

@@ -5,7 +5,7 @@ import { Failure, messageOf } from "../../db/reason.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { permitted } from "./robots.ts";
-import { type Fetched, fetchFile, fetchJson, fileOf, jsonAt, readJson, type Sample, type Visit } from "./visit.ts";
+import { type Fetched, fetchFile, fetchJson, fileOf, jsonAt, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
 
 const ROWS = 50;
 const SAMPLE_ROWS = 5;
@@ -39,15 +39,15 @@ async function fetchSolicitations(visit: Visit): Promise<Fetched> {
   for (;;) {
     const request = jsonAt(visit, `solicitations?open=1&rows=${ROWS}&start=${seen.size}`);
     const { path, value } = await fetchJson(visit, `solicitations-${files.length + 1}.json`, request);
-    requireList(visit, value);
+    const solicitations = listIn(visit, value, "solicitations");
     const before = seen.size;
-    for (const solicitation of value) seen.add(keyOf(solicitation));
+    for (const solicitation of solicitations) seen.add(keyOf(solicitation));
     if (seen.size > before) {
       files.push(path);
       continue;
     }
-    if (value.length >= ROWS)
-      throw new Failure(`Cannot page through ${visit.base.host}: it returned the same ${value.length} solicitations again`);
+    if (solicitations.length >= ROWS)
+      throw new Failure(`Cannot page through ${visit.base.host}: it returned the same ${solicitations.length} solicitations again`);
     return { files: files.length === 0 ? [path] : files };
   }
 }
@@ -78,14 +78,10 @@ function formBuildId(html: string, url: URL): string {
 }
 
 /** A few open solicitations. */
-export async function sampleSbirGov(visit: Visit): Promise<Sample> {
+export async function sampleSbirGov(visit: Visit): Promise<ProbeSample> {
   const { text, value } = await readJson(visit, jsonAt(visit, `solicitations?open=1&rows=${SAMPLE_ROWS}&start=0`));
-  requireList(visit, value);
+  listIn(visit, value, "solicitations");
   return { files: [fileOf("solicitations.json", text)], total: null };
-}
-
-function requireList({ base }: Visit, value: unknown): asserts value is unknown[] {
-  if (!Array.isArray(value)) throw new Failure(`Cannot use the response of ${base.host}: it is not a list of solicitations`);
 }
 
 function keyOf(solicitation: unknown): string {

@@ -11,6 +11,7 @@ import { nasaRoses } from "../import/formats/nasa-roses.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
 import { fetchDarpa, sampleDarpa } from "./darpa.ts";
+import type { Net } from "./download.ts";
 import { fetchDsip, sampleDsip } from "./dsip.ts";
 import {
   fetchGrantsGovDetails,
@@ -21,9 +22,10 @@ import {
   sampleGrantsGovSearch,
 } from "./grants-gov.ts";
 import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
+import { permitted } from "./robots.ts";
 import { fetchSamGovApi, fetchSamGovCsv, sampleSamGovApi, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
-import type { Fetched, Sample, Visit } from "./visit.ts";
+import type { Fetched, ProbeSample, Visit } from "./visit.ts";
 
 export type Upstream = {
   /** The name on the command line. */
@@ -39,7 +41,7 @@ export type Upstream = {
   /** The site whose pages offer the records too, for when its API fails, and the environment variable with another address of it. */
   fallback?: { base: string; variable: string };
   /** Other hosts that it may redirect to. */
-  redirectsTo: readonly string[];
+  redirectsTo?: readonly string[];
   /** It serves pages and feeds for people, so its robots.txt is respected. */
   asksRobots?: true;
   /** The environment variable with the API key that the upstream requires. */
@@ -47,8 +49,14 @@ export type Upstream = {
   /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
   /** Takes a few records for `sources probe`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
-  probe: (visit: Visit) => Promise<Sample>;
+  probe: (visit: Visit) => Promise<ProbeSample>;
 };
+
+/** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
+export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests">): Visit {
+  const hosts = [visit.base.host, ...(upstream.redirectsTo ?? [])];
+  return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), requests: 0 };
+}
 
 export const upstreams: readonly Upstream[] = [
   {
@@ -58,7 +66,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: true,
     neverEmpty: true,
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
-    redirectsTo: [],
     fetch: fetchGrantsGovExtract,
     probe: sampleGrantsGovExtract,
   },
@@ -69,7 +76,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // It lacks closed opportunities.
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
-    redirectsTo: [],
     fetch: fetchGrantsGovSearch,
     probe: sampleGrantsGovSearch,
   },
@@ -80,7 +86,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false,
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
-    redirectsTo: [],
     fetch: fetchGrantsGovDetails,
     probe: sampleGrantsGovDetails,
   },
@@ -102,7 +107,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false,
     neverEmpty: false,
     base: "https://api.sam.gov/opportunities/v2/",
-    redirectsTo: [],
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
     fetch: fetchSamGovApi,
     probe: sampleSamGovApi,
@@ -115,7 +119,6 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: false,
     base: "https://api.www.sbir.gov/public/api/",
     fallback: { base: "https://www.sbir.gov/", variable: "FUNDFEED_SBIR_GOV_SITE_URL" },
-    redirectsTo: [],
     fetch: fetchSbirGov,
     probe: sampleSbirGov,
   },
@@ -126,7 +129,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // It has open and pre-release topics only.
     neverEmpty: false,
     base: "https://www.dodsbirsttr.mil/",
-    redirectsTo: [],
     fetch: fetchDsip,
     probe: sampleDsip,
   },
@@ -137,7 +139,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // Opportunities leave the feed when they have closed.
     neverEmpty: true,
     base: "https://www.darpa.mil/json/",
-    redirectsTo: [],
     asksRobots: true,
     fetch: fetchDarpa,
     probe: sampleDarpa,
@@ -149,7 +150,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // It has open solicitations, and some that have closed lately.
     neverEmpty: true,
     base: "https://nspires.nasaprs.com/external/solicitations/",
-    redirectsTo: [],
     asksRobots: true,
     fetch: fetchNspires,
     probe: sampleNspires,

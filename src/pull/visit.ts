@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Failure } from "../../db/reason.ts";
 import { textOf } from "../text/json-value.ts";
 import { hideKey, publicUrl } from "../text/request-failure.ts";
-import { type DownloadRequest, type DownloadResult, download, type Net, type Validators } from "./download.ts";
+import { type DownloadRequest, type DownloadResult, download, type FileValidators, type Net } from "./download.ts";
 
 export type Visit = {
   net: Net;
@@ -25,13 +25,13 @@ export type Visit = {
 };
 
 /** The URL of a file and its validators, with which an unchanged file is recognized. */
-export type Known = Validators & { url: string };
+export type Known = FileValidators & { url: string };
 
 /** Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. */
 export type Fetched = { files: string[]; known?: Known; insteadOf?: string };
 
 /** A few records as an upstream returns them now. */
-export type Sample = {
+export type ProbeSample = {
   /** Files for the format to read. */
   files: { name: string; bytes: Uint8Array }[];
   /** How many records there are in all, as the upstream states it; null if it does not. */
@@ -53,7 +53,7 @@ export async function fetchFile(
   visit: Visit,
   name: string,
   request: DownloadRequest,
-  known?: Validators,
+  known?: FileValidators,
 ): Promise<DownloadResult & { path: string }> {
   const { net, directory } = visit;
   const response = ++visit.requests;
@@ -106,8 +106,14 @@ export async function readBeginning(visit: Visit, request: Omit<DownloadRequest,
 }
 
 /** A response as a file for the format. */
-export function fileOf(name: string, text: string): Sample["files"][number] {
+export function fileOf(name: string, text: string): ProbeSample["files"][number] {
   return { name, bytes: Buffer.from(text) };
+}
+
+/** A list in a response. Throws if it is none. */
+export function listIn({ base }: Visit, value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Failure(`Cannot use the response of ${base.host}: it is not a list of ${what}`);
 }
 
 /** A number of records as an upstream states it. */

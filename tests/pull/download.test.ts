@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { download, type Exchange, type Net, type Validators } from "../../src/pull/download.ts";
+import { download, type Exchange, type FileValidators, type Net } from "../../src/pull/download.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { type Asked, aNet, NOW, PATIENT, play, playRaw, rawAnswer } from "./upstream.ts";
 
@@ -12,7 +12,7 @@ const HEADERS = { "content-type": "text/csv" };
 const RESUMABLE = { ...HEADERS, "content-length": "10000", "accept-ranges": "bytes", etag: '"one"', connection: "close" };
 
 /** Downloads `<base>file.csv?key=secret`; `saved` is what stands in the file afterwards, if there is one. */
-async function fetched(base: string, given: Partial<Net> & { known?: Validators; bytesMax?: number } = {}) {
+async function fetched(base: string, given: Partial<Net> & { known?: FileValidators; bytesMax?: number } = {}) {
   const { known, bytesMax = 100_000, ...netGiven } = given;
   const path = join(aDirectory(), "file.csv");
   const net = aNet(base, netGiven);
