@@ -9,7 +9,7 @@ import { completeTables, createFileTables, type FileProgress, type Put, putInto 
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
 /** `finish` builds the indexes, awaiting `pause` before each step, and gives the file its name. `abandon` removes it, unless it is finished. */
-export type ExportFile = { put: Put; finish: (pause: (next: FileProgress) => Promise<void>) => Promise<void>; abandon: () => void };
+type ExportFile = { put: Put; finish: (pause: (next: FileProgress) => Promise<void>) => Promise<void>; abandon: () => void };
 
 /** `filter` and `madeAt` are stored in the file. Throws if a file exists at `path` that is no export. */
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {

@@ -74,30 +74,22 @@ export async function withInputs(
   const inputs: OpenInput[] = [];
   try {
     for (const file of options.files) inputs.push(await openInput(file, format, context.directory));
-    return await withStaging(context, (staging) => runWith(inputs, staging, context, format, options, work));
+    return await withStaging(context, async (staging) => {
+      const rejects = createRejects(options);
+      await context.db.makeRoomForWrites();
+      try {
+        const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
+          throw await withHint(error, inputs, format);
+        });
+        const isAllRejected = summary.rejected > 0 && summary.rejected === summary.read;
+        if (isAllRejected) for (const input of inputs) await notifyOfHint(context, input, format);
+        return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
+      } finally {
+        rejects.drop();
+      }
+    });
   } finally {
     for (const input of inputs) input.close();
-  }
-}
-
-async function runWith(
-  inputs: readonly OpenInput[],
-  staging: Staging,
-  context: ImportContext,
-  format: Pick<Format, "name" | "entry">,
-  options: ImportOptions,
-  work: (opened: Opened) => Promise<Summary>,
-): Promise<ImportOutcome> {
-  const rejects = createRejects(options);
-  await context.db.makeRoomForWrites();
-  try {
-    const summary = await work({ inputs, staging, rejects }).catch(async (error: unknown) => {
-      throw await withHint(error, inputs, format);
-    });
-    if (summary.rejected > 0 && summary.rejected === summary.read) for (const input of inputs) await notifyOfHint(context, input, format);
-    return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
-  } finally {
-    rejects.drop();
   }
 }
 

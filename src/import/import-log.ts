@@ -36,7 +36,7 @@ export const emptySummary: Readonly<Summary> = {
 
 export type FileDigest = { name: string; bytes: number; sha256: string };
 
-export type ImportRow = typeof imports.$inferSelect;
+type ImportRow = typeof imports.$inferSelect;
 
 const insertImport = insertInto(imports, { key: "id" });
 const updateProgress = query(pick(imports, "id", "counts", "last_instant"), ({ id, ...values }) =>

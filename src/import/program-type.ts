@@ -15,7 +15,7 @@ export type ProgramFacts = {
 };
 
 /** A rule applies if all its patterns match. `named` is matched against title and number, `instruments` against the codes joined by blanks. */
-export type ProgramRule = {
+type ProgramRule = {
   type: ProgramType;
   program?: RegExp;
   named?: RegExp;

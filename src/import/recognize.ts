@@ -2,7 +2,7 @@
 import type { Input } from "./format.ts";
 
 /** What a file looks like, in words, and the name of the format that reads it, if there is one. */
-export type Recognized = { what: string; format?: string };
+type Recognized = { what: string; format?: string };
 
 const HEAD_BYTES = 64 * 1024;
 

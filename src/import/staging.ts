@@ -16,50 +16,14 @@ const CACHE_KB = 8_000;
 
 const NO_BYTES = new Uint8Array();
 
-export type Staging = {
-  /** The database, where a step of the import may keep a table of its own. */
-  sqlite: Database;
-  /** Keeps a record that will be stored. It replaces an earlier one with the same natural key, unless its rank is lower. */
-  putRecord: (record: PreparedRecord, rank?: Rank) => void;
-  /** Notes a record that the catalog already holds. With `reread`, its source digest changed and will be stored. */
-  putUnchanged: (
-    source: string,
-    lineage: string,
-    noted?: { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank | undefined },
-  ) => void;
-  /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
-  putPresent: (source: string, lineage: string) => void;
-  /** Notes the link that was found from a record to its canonical record, or that there is none. It replaces an earlier one. */
-  putLink: (source: string, lineage: string, link: FoundLink | undefined) => void;
-  /** The links that were noted, in batches. */
-  foundLinks: () => Iterable<StagedLink[]>;
-  /** Keeps an event as JSON, once per id. */
-  putEvent: (id: string, json: string) => void;
-  /** Whether the input has a record with this natural key. */
-  has: (source: string, lineage: string) => boolean;
-  /** Whether a record with this natural key will be stored. */
-  isToWrite: (source: string, lineage: string) => boolean;
-  /** The staged record with this natural key; undefined if it will not be stored. */
-  findRecord: (source: string, lineage: string) => PreparedRecord | undefined;
-  /** Notes upstream ids by which a record shall be found, whichever of its versions is stored. */
-  addUpstreamIds: (source: string, lineage: string, ids: readonly string[]) => void;
-  upstreamIdsOf: (source: string, lineage: string) => string[];
-  /** The noted upstream ids of records that will not be stored, in batches. */
-  otherUpstreamIds: () => Iterable<UpstreamId[]>;
-  /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
-  chunks: (size: number) => Iterable<Iterable<PreparedRecord>>;
-  /** The JSON of the events, `size` at a time. Read them as `chunks`. */
-  eventChunks: (size: number) => Iterable<Iterable<string>>;
-  /** Unchanged records with a new source digest, `size` at a time. */
-  reread: (size: number) => Iterable<Iterable<Reread>>;
-  counts: () => { toWrite: number; unchanged: number };
-  close: () => void;
-};
+export type Staging = ReturnType<typeof openStaging>;
 
 /** Of the versions of one record, the one with the latest instant is stored, and of these the one with the greatest id. */
 export type Rank = { at: EpochMs; id: string };
 
-export type StagedLink = FoundLink & { source: string; lineage: string };
+type Noted = { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank | undefined };
+
+type StagedLink = FoundLink & { source: string; lineage: string };
 
 export type UpstreamId = { source: string; lineage: string; id: string };
 
@@ -72,7 +36,7 @@ const READ_AT_ONCE = 200;
 const EVENT = "";
 
 /** Opens an empty staging, in a data directory or, for ":memory:", in a temporary one. Only one import may use it: see `withStaging`. */
-export function openStaging(directory: string): Staging {
+export function openStaging(directory: string) {
   const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : emptied(join(directory, "import.staging"));
   const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
   const spillFiles = openSpillFiles(path);
@@ -90,7 +54,7 @@ function emptied(path: string): string {
   return path;
 }
 
-function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void): Staging {
+function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) {
   createTables(sqlite);
   const insertId = sqlite.query<unknown, [string, string, string]>("insert into upstream_ids values (?, ?, ?) on conflict do nothing");
   const idsOf = sqlite.query<{ id: string }, [string, string]>("select id from upstream_ids where source = ? and lineage = ?");
@@ -149,40 +113,55 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void):
   }
 
   return {
+    /** The database, where a step of the import may keep a table of its own. */
     sqlite,
-    putRecord({ rendered, source_digest, ...rest }, rank) {
+    /** Keeps a record that will be stored. It replaces an earlier one with the same natural key, unless its rank is lower. */
+    putRecord({ rendered, source_digest, ...rest }: PreparedRecord, rank?: Rank) {
       const { code, opportunity_id } = rest.indexed.source;
       if (isOlder(code, rest.lineage, rank)) return;
       const { text, parts, hash } = rendered;
       const spilled = spillFiles.append(JSON.stringify({ ...rest, parts } satisfies StagedFields), text);
       put(code, rest.lineage, { id: opportunity_id, spilled, hash, digest: source_digest, rank });
     },
-    putUnchanged(source, lineage, { reread, rank } = {}) {
+    /** Notes a record that the catalog already holds. With `reread`, its source digest changed and will be stored. */
+    putUnchanged(source: string, lineage: string, { reread, rank }: Noted = {}) {
       if (isOlder(source, lineage, rank)) return;
       const id = reread?.indexed.source.opportunity_id;
       put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
     },
-    putPresent: (source, lineage) => void insertPresent.run(source, lineage),
-    putEvent: (id, json) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
-    has: (source, lineage) => byKey.get(source, lineage) !== null,
-    isToWrite: (source, lineage) => toWriteByKey.get(source, lineage) !== null,
-    findRecord(source, lineage) {
+    /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
+    putPresent: (source: string, lineage: string) => void insertPresent.run(source, lineage),
+    /** Keeps an event as JSON, once per id. */
+    putEvent: (id: string, json: string) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
+    /** Whether the input has a record with this natural key. */
+    has: (source: string, lineage: string) => byKey.get(source, lineage) !== null,
+    /** Whether a record with this natural key will be stored. */
+    isToWrite: (source: string, lineage: string) => toWriteByKey.get(source, lineage) !== null,
+    /** The staged record with this natural key; undefined if it will not be stored. */
+    findRecord(source: string, lineage: string): PreparedRecord | undefined {
       const row = toWriteByKey.get(source, lineage);
       return row === null ? undefined : recordOf(row, spillFiles.peek(row));
     },
-    addUpstreamIds: (source, lineage, ids) => {
+    /** Notes upstream ids by which a record shall be found, whichever of its versions is stored. */
+    addUpstreamIds(source: string, lineage: string, ids: readonly string[]) {
       for (const id of ids) insertId.run(source, lineage, id);
     },
-    upstreamIdsOf: (source, lineage) => idsOf.all(source, lineage).map(({ id }) => id),
+    upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
+    /** The noted upstream ids of records that will not be stored, in batches. */
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
-    putLink(source, lineage, link) {
+    /** Notes the link that was found from a record to its canonical record, or that there is none. It replaces an earlier one. */
+    putLink(source: string, lineage: string, link: FoundLink | undefined) {
       if (link === undefined) deleteLink.run(source, lineage);
       else insertLink.run(source, lineage, link.key, link.canonical_id);
     },
+    /** The links that were noted, in batches. */
     foundLinks: () => batches({ source: "", lineage: "" }, ({ source, lineage }) => links.all(source, lineage)),
-    chunks: (size) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
-    eventChunks: (size) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
-    reread: (size) => inChunks(reread.iterate(), count().reread, size),
+    /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
+    chunks: (size: number) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
+    /** The JSON of the events, `size` at a time. Read them as `chunks`. */
+    eventChunks: (size: number) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
+    /** Unchanged records with a new source digest, `size` at a time. */
+    reread: (size: number) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close,
   };
@@ -231,7 +210,7 @@ function* textsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<s
 }
 
 /** Batches of rows, each read after the last row of the one before. */
-function* batches<Place, Row extends Place>(first: Place, readAfter: (last: Place) => Row[]): Iterable<Row[]> {
+export function* batches<Place, Row extends Place>(first: Place, readAfter: (last: Place) => Row[]): Iterable<Row[]> {
   for (let last: Place | undefined = first; last !== undefined; ) {
     const rows = readAfter(last);
     if (rows.length > 0) yield rows;

@@ -45,7 +45,7 @@ const optionalText = Type.Union([Type.String(), Type.Null()]);
 const optionalInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
 /** A line of `import records`: the resource's fields in its order, then those that are not served. */
-export const RecordLine = Type.Object({
+const RecordLine = Type.Object({
   source: Type.Object({ ...source.properties, name: optionalText }),
   title,
   summary,
@@ -177,7 +177,7 @@ function usableName(name: unknown, lengthMax: number): string | undefined {
 }
 
 /** Returns the value as it will be stored. Throws a Rejection that names `path`. */
-export type ValueReader = (value: unknown, path: string) => unknown;
+type ValueReader = (value: unknown, path: string) => unknown;
 
 /** Makes a reader from a schema. An absent value becomes null or [] if the schema allows it. Unknown and ill-formed values are rejected. */
 export function readerOf(schema: TSchema): ValueReader {

@@ -44,7 +44,7 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
 
 /** The codes of the sources of all records. */
-export async function listSourcesOfRecords(db: CatalogDb): Promise<string[]> {
+async function listSourcesOfRecords(db: CatalogDb): Promise<string[]> {
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }
 

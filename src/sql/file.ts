@@ -7,7 +7,7 @@ import { plainText } from "../text/plain-text.ts";
 import { COMPLETION, TABLES, VERSION } from "./tables.ts";
 
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
-export type DocumentRow = { id: string; at: string; text: string };
+type DocumentRow = { id: string; at: string; text: string };
 
 /** Adds an opportunity or replaces the one with this id, and adds or replaces these events of it. `value` is the text parsed, if the caller has it. */
 export type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;

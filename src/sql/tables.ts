@@ -164,9 +164,6 @@ const derived: readonly Derived[] = [
   },
 ];
 
-/** The tables besides `opportunities` and `events`. */
-export const FURTHER_TABLES = ["search", ...derived.map(({ table }) => table)];
-
 const searchedOf = (row: "old" | "new") => ["rowid", "id", ...searchedNames].map((name) => `${row}.${name}`).join(", ");
 const derivedFrom = (of: Derived["of"]) => derived.filter((each) => each.of === of);
 

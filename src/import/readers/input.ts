@@ -21,7 +21,7 @@ export type OpenInput = Input & {
 };
 
 /** The message names the file and the reason. */
-export class UnreadableInput extends Failure {
+class UnreadableInput extends Failure {
   constructor(name: string, cause: unknown) {
     super(`Cannot read ${name}: ${whyUnreadable(cause)}`);
   }

@@ -71,7 +71,7 @@ const TAG = new RegExp(`^(${NAME})((?:${S}+${NAME}${S}*=${S}*(?:"[^<"]*"|'[^<']*
 const ATTRIBUTE = new RegExp(`(${NAME})${S}*=${S}*(?:"([^"]*)"|'([^']*)')`, "gu");
 const NO_ATTRIBUTES: Attributes = {};
 
-export type Tag = { name: string; attributes: Attributes; isEmpty: boolean };
+type Tag = { name: string; attributes: Attributes; isEmpty: boolean };
 
 /** Reads an opening tag, without its angle brackets. Throws if it is none; reports references that XML does not have. */
 export function readTag(tag: string, report: (fault: string) => void): Tag {

@@ -5,7 +5,7 @@ import { type Entry, fromFdPromise, type ZipFile } from "yauzl";
 /** Most entries of an archive. An extract has one. */
 const ENTRIES_MAX = 1000;
 
-export type ZipEntry = {
+type ZipEntry = {
   name: string;
   bytes: number;
   compressedBytes: number;

@@ -122,16 +122,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version): 
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({
-    source,
-    id,
-    revision_key: key,
-    series,
-    title: compared,
-    posted_at: at,
-    has_time: hasTime,
-    others: all,
-  });
+  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, others: all });
 }
 
 function othersOf(row: VersionRow | undefined): string[] {

@@ -13,7 +13,7 @@ export type Thread = {
 };
 
 /** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
-export const VERSIONS_MAX = 100;
+const VERSIONS_MAX = 100;
 
 /**
  * The lineage of the record that a version belongs to: that of the first thread with a similar title, otherwise the key. Versions posted on
@@ -29,7 +29,7 @@ export function lineageOf(version: { id: string; title: string; day: string }, k
 }
 
 /** Whether two titles share more than half of the shorter one's words, as after a correction. */
-export function areSimilar(one: string, other: string): boolean {
+function areSimilar(one: string, other: string): boolean {
   const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
   return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
 }

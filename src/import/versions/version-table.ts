@@ -1,6 +1,7 @@
 /** The table of the staging database with the versions in the files of one import, for `placing.ts`. */
 import type { Database } from "bun:sqlite";
 import type { EpochMs } from "../../text/instant.ts";
+import { batches } from "../staging.ts";
 
 /** Rows or keys looked up by one statement. */
 const READ_AT_ONCE = 200;
@@ -31,7 +32,7 @@ export type VersionRow = {
   is_saved: number;
 };
 
-type New = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
+type NewVersion = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
 
 export type VersionKey = { source: string; revision_key: string; series: string };
 
@@ -51,12 +52,14 @@ export function openVersionTable(sqlite: Database) {
   const rows = <Values extends (string | number)[]>(rest: string) =>
     sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
-  const add = sqlite.prepare<unknown, (string | number | null)[]>(
-    "insert into versions (source, id, revision_key, series, title, posted_at, has_time, others) values (?, ?, ?, ?, ?, ?, ?, ?)",
+  const add = sqlite.prepare<unknown, NewVersion>(
+    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, others)
+     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $others)`,
   );
-  const update = sqlite.prepare<unknown, (string | number | null)[]>(
-    `update versions set revision_key = ?, series = ?, title = ?, posted_at = ?, has_time = ?, others = ?, head = ?, lineage = ?, is_other = ?, is_older = ?,
-       begins = ?, is_saved = ? where n = ?`,
+  const update = sqlite.prepare<unknown, VersionRow>(
+    `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
+       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, begins = $begins, is_saved = $is_saved
+     where n = $n`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${READ_AT_ONCE}`);
@@ -90,24 +93,8 @@ export function openVersionTable(sqlite: Database) {
 
   return {
     find: (source: string, id: string): VersionRow | undefined => find.get(source, id) ?? undefined,
-    add: ({ source, id, revision_key, series, title, posted_at, has_time, others }: New) =>
-      void add.run(source, id, revision_key, series, title, posted_at, has_time, others),
-    update: (row: VersionRow) =>
-      void update.run(
-        row.revision_key,
-        row.series,
-        row.title,
-        row.posted_at,
-        row.has_time,
-        row.others,
-        row.head,
-        row.lineage,
-        row.is_other,
-        row.is_older,
-        row.begins,
-        row.is_saved,
-        row.n,
-      ),
+    add: (version: NewVersion) => void add.run(version),
+    update: (row: VersionRow) => void update.run(row),
     /** Notes that a version names another one. */
     name: (source: string, id: string, other: string) => void name.run(source, id, other),
     /** The ids that are connected with one by naming each other, and itself. Forgets these names, so that each family is taken once. */
@@ -118,27 +105,20 @@ export function openVersionTable(sqlite: Database) {
     },
     /** The versions with these ids, oldest first. */
     ofIds: (source: string, ids: readonly string[]): VersionRow[] => ofIds.all(source, JSON.stringify(ids)),
-    unplaced: () => batches(unplaced),
-    others: () => batches(others),
+    unplaced: () => batches({ n: 0 }, ({ n }) => unplaced.all(n)),
+    others: () => batches({ n: 0 }, ({ n }) => others.all(n)),
     /** The versions that name others of their record. */
-    naming: () => batches(naming),
+    naming: () => batches({ n: 0 }, ({ n }) => naming.all(n)),
     place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
       void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
     /** The unsaved versions of records that the import does not store. */
-    unsaved: () => batches(unsaved),
+    unsaved: () => batches({ n: 0 }, ({ n }) => unsaved.all(n)),
     /** Places versions without a key: their id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
     /** The keys of unplaced versions, in batches. */
-    *unplacedKeys(): Iterable<VersionKey[]> {
-      for (let last: VersionKey = { source: "", revision_key: "", series: "" }; ; ) {
-        const keys = unplacedKeys.all(last.source, last.revision_key);
-        if (keys.length > 0) yield keys;
-        if (keys.length < READ_AT_ONCE) return;
-        last = keys.at(-1) ?? last;
-      }
-    },
+    unplacedKeys: () => batches({ source: "", revision_key: "" }, ({ source, revision_key }) => unplacedKeys.all(source, revision_key)),
     /** All versions of some keys, oldest first. */
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
@@ -152,13 +132,4 @@ function byPosting(one: VersionRow, other: VersionRow): number {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   if (at !== otherAt) return at < otherAt ? -1 : 1;
   return one.id < other.id ? -1 : 1;
-}
-
-function* batches(statement: { all: (after: number) => VersionRow[] }): Iterable<VersionRow[]> {
-  for (let after = 0; ; ) {
-    const rows = statement.all(after);
-    if (rows.length > 0) yield rows;
-    if (rows.length < READ_AT_ONCE) return;
-    after = rows.at(-1)?.n ?? after;
-  }
 }
