@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { readHistory } from "../../src/events/history.ts";
 import { applicantTypes } from "../../src/export/common-grants.ts";
-import { applicantTypes as grantsGovTypes } from "../../src/import/formats/grants-gov/codes.ts";
+import { applicantCodes as grantsGovTypes } from "../../src/import/formats/grants-gov/codes.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -59,7 +59,7 @@ export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[
 }
 
 /** City, state and country of a place of performance in JSON. State and country are codes, as in the CSV. */
-export function placeOf({ city, state, country }: JsonObject): string[] {
+export function placeNames({ city, state, country }: JsonObject): string[] {
   return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 

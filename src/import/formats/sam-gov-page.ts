@@ -9,7 +9,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text
 import type { Input } from "../format.ts";
 import { utf8Text } from "../readers/input.ts";
 import { type Around, type FoundObject, jsonObjects } from "../readers/json-elements.ts";
-import { contactOf, type Notice, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
+import { contactOf, type Notice, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 
 export type PageLayout = "details" | "history" | "search" | "empty search";
 
@@ -104,7 +104,7 @@ function noticeOfDetails(details: JsonObject): Notice {
     ...("response" in deadlines && { deadline: textOf(deadlines.response) }),
     ...("naics" in data && { naics: arrayOf(data.naics).flatMap((each) => [objectOf(each).code].flat().map(textOf)) }),
     ...("classificationCode" in data && { productCode: textOf(data.classificationCode) }),
-    ...("placeOfPerformance" in data && { placeOfPerformance: placeOf(objectOf(data.placeOfPerformance)) }),
+    ...("placeOfPerformance" in data && { placeOfPerformance: placeNames(objectOf(data.placeOfPerformance)) }),
     ...("pointOfContact" in data && { contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf) }),
     ...("description" in details && { description: bodiesOf(arrayOf(details.description).map(objectOf)) }),
   };

@@ -12,7 +12,7 @@ import { encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { distinct, elementsOf, type Found, itemsOf, joined, orNull, type ReadItem, rejected, rowsIn, stated, textsOf } from "./items.ts";
-import { contactOf, type Identity, type Notice, type Organization, placeOf, setAsideCodes } from "./sam-gov-notice.ts";
+import { contactOf, type Identity, type Notice, type Organization, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
 const SOURCE = "SAM_GOV";
@@ -185,7 +185,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
     // The API has null for these two in some notices for which the CSV has values.
-    ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeOf(response.placeOfPerformance) }),
+    ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeNames(response.placeOfPerformance) }),
     ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
     infoLink: textOf(response.additionalInfoLink),
     resourceLinks: arrayOf(response.resourceLinks).map(textOf).filter(Boolean),
@@ -221,12 +221,12 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
   for await (const found of elementsOf(inputs, noticesIn)) {
     if (found.kind === "rejected") continue;
     const notice = identityOf(found.raw);
-    if (notice.id !== "" && !isDraft(notice)) yield versionOf(notice);
+    if (notice.id !== "" && !isDraft(notice)) yield noticeVersion(notice);
   }
 }
 
 /** The version that a notice is. */
-export function versionOf(notice: Identity): Version {
+export function noticeVersion(notice: Identity): Version {
   const { id, title, baseType, awardNumber, firstId = id, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
   const series = seriesOf(notice);

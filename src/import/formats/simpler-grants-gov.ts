@@ -3,7 +3,7 @@
 import type { Format, FormatContext } from "../format.ts";
 import type { CsvRow } from "../readers/csv-rows.ts";
 import {
-  applicantTypes,
+  applicantCodes,
   type Coded,
   type Codes,
   fundingActivities,
@@ -176,5 +176,5 @@ const [CATEGORIES, INSTRUMENTS, ACTIVITIES, APPLICANTS] = [
   byWord(opportunityCategories),
   byWord(fundingInstruments),
   byWord(fundingActivities),
-  byWord(applicantTypes),
+  byWord(applicantCodes),
 ];

@@ -8,15 +8,15 @@ import { beginningOf, type FoundObject, jsonObjects } from "../../readers/json-e
 import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
 import {
-  applicantTypes,
+  applicantCodes,
   type Coded,
   type Codes,
   fundingActivities,
   fundingInstruments,
   GRANTS_GOV,
   labelOf,
+  pageUrlOf,
   readListings,
-  urlOf,
 } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
 
@@ -26,15 +26,15 @@ const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 const REVISIONS_MAX = 1000;
 
 /** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
-export type Search = { found: number; hits: number };
+export type HitCounts = { found: number; hits: number };
 
 /** Warns if the pages of a search are not all there. */
-export function warnOfMissing({ found, hits }: Search, { incomplete }: FormatContext): void {
+export function warnOfMissing({ found, hits }: HitCounts, { incomplete }: FormatContext): void {
   if (hits < found) incomplete(`the search found ${found} opportunities; these files contain ${hits} of them`);
 }
 
 /** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. */
-export async function* readResponses(input: Input, first: string, search: Search, context: FormatContext): AsyncIterable<Item> {
+export async function* readResponses(input: Input, first: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
   if (path !== undefined) yield* hitsIn(input, path, search, context);
   else
@@ -47,7 +47,7 @@ export async function* readResponses(input: Input, first: string, search: Search
 }
 
 /** Reads the hits of a search one by one. A hit that is not JSON is rejected alone. */
-async function* hitsIn(input: Input, path: string, search: Search, context: FormatContext): AsyncIterable<Item> {
+async function* hitsIn(input: Input, path: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const around = (document: unknown) => {
     const response = objectOf(document);
@@ -65,7 +65,7 @@ async function* hitsIn(input: Input, path: string, search: Search, context: Form
 async function* responsesIn(
   responses: AsyncIterable<FoundObject> | readonly FoundObject[],
   input: Input,
-  search: Search,
+  search: HitCounts,
   context: FormatContext,
 ): AsyncIterable<Item> {
   let line = 0;
@@ -116,7 +116,7 @@ function contentOf(response: JsonObject): JsonObject {
   return "data" in response ? objectOf(response.data) : response;
 }
 
-function grantsOf(content: JsonObject, search: Search, context: FormatContext): Found[] {
+function grantsOf(content: JsonObject, search: HitCounts, context: FormatContext): Found[] {
   if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
   count(search, content, content.oppHits.length);
   return content.oppHits.map((hit) => foundHit(hit, context));
@@ -126,7 +126,7 @@ function foundHit(hit: unknown, context: FormatContext): Found {
   return { raw: hit, grant: grantOfHit(objectOf(hit), context), part: true };
 }
 
-function count(search: Search, { hitCount }: JsonObject, hits: number): void {
+function count(search: HitCounts, { hitCount }: JsonObject, hits: number): void {
   search.found = Math.max(search.found, typeof hitCount === "number" ? hitCount : 0);
   search.hits += hits;
 }
@@ -161,7 +161,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: urlOf(id),
+    url: pageUrlOf(id),
     opportunityNumber: textOf(hit.number),
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
@@ -200,7 +200,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: urlOf(id),
+    url: pageUrlOf(id),
     opportunityNumber: textOf(details.opportunityNumber),
     title: textOf(details.opportunityTitle),
     // The body's own `agencyName` may be a person.
@@ -215,7 +215,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
       number: textOf(cfdaNumber) || textOf(alnNumber),
       title: textOf(programTitle),
     })),
-    applicants: coded("applicantTypes", applicantTypes).map(({ label }) => label),
+    applicants: coded("applicantCodes", applicantCodes).map(({ label }) => label),
     eligibility: textOf(body.applicantEligibilityDesc),
     costSharing: body.costSharing === true ? "Yes" : body.costSharing === false ? "No" : "",
     postDate: date("postingDate"),

@@ -51,7 +51,7 @@ export const fundingActivities: Codes = {
   T: "Transportation",
 };
 
-export const applicantTypes: Codes = {
+export const applicantCodes: Codes = {
   "00": "State governments",
   "01": "County governments",
   "02": "City or township governments",
@@ -100,7 +100,7 @@ function separated(texts: readonly string[]): readonly string[] {
 }
 
 /** The URL of an opportunity's page at Grants.gov. */
-export function urlOf(id: string): string {
+export function pageUrlOf(id: string): string {
   return `https://www.grants.gov/search-results-detail/${id}`;
 }
 

@@ -8,16 +8,16 @@ import { utf8Text } from "../../readers/input.ts";
 import { firstCharacter } from "../../readers/json-elements.ts";
 import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../readers/xml.ts";
 import { elementsOf, rejected } from "../items.ts";
-import { readResponses, type Search, warnOfMissing } from "./api.ts";
+import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
 import {
-  applicantTypes,
+  applicantCodes,
   fundingActivities,
   fundingInstruments,
   GRANTS_GOV,
   opportunityCategories,
+  pageUrlOf,
   readCodes,
   readListings,
-  urlOf,
 } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
 
@@ -30,12 +30,12 @@ export const grantsGov: Format = {
 };
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  const search: Search = { found: 0, hits: 0 };
+  const search: HitCounts = { found: 0, hits: 0 };
   yield* elementsOf(inputs, (input) => readOne(input, search, context));
   warnOfMissing(search, context);
 }
 
-async function* readOne(input: Input, search: Search, context: FormatContext): AsyncIterable<Item> {
+async function* readOne(input: Input, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input);
   if (first === "{" || first === "[") yield* readResponses(input, first, search, context);
   else if (first === "<") yield* readExtract(input, context);
@@ -104,7 +104,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     ...emptyGrant,
     source: GRANTS_GOV,
     id,
-    url: legacy ? null : urlOf(id),
+    url: legacy ? null : pageUrlOf(id),
     opportunityNumber: text("OpportunityNumber", "FundingOppNumber"),
     title: text("OpportunityTitle", "FundingOppTitle"),
     agency: text("AgencyName", "Agency"),
@@ -116,7 +116,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     activities: readCodes(activities, fundingActivities, "category of funding activity", warn),
     activitiesNote: text("CategoryExplanation", "OtherCategoryExplanation"),
     assistanceListings: readListings(all("CFDANumbers", "CFDANumber"), warn),
-    applicants: readCodes(applicants, applicantTypes, "applicant type", warn).map(({ label }) => label),
+    applicants: readCodes(applicants, applicantCodes, "applicant type", warn).map(({ label }) => label),
     eligibility: text("AdditionalInformationOnEligibility", "AdditionalEligibilityInfo"),
     costSharing: /^y/i.test(costSharing) ? "Yes" : /^n/i.test(costSharing) ? "No" : "",
     postDate: date("PostDate", "PostDate"),
