@@ -32,11 +32,13 @@ test.each(walks)("%s: each step names files that have its functions", (_, steps)
   }
 });
 
-/** The most files of a way that a newcomer can read in one go. */
-const FILES_MAX = 26;
+/** The most files of a way that a newcomer can read in one go. A list request, which most read first, has fewer. */
+const FILES_MAX = 23;
+const LIST_FILES_MAX = 20;
 
 test("the table has each way with the number of its files", () => {
   const rows = [...text.matchAll(/^\| (.+) \| (\d+) \|$/gm)].map(([, title, count]) => [title, Number(count)]);
   expect(rows).toEqual(walks.map(([title, steps]) => [title, new Set(steps.flatMap(({ files }) => files)).size]));
-  for (const [, count] of rows) expect(count).toBeLessThanOrEqual(FILES_MAX);
+  for (const [title, count] of rows)
+    expect(count).toBeLessThanOrEqual(`${title}`.startsWith("A list request") ? LIST_FILES_MAX : FILES_MAX);
 });
