@@ -71,6 +71,32 @@ function importsOf(from: string): Import[] {
   return found;
 }
 
+type Declared = { path: string; name: string; line: number };
+
+/** Each name that a file of the code exports. */
+const exported: readonly Declared[] = code.flatMap((path) => {
+  const source = sources.get(path) as ts.SourceFile;
+  return source.statements.flatMap((statement) => {
+    const isExported =
+      ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    if (!isExported) return [];
+    const line = source.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
+    return namesOf(statement).map((name) => ({ path, name, line }));
+  });
+});
+
+function namesOf(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.flatMap(({ name }) => boundNames(name));
+  const { name } = statement as ts.Statement & { name?: ts.Identifier };
+  return name === undefined ? [] : [name.text];
+}
+
+function boundNames(name: ts.BindingName): string[] {
+  return ts.isIdentifier(name) ? [name.text] : name.elements.flatMap((each) => (ts.isBindingElement(each) ? boundNames(each.name) : []));
+}
+
+const place = ({ path, line, name }: Declared) => `${path}:${line} ${name}`;
+
 /** The program starts with one file. drizzle-kit reads the schema of each engine, but the program builds its statements from that of SQLite. */
 const isRead = (path: string) => path === "src/main.ts" || path.startsWith("db/schema/postgres/");
 
@@ -136,6 +162,21 @@ describe("files", () => {
         .map(({ index }) => `${path}:${text.slice(0, index).split("\n").length}`);
     });
     expect(behind).toEqual([]);
+  });
+});
+
+describe("exported names", () => {
+  test("are used by another file", () => {
+    const used = new Set(imports.flatMap(({ from, to, names }) => (from === to ? [] : names.map((name) => `${to} ${name}`))));
+    const needless = exported.filter(({ path, name }) => !used.has(`${path} ${name}`) && !used.has(`${path} *`));
+    expect(needless.map(place)).toEqual([]);
+  });
+
+  test("have one meaning: no two rooms define the same one", () => {
+    const homes = new Map<string, Declared[]>();
+    for (const each of exported) homes.set(each.name, [...(homes.get(each.name) ?? []), each]);
+    const twice = [...homes.values()].filter((each) => new Set(each.map(({ path }) => roomOf(path))).size > 1);
+    expect(twice.map((each) => each.map(place).join(", "))).toEqual([]);
   });
 });
 

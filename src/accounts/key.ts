@@ -19,7 +19,7 @@ const CHECKSUM_LENGTH = 6;
 export const KEY_PREFIX = "ffk_live_";
 
 /** A key as its caller holds it. Only `createKey` and `rotateKey` return one, and nothing stores or logs it. */
-export type PlainKey = string & { readonly kind: "plain key" };
+type PlainKey = string & { readonly kind: "plain key" };
 
 /** The SHA-256 of a key, in hexadecimal. */
 export type KeyHash = string & { readonly kind: "key hash" };
@@ -62,7 +62,7 @@ const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(g
 const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
 /** Whether a key can be used. */
-export type KeyState = "active" | "expired" | "revoked";
+type KeyState = "active" | "expired" | "revoked";
 
 /** A stored key as an operator sees it. It does not contain the key itself. */
 export type KeyListing = {
@@ -82,7 +82,7 @@ export type KeyListing = {
 export type NewKey = { id: string; key: PlainKey; account: string; plan: string };
 
 /** Requests of one key on one UTC day, such as 2026-03-01. */
-export type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
+type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
 /** Whether a key's expiry has come. It works until just before that instant. */
 export function isExpired(expires_at: EpochMs | null, now: EpochMs): expires_at is EpochMs {

@@ -12,7 +12,7 @@ import { addToFigures } from "../sources/figures.ts";
 export type CountChanges = { facets: Map<number, number>; days: Map<string, Map<string, number>> };
 
 /** The columns of a record that are counted. */
-export type Counted = { source: string; facet_id: number; document: Uint8Array };
+type Counted = { source: string; facet_id: number; document: Uint8Array };
 
 /** Nothing is counted yet. */
 export function noChanges(): CountChanges {

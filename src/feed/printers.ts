@@ -128,7 +128,7 @@ export function factsOf({ organization, source, status, dates }: Opportunity): s
 }
 
 /** What an event changed, in one line. */
-export function inWords(event: FeedEntry["event"]): string {
+function inWords(event: FeedEntry["event"]): string {
   return changesInWords(event)
     .map(({ words }) => words)
     .join("; ");

@@ -78,7 +78,7 @@ export type Version = {
 };
 
 /** Facts by which a version is assigned to a known opportunity. */
-export type Facts = {
+type Facts = {
   /**
    * Shared by all revisions. It is the lineage of the first opportunity that has it. If it is the series, too, it is provisional: another layout
    * of the same version may have a better one.

@@ -6,7 +6,7 @@ import { OpportunityEvent } from "../events/event.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import type { MirrorDocument, MirrorEntry, Store, Walk } from "./store.ts";
 
-export type Sync = ApiClient & {
+type Sync = ApiClient & {
   store: Store;
   /** Copy these sources only; an empty list means all. */
   source?: readonly string[];

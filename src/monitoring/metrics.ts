@@ -72,7 +72,7 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
 }
 
 /** What the metrics are read from. */
-export type Observed = {
+type Observed = {
   catalog: CatalogDb;
   /** The data directory, if the databases are files. */
   directory?: string | undefined;

@@ -64,7 +64,7 @@ export type Exchange = {
 };
 
 /** The longest wait for the start of a response, between two pieces of it, and for all of it. */
-export type Timeouts = { responseMs: number; silenceMs: number; totalMs: number };
+type Timeouts = { responseMs: number; silenceMs: number; totalMs: number };
 
 /** The response headers that show later whether a file has changed (RFC 9110 §8.8). */
 export type FileValidators = { etag: string | null; last_modified: string | null };

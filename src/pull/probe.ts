@@ -43,7 +43,7 @@ export type Probe = {
 };
 
 /** Where to send the requests. */
-export type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined };
+type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined };
 
 /** The shapes of known records by upstream and kind of record. */
 export const knownShapes: Readonly<Record<string, Readonly<Record<string, KnownShape>>>> = known as never; // The test of shapes checks it.
@@ -94,7 +94,7 @@ function findingsOf(kind: string, shape: KnownShape | undefined, records: readon
 }
 
 /** The kind of rows of a file that has only one kind. */
-export const RECORD = "record";
+const RECORD = "record";
 
 /** Reads files with the format as an import does. `rows` are the records as the upstream has them, by kind. */
 export async function readSample(format: Format, files: ProbeSample["files"], now: number) {

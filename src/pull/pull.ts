@@ -28,7 +28,7 @@ export type Pull = {
 };
 
 /** `instead_of` says what could not be downloaded, and what was imported in its place. */
-export type Pulled = ImportOutcome & { instead_of?: string };
+type Pulled = ImportOutcome & { instead_of?: string };
 
 /**
  * Returns the outcome of the import, or `undefined` if the upstream has nothing new. Throws if the download or the import fails; before the

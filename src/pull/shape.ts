@@ -5,10 +5,10 @@
 import { isObject, type JsonObject } from "../text/json-value.ts";
 
 /** `seldom` also if too few records are known to say so. */
-export type Frequency = "always" | "often" | "seldom";
+type Frequency = "always" | "often" | "seldom";
 
 /** A field of the known records. `in` is how often they have it at all, `filled` how often with a value. No types: it never had a value. */
-export type KnownField = { in: Frequency; filled: Frequency; types: string[] };
+type KnownField = { in: Frequency; filled: Frequency; types: string[] };
 
 /** The fields of one kind of record by their path: `solicitation_topics[].topic_title`. */
 export type KnownShape = Readonly<Record<string, KnownField>>;

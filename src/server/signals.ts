@@ -11,7 +11,7 @@ const DRAIN_MS = 10_000;
 export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, because it has no certificate to reload";
 
 /** Each resolves at one signal to stop. */
-export type StopSignals = { first: Promise<void>; second: Promise<void> };
+type StopSignals = { first: Promise<void>; second: Promise<void> };
 
 /** Starts to watch for SIGTERM and SIGINT. SIGHUP counts too if there is no certificate to reload: usually a terminal was closed. */
 export function watchStopSignals(machine: Machine, { tlsCert }: Pick<ServeOptions, "tlsCert">, log: Log): StopSignals {

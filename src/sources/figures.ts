@@ -14,7 +14,7 @@ import type { EpochMs } from "../text/instant.ts";
  * - `instant`: instants of a source, or of the catalog.
  * - `total`: sums over the finished imports of a format.
  */
-export type Figure = typeof figures.$inferSelect;
+type Figure = typeof figures.$inferSelect;
 
 type DayKind = "posted" | "changed" | "imported";
 /** Of a source: when an import of it last finished or last changed it, and up to when it is known. Of the catalog: `judged_until`. */

@@ -6,7 +6,7 @@ import { EASTERN, zoneName } from "./zone-name.ts";
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
-export type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
+type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
 
 /**
  * "Mar 3, 2026" for a date (2026-03-03) or an RFC 3339 date-time, which is read in `zone`, an IANA time zone, or else in its own offset, in

@@ -5,7 +5,7 @@
 import { codeOf } from "../../db/reason.ts";
 
 /** Why a request failed. After a final failure, another attempt would fail the same way. */
-export type RequestFailure = { reason: string; isFinal: boolean };
+type RequestFailure = { reason: string; isFinal: boolean };
 
 /** The address without credentials, query and fragment: safe to print. */
 export function publicUrl(url: URL | string): string {

@@ -15,7 +15,7 @@ import { programType } from "../program-type.ts";
 import { InvalidInput } from "../readers/input.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { distinct, elementsOf, type Found, itemsOf, joined, orNull, rejected, renamed, rowsIn } from "./items.ts";
+import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed, rowsIn } from "./items.ts";
 
 const SOURCE = "DSIP";
 
@@ -175,7 +175,7 @@ function partsOf({ name }: Input): string[] {
 }
 
 /** The rows of the export, or elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
-async function* piecesIn(input: Input, around?: Around): AsyncIterable<Found> {
+async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
   else if (first !== "{") yield* rowsIn(input, Object.keys(EXPORT_FIELDS));

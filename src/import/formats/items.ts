@@ -6,7 +6,7 @@ import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
 import { naming } from "../readers/input.ts";
 
 /** An element of a file, or why it is none. `line` counts from 1. */
-export type Found<Raw = JsonObject> =
+export type FoundElement<Raw = JsonObject> =
   | { kind: "object"; line: number; raw: Raw }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
@@ -23,7 +23,7 @@ export type ReadItem = (RecordItem | RejectedItem) & Pick<SourceLine, "isSuperse
 
 /** The items that `read` makes of the elements, if any. What is no element is rejected. */
 export async function* itemsOf<Raw>(
-  elements: AsyncIterable<Found<Raw> & { input: Input }>,
+  elements: AsyncIterable<FoundElement<Raw> & { input: Input }>,
   read: (raw: Raw, place: { input: Input; line: number }) => ReadItem | undefined,
 ): AsyncIterable<Item> {
   for await (const found of elements) {
@@ -57,7 +57,7 @@ export function renamed(value: JsonObject, names: Readonly<Record<string, string
 }
 
 /** The text of each field: `names` says what the upstream calls it. */
-export function textsOf<Field extends string>(
+export function columnTexts<Field extends string>(
   names: Readonly<Record<Field, string>>,
   text: (name: string) => string,
 ): Record<Field, string> {

@@ -11,7 +11,7 @@ import { utf8Text } from "../readers/input.ts";
 import { type Around, type FoundObject, jsonObjects } from "../readers/json-elements.ts";
 import { contactOf, type Notice, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 
-export type PageLayout = "details" | "history" | "search" | "empty search";
+type PageLayout = "details" | "history" | "search" | "empty search";
 
 /** Details of one notice have some ten thousand characters, and those with the longest texts some hundred thousand. */
 const DETAILS_MAX = 16_000_000;

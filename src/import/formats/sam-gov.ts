@@ -11,7 +11,19 @@ import { programType } from "../program-type.ts";
 import { encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { distinct, elementsOf, type Found, itemsOf, joined, orNull, type ReadItem, rejected, rowsIn, stated, textsOf } from "./items.ts";
+import {
+  columnTexts,
+  distinct,
+  elementsOf,
+  type FoundElement,
+  itemsOf,
+  joined,
+  orNull,
+  type ReadItem,
+  rejected,
+  rowsIn,
+  stated,
+} from "./items.ts";
 import { contactOf, type Identity, type Notice, type Organization, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
@@ -105,7 +117,7 @@ function readNotice(notice: Notice, context: FormatContext): ReadItem {
 
 /* The layouts */
 
-async function* noticesIn(input: Input, around?: Around): AsyncIterable<Found> {
+async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   const page = first === "{" ? pageLayoutOf(await beginningOf(input.bytes())) : undefined;
   if (page !== undefined) yield* pageNotices(input, page, around);
@@ -133,7 +145,7 @@ function isDraft(notice: Identity | Notice): boolean {
 
 function identityOf(raw: JsonObject): Identity | Notice {
   if (isPageNotice(raw)) return noticeOfPage(raw);
-  return isResponseNotice(raw) ? identityOfResponse(raw) : textsOf(IDENTITY_COLUMNS, (column) => textOf(raw[column]));
+  return isResponseNotice(raw) ? identityOfResponse(raw) : columnTexts(IDENTITY_COLUMNS, (column) => textOf(raw[column]));
 }
 
 /** For an office, the last code of the path is the CSV's "AAC Code". Other organizations have none. */
@@ -152,9 +164,9 @@ function identityOfResponse(response: JsonObject): Identity {
 function noticeOfRow(row: JsonObject): Notice {
   const text = (column: string) => textOf(row[column]);
   return {
-    ...textsOf(IDENTITY_COLUMNS, text),
-    ...textsOf(TEXT_COLUMNS, text),
-    organization: textsOf(ORGANIZATION_COLUMNS, text),
+    ...columnTexts(IDENTITY_COLUMNS, text),
+    ...columnTexts(TEXT_COLUMNS, text),
+    organization: columnTexts(ORGANIZATION_COLUMNS, text),
     setAsides: setAsideCodes(text("SetASideCode")),
     naics: [text("NaicsCode")],
     placeOfPerformance: PLACE_COLUMNS.map(text),
@@ -226,7 +238,7 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
 }
 
 /** The version that a notice is. */
-export function noticeVersion(notice: Identity): Version {
+function noticeVersion(notice: Identity): Version {
   const { id, title, baseType, awardNumber, firstId = id, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
   const series = seriesOf(notice);

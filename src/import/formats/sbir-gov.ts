@@ -7,7 +7,7 @@ import { programType } from "../program-type.ts";
 import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { labelOf } from "./grants-gov/codes.ts";
-import { dueDates, elementsOf, type Found, joined, renamed, rowsIn } from "./items.ts";
+import { dueDates, elementsOf, type FoundElement, joined, renamed, rowsIn } from "./items.ts";
 
 const SOURCE = "SBIR_GOV";
 
@@ -76,7 +76,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 }
 
 /** Solicitations in the API's layout. Anything but an array, such as a maintenance message, is an error and not an empty response. */
-async function* solicitationsIn(input: Input): AsyncIterable<Found> {
+async function* solicitationsIn(input: Input): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
   else {

@@ -12,7 +12,7 @@ import {
   opportunityCategories,
 } from "./grants-gov/codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
-import { distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn, textsOf } from "./items.ts";
+import { columnTexts, distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
 
@@ -94,8 +94,8 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
   const costSharing = text("is_cost_sharing");
   return {
     ...emptyGrant,
-    ...textsOf(TEXT_COLUMNS, any),
-    ...textsOf(DATE_COLUMNS[forecast ? "forecast" : "posted"], any),
+    ...columnTexts(TEXT_COLUMNS, any),
+    ...columnTexts(DATE_COLUMNS[forecast ? "forecast" : "posted"], any),
     source: SOURCE,
     url: text("url") || null,
     ...agenciesOf(text("top_level_agency_name"), text("agency_name")),

@@ -22,7 +22,7 @@ const LEAD_MAX = 500;
 export type Around = (document: unknown) => void;
 
 /** An element, or what is wrong with it and its text. */
-export type Element = { value: unknown } | { fault: string; text: string };
+type Element = { value: unknown } | { fault: string; text: string };
 
 /**
  * The elements of the array at `path` (member names joined by dots), or of the document itself. Calls `around` at the end of the document.

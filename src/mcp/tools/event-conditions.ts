@@ -8,7 +8,8 @@ import { choice, choices, cursorArgument, limit, pastInstant } from "../argument
 import type { EventConditions } from "../reader.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
-export const [EVENTS_DEFAULT, EVENTS_MAX] = [20, 100];
+export const EVENTS_DEFAULT = 20;
+const EVENTS_MAX = 100;
 
 export const eventArguments = {
   types: choices(eventTypes, "Only events of these types."),
