@@ -121,6 +121,7 @@ test("every command that opens data is tested here", () => {
 
 describe("without data, and without creating any,", () => {
   const needing = [...readers, ...Object.keys(changing)];
+  let emptyUrl: string | undefined; // One for all, because it stays empty.
 
   test.each(needing)("fundfeed %s fails for a missing and an empty directory, and names it", async (words) => {
     const [absent, empty] = [join(aDirectory(), "typo"), aDirectory()];
@@ -139,7 +140,8 @@ describe("without data, and without creating any,", () => {
   test.if(hasPostgres).each(needing.filter((words) => words !== "backup"))(
     "fundfeed %s fails for an empty PostgreSQL database, and names it",
     async (words) => {
-      const url = await (await postgresServer()).freshDatabase({ empty: true });
+      emptyUrl ??= await (await postgresServer()).freshDatabase({ empty: true });
+      const url = emptyUrl;
       const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
       const name = url.replace("fundfeed@", "");
       expect([code, out]).toEqual([1, ""]);
@@ -151,8 +153,9 @@ describe("without data, and without creating any,", () => {
 
   test.each(["openapi", "completion", "man", "version", "health", "mirror"])("fundfeed %s needs none", async (words) => {
     const data = join(aDirectory(), "data");
-    const nobody = "http://127.0.0.1:1/v1";
-    const extra: Record<string, string[]> = { health: ["--url", nobody], mirror: [nobody, "--source", "A"] };
+    await using refusing = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("", { status: 401 }) });
+    const url = `http://127.0.0.1:${refusing.port}/v1`;
+    const extra: Record<string, string[]> = { health: ["--url", url], mirror: [url, "--source", "A"] };
     process.env.FUNDFEED_DATA = data;
     const { code } = await fundfeed([words, ...(extra[words] ?? [])], { FUNDFEED_KEY: "key" });
     delete process.env.FUNDFEED_DATA;
@@ -256,15 +259,21 @@ describe("with data of an older version", () => {
     expect(messages).toEqual((["catalog", "state"] as const).map((kind) => migratedLine(kind, join(directory, `${kind}.db`))));
   });
 
-  test.if(hasPostgres).each(readers.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
+  const dumpOf = (url: string) =>
+    Bun.spawnSync([...postgresCommand("pg_dump"), url])
+      .stdout.toString()
+      .replace(/^\\(un)?restrict .*$/gm, "");
+  async function aDumpedDatabase() {
     const url = await (await postgresServer()).freshDatabase();
-    const dump = () =>
-      Bun.spawnSync([...postgresCommand("pg_dump"), url])
-        .stdout.toString()
-        .replace(/^\\(un)?restrict .*$/gm, "");
-    const before = dump();
+    return { url, before: dumpOf(url) };
+  }
+  let dumped: { url: string; before: string } | undefined; // One for all, because no command changes it.
+
+  test.if(hasPostgres).each(readers.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
+    dumped ??= await aDumpedDatabase();
+    const { url, before } = dumped;
     const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
-    expect(dump()).toBe(before);
+    expect(dumpOf(url)).toBe(before);
     if (words === "check") {
       expect([code, err]).toEqual([0, ""]);
       for (const kind of ["catalog", "state"] as const) expect(out).toContain(`fundfeed_${kind}: ${checked(kind)}\n`);

@@ -119,7 +119,7 @@ describe("a search returns what matches() finds in all records", () => {
       fc.property(combination, (filter) => {
         expect(idsOf(filter).sort()).toEqual(expectedIds(filter).sort());
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -238,7 +238,7 @@ describe("the words of a search", () => {
           expect(String(error)).toMatch(/"words" must have (at least two )?letters or digits/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
