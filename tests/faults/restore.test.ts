@@ -1,6 +1,6 @@
 /** What begins while a backup is put back: it waits for that, or is refused; nothing that it was told to be done is lost. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { restore } from "../../db/sqlite/backup.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
@@ -32,16 +32,27 @@ const exported = async (home: Home, data: string) =>
     .map((line) => JSON.parse(line).title)
     .sort();
 
-/** Whether a process has a file of this directory open: then it is under way, and what it does is not begun later. */
-function hasOpen(pid: number, directory: string): boolean {
+/** The files that a process has open. */
+function openFilesOf(pid: number): string[] {
   const descriptors = `/proc/${pid}/fd`;
-  return readdirSync(descriptors).some((name) => {
+  return readdirSync(descriptors).flatMap((name) => {
     try {
-      return readlinkSync(join(descriptors, name)).startsWith(join(directory, "catalog.db"));
+      return [readlinkSync(join(descriptors, name))];
     } catch {
-      return false; // It was closed meanwhile.
+      return []; // It was closed meanwhile.
     }
   });
+}
+
+/** Waits until a process has the catalog open: then it is under way, and what it does is not begun later. Blocks, because a restore does. */
+function waitUntilOpen(pid: number, catalog: string): void {
+  let seen: string[] = [];
+  for (const deadline = Date.now() + 240_000; Date.now() < deadline; Bun.sleepSync(5)) {
+    if (!existsSync(`/proc/${pid}/fd`)) throw new Error(`The process ended before it opened ${catalog}; its last files were ${seen}`);
+    seen = openFilesOf(pid);
+    if (seen.some((path) => path.startsWith(catalog))) return;
+  }
+  throw new Error(`Waited 240 s in vain: the process opens ${catalog}; it has ${seen}`);
 }
 
 /** Puts the backup back, and begins something as soon as the first file is being copied, until that has the catalog open. */
@@ -52,7 +63,7 @@ function restoreWhile<T>(home: Home, data: string, begin: () => T): T {
       copyFileSync(from, to);
       if (begun.length > 0) return;
       begun.push(begin());
-      while (!hasOpen(home.newest(), home.at(data))) Bun.sleepSync(5);
+      waitUntilOpen(home.newest(), join(home.at(data), "catalog.db"));
       Bun.sleepSync(300); // So that it comes as far as it gets.
     },
   });
