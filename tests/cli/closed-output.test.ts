@@ -26,13 +26,19 @@ beforeAll(async () => {
   await fundfeed(["import", "records", aFile([record]), "--data", data]);
 });
 
-/** Runs a command whose reader has gone. A lasting one that does not notice would never end. */
+/** Runs a command whose reader has gone. A lasting one that only reports it, and would go on, is stopped. */
 async function unread(args: readonly string[], env: Record<string, string> = {}): Promise<{ code: number; err: string[] }> {
   const err: string[] = [];
+  const stops: (() => void)[] = [];
   const gone = () => {
     throw new OutputClosed();
   };
-  const machine = machineOf(env, { printLine: gone, printText: gone, printError: (text) => void err.push(text) });
+  const printError = (text: string) => {
+    err.push(text);
+    for (const stop of stops.splice(0)) stop();
+  };
+  const onStopSignal = (stop: () => void) => void stops.push(stop);
+  const machine = { ...machineOf(env, { printLine: gone, printText: gone, printError }), onStopSignal };
   return { code: await runCommandLine(args, machine), err };
 }
 
