@@ -147,6 +147,17 @@ describe("the choice of events", () => {
     expect(idsOf(out).length).toBeGreaterThan(0);
   });
 
+  // NOW is a Tuesday.
+  test.each([
+    ["yesterday", "2026-08-03"],
+    ["today", "2026-08-04"],
+    ["monday", "2026-08-03"],
+    ["Tuesday", "2026-08-04"],
+    ["wednesday", "2026-07-29"],
+  ])("since %s begins at midnight Eastern time on %s", async (day, date) => {
+    expect(JSON.parse((await changes("--since", day, "--json")).out).since).toBe(`${date}T04:00:00.000Z`);
+  });
+
   test("with --limit has the newest, the oldest of them first", async () => {
     const newest = async (limit: number) => {
       const { out, err } = await changes("--since", "all", "--at-least", "noise", "--limit", `${limit}`, "--format", "ndjson");

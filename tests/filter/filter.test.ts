@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
+import { momentOf } from "../../src/filter/kinds.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { NOON } from "../support/imports.ts";
 
@@ -124,6 +125,15 @@ describe("readFilter() refuses", () => {
     expect(() => readFilter(json, "filter.json")).toThrow("Cannot read filter.json: ");
     expect(() => readFilter(json, "filter.json")).toThrow(reason);
   });
+});
+
+test.each([
+  ["yesterday", "2026-02-28T05:00:00.000Z"],
+  ["today", "2026-03-01T05:00:00.000Z"],
+  ["tomorrow", "2026-03-02T05:00:00.000Z"],
+])("%s begins at midnight Eastern time", (day, midnight) => {
+  for (const now of ["2026-03-01T05:00:00Z", "2026-03-01T12:00:00Z", "2026-03-02T04:59:59Z"])
+    expect(new Date(momentOf(day, Date.parse(now)) ?? Number.NaN).toISOString()).toBe(midnight);
 });
 
 test("describeFilter() says every condition in words", () => {
