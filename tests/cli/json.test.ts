@@ -1,6 +1,7 @@
 /** Every command has --json, and only those that work on data say where the data is. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Command } from "commander";
+import { migrations } from "../../db/sqlite/migrate.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { entries, wholeProgram } from "../support/commands.ts";
@@ -18,6 +19,11 @@ test.each(leaves.map((command) => [wordsOf(command), command] as const))("fundfe
   expect([options.includes("--data"), options.includes("--database")]).toEqual([usesData, usesData]);
 });
 
+test("version names the commit and the schemas in its text, too", async () => {
+  const { out } = await fundfeed(["version"]);
+  expect(out).toMatch(/^fundfeed \S+ \(commit checkout, Bun \S+, SQLite \S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/);
+});
+
 describe("--json prints one JSON document", () => {
   test.each([
     [
@@ -27,7 +33,7 @@ describe("--json prints one JSON document", () => {
         commit: "checkout",
         bun: Bun.version,
         sqlite: expect.any(String),
-        schemas: { catalog: expect.any(Number), state: expect.any(Number), watches: expect.any(Number) },
+        schemas: { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length },
       },
     ],
     ["man", { roff: expect.stringContaining(".SH COMMON OPTIONS") }],
