@@ -143,6 +143,11 @@ describe("import events", () => {
     ["a record that is not there", { source: { code: "A", opportunity_id: "N9" } }, 'no A record has the upstream id "N9"'],
     ["a source that is not there", { source: { code: "B", opportunity_id: "N1" } }, 'no B record has the upstream id "N1"'],
     ["no source", { source: undefined }, "source.code is required"],
+    [
+      "a source code that would become another one",
+      { source: { code: "ß", opportunity_id: "N1" } },
+      "source.code must have only ASCII characters",
+    ],
     ["a field of the source too many", { source: { code: "A", opportunity_id: "N1", name: "A" } }, 'unknown field "source.name"'],
     ["no type", { type: undefined }, "type is required"],
     ["a blank type", { type: " " }, "type must not be blank"],

@@ -67,6 +67,12 @@ describe("validateRecord()", () => {
     });
   });
 
+  test("keeps the ids of other records in lower case", () => {
+    const relationships = { parent_id: "0190C4A0-0000-7000-8000-00000000000A", canonical_id: null };
+    const stored = { parent_id: "0190c4a0-0000-7000-8000-00000000000a", canonical_id: null };
+    expect(judge(with_({ relationships })).content.relationships).toEqual(stored);
+  });
+
   test("keeps a complete record unchanged, with its keys in the resource's order", () => {
     const { content } = judge({ ...whole, lineage: "L", earlier_ids: ["M"], id: "ignored" });
     expect(JSON.stringify(content)).toBe(JSON.stringify(whole));
@@ -235,6 +241,7 @@ describe("readNaturalKey()", () => {
       { source: "SAM", lineage: "L", upstreamId: undefined },
     ],
     [{ source: { opportunity_id: "1" } }, undefined],
+    [{ source: { code: "ß", opportunity_id: "1" } }, undefined],
     [{ source: null }, undefined],
     [[], undefined],
     ["text", undefined],

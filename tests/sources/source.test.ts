@@ -28,6 +28,15 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
     await db.close();
   });
 
+  testIf("have codes of ASCII characters", async () => {
+    const db = await emptyCatalog();
+    const before = await listSources(db);
+    for (const code of ["ß", "OWN_É", "ı"])
+      await expect(addSource(db, { code, name: "Own", description: "Mine." })).rejects.toThrow(`Cannot add source "${code}": a code has`);
+    expect(await listSources(db)).toEqual(before);
+    await db.close();
+  });
+
   testIf("have a newest posted date, which is never in the future", async () => {
     const { db: filled, take } = await aCatalog();
     const posted = (code: string, n: number, posted_at: string | null) => record(code, n, { dates: { posted_at } });
