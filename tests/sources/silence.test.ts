@@ -46,6 +46,7 @@ describe("silenceOf()", () => {
       { state: "silent", silent_because: "no_imports", usual_import_pause_days: null },
     ],
     ["one import of old news", { news_days: every(1, 90), import_days: [before(0)] }, { state: "silent", silent_because: "no_news" }],
+    ["nothing new until a last import two days ago", { news_days: every(1, 5), import_days: every(1, 2) }, { state: "ok" }],
     ["too little news to tell", { news_days: every(1, 60, 9), import_days: [before(0)] }, { state: null, usual_news_pause_days: null }],
     ["nothing at all", { news_days: [], import_days: [] }, { state: null, silent_because: null }],
   ])("judges %s", (_, news, expected) => {
