@@ -222,10 +222,11 @@ describe("fundfeed redact", () => {
       });
       let longestMs = 0;
       for (let isRead = true; isErasing; await Bun.sleep(20)) {
+        if (said.length === 0) continue; // A read that began before contacts were erased would keep the old versions.
         const from = performance.now();
         await db.get(rawSql("select count(*) from opportunities"));
         longestMs = Math.max(longestMs, performance.now() - from);
-        if (isRead && said.length > 0) {
+        if (isRead && longestMs > 1000) {
           await reader.unsafe("commit");
           isRead = false;
         }
