@@ -3,8 +3,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored, rehearseRedaction } from "../../src/changes/redact.ts";
-import { engines } from "../support/engines.ts";
+import { postgresLocation, sqliteLocation } from "../support/database-locations.ts";
 import { DAY, NOON } from "../support/imports.ts";
+import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -19,9 +20,12 @@ const texts = async ({ all }: CatalogDb, table: "opportunities" | "events") =>
   );
 const countNaming = (documents: readonly string[]) => documents.filter((text) => text.includes("Ann")).length;
 
-describe.each(engines)("redactStored() on %s", (_, isThere, emptyCatalog) => {
+describe.each([
+  ["SQLite", true, async () => sqliteLocation(":memory:")],
+  ["PostgreSQL", hasPostgres, async () => postgresLocation(await quietPostgresServer())],
+] as const)("redactStored() on %s", (_, isThere, location) => {
   test.if(isThere)("erases contacts from the records and events of some sources, or of all", async () => {
-    const db = await emptyCatalog();
+    const db = await (await location()).catalog(NOON);
     await storeRecords(db, [record("A", "1", { contacts: [ann] }), record("B", "1", { contacts: [ann] }), record("B", "2")], NOON);
     await storeRecords(db, [record("A", "1", { contacts: [{ ...ann, phone: "1" }] }), record("B", "1", { contacts: [] })], NOON + DAY);
     expect([countNaming(await texts(db, "opportunities")), countNaming(await texts(db, "events"))]).toEqual([1, 2]);

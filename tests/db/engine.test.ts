@@ -21,7 +21,7 @@ import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { sqliteEngine } from "../../db/sqlite/engine.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
@@ -45,7 +45,7 @@ const places: [string, boolean, () => Promise<Place>][] = [
     "PostgreSQL",
     hasPostgres,
     async () => {
-      const url = await (await postgresServer()).freshDatabase();
+      const url = await (await quietPostgresServer()).freshDatabase();
       return { catalog: () => openPostgresCatalog(url, NOON), state: () => openPostgresState(url, NOON) };
     },
   ],

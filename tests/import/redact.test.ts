@@ -17,7 +17,7 @@ import { formats } from "../../src/import/formats/all.ts";
 import { play } from "../pull/upstream.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -184,7 +184,7 @@ describe("fundfeed redact", () => {
   });
 
   test.if(hasPostgres)("refuses a role that may not rewrite the tables, before anything is erased", async () => {
-    const server = await postgresServer();
+    const server = await quietPostgresServer();
     const url = await server.freshDatabase();
     await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
     const role = await server.freshRole();
@@ -202,7 +202,7 @@ describe("fundfeed redact", () => {
 
   /** A PostgreSQL with a record that names Ann, and a transaction over it that reads until it is committed. */
   async function aReadDatabase(...statements: string[]) {
-    const url = await (await postgresServer()).freshDatabase();
+    const url = await (await quietPostgresServer()).freshDatabase();
     await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
     const reader = new SQL(url, { max: 1 });
     for (const statement of statements) await reader.unsafe(statement);

@@ -112,6 +112,17 @@ export async function ownPostgresServer(): Promise<PostgresServer> {
   return serverAt(place);
 }
 
+let quiet: Promise<PostgresServer> | undefined;
+
+/**
+ * Returns a server of this test process alone, for tests that rewrite tables: a transaction that writes in any database of a server keeps
+ * the old row versions of all of them.
+ */
+export function quietPostgresServer(): Promise<PostgresServer> {
+  quiet ??= ownPostgresServer();
+  return quiet;
+}
+
 type Place = { directory: string; port: number };
 
 const dataOf = ({ directory }: Place) => join(directory, "data");
