@@ -14,7 +14,7 @@ afterAll(dropScratch);
 /** Both have whole batches, because a batch is in memory while it is written. */
 const [SMALL, LARGE] = [2 * BATCH_ROWS, 5 * BATCH_ROWS];
 const GROWTH_MAX = (LARGE - SMALL) / 4;
-const TRIES = 3;
+const TRIES = 15;
 const directories = new Map<number, string>();
 
 async function aDirectoryOf(count: number): Promise<string> {
