@@ -1,5 +1,5 @@
 /**
- * Which requests of other sites are accepted: that someone follows a link, and nothing that a page does by itself (Fetch Metadata). Any page
+ * Which requests of other sites are accepted: following a link, but no request that a page makes without the reader (Fetch Metadata). Any page
  * could otherwise embed searches that take seconds. Browsers send these headers to TLS and to this machine; without them everything is accepted.
  * (E-53)
  */

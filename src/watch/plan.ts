@@ -68,7 +68,7 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   return { id, created_at: now, oldest_at: oldestAt, body, counts, feed, joining, leaving };
 }
 
-/** Stands for any counts, as far as the bytes of a message are concerned. */
+/** Counts with the most digits, to measure the bytes of a message before its counts are known. */
 const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 

@@ -47,7 +47,7 @@ export function afterRun(line: string, argument: string): void {
  * once, because `bun test` kills its own children when it ends and calls no hook.
  */
 export function afterProcess(pid: number, line: string, argument: string): void {
-  const script = `trap "" INT; { while kill -0 "$1"; do sleep 1; done; ${line}; } &`;
+  const script = `trap "" INT TERM HUP; { while kill -0 "$1"; do sleep 1; done; ${line}; } &`;
   Bun.spawn(["sh", "-c", script, argument, `${pid}`], { stdio: ["ignore", "ignore", "ignore"] });
 }
 

@@ -44,7 +44,7 @@ async function ask(url: string, verify: boolean): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const request = get(url, { signal: AbortSignal.timeout(TIMEOUT_MS), rejectUnauthorized: verify }, (response) => {
     resolve(response.statusCode ?? 0);
-    request.destroy(); // Nothing of the body is read: a server that is not ours could send one without an end.
+    request.destroy(); // The body is not read: another server could send one that never ends.
   });
   request.on("error", (error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`)));
   return promise;

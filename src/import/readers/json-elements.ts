@@ -42,7 +42,7 @@ export type FoundObject =
 /** What is wrong with an object, such as `has no id`; undefined if nothing is. */
 type FaultOf = (object: JsonObject) => string | undefined;
 
-/** The objects in the array at `path`. Throws as `jsonElements`, and if there are elements of which none is an object of the wanted kind. */
+/** The objects in the array at `path`. Throws as `jsonElements`, and if it has elements but no object of the wanted kind. */
 export async function* jsonObjects(
   bytes: AsyncIterable<Uint8Array>,
   path = "",
