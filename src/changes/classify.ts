@@ -1,4 +1,4 @@
-/** Makes the events of a change set: one for each event type among its changes. */
+/** Makes the events of a change set: one for each event type among its changes. (E-55) */
 import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -6,12 +6,17 @@ import { added, removed, ruleFor } from "./rules.ts";
 
 /**
  * The events of a change set at its instant, in the order of `eventTypes`. Their ids derive from record, instant and type, so that they
- * stay the same when the catalog is built again.
+ * stay the same when the catalog is built again. `foreseen` are the fields that the clock alone changes so.
  */
-export function classify(opportunityId: string, changes: readonly Change[], instant: EpochMs): OpportunityEvent[] {
+export function classify(
+  opportunityId: string,
+  changes: readonly Change[],
+  instant: EpochMs,
+  foreseen: ReadonlySet<string> = NONE,
+): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
-    const rule = ruleFor(change);
+    const rule = ruleFor(change, foreseen.has(change.field));
     const event = byType.get(rule.type);
     if (event === undefined) byType.set(rule.type, { severity: rule.severity, changes: [change] });
     else {
@@ -23,6 +28,8 @@ export function classify(opportunityId: string, changes: readonly Change[], inst
     .sort(([left], [right]) => eventTypes.indexOf(left) - eventTypes.indexOf(right))
     .map(([type, event]) => makeEvent(opportunityId, type, event.severity, event.changes, instant));
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** The event of a new record. */
 export function additionEvent(opportunityId: string, instant: EpochMs): OpportunityEvent {

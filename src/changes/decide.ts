@@ -38,6 +38,8 @@ export type Decision = {
   status_basis: StatusBasis;
   source_digest?: Uint8Array | undefined;
   events: OpportunityEvent[];
+  /** The fields that changed only because a known date has passed. */
+  foreseen: ReadonlySet<string>;
 };
 
 /** An imported record: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
@@ -52,12 +54,13 @@ export function decideImport(
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
     const events = [additionEvent(id, record.restored?.created_at ?? instant)];
-    return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events };
+    return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events, foreseen: new Set() };
   }
   const { id } = stored;
   const previous = readContent(stored.document, stored.sidecar);
   const current = contentOf(rendered, indexed);
   const changes = detect(previous, current);
+  const foreseen = foreseenIn(changes, previous, stored.status_basis, now);
   const announced = changes.length === 0 && redactsHistory ? [erasure] : changes;
   return {
     outcome: announced.length === 0 ? "unchanged" : "changed",
@@ -66,7 +69,8 @@ export function decideImport(
     rendered,
     status_basis,
     source_digest,
-    events: classify(id, announced, instant),
+    events: classify(id, announced, instant, foreseen),
+    foreseen,
   };
 }
 
@@ -112,8 +116,20 @@ export function decideLink(stored: StoredRecord, links: Partial<Content["relatio
 /** A record whose status may turn (D-37). */
 export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, ...statusShownAt(previous, stored.status_basis, now) });
-  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
+  const changes = changesOfClock(previous, stored.status_basis, now);
+  const foreseen = new Set(changes.map(({ field }) => field));
+  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant, foreseen), foreseen);
+}
+
+/** What the clock alone changes in a record. */
+function changesOfClock(previous: Content, basis: StatusBasis, now: EpochMs): Change[] {
+  return detect(previous, { ...previous, ...statusShownAt(previous, basis, now) });
+}
+
+/** The fields that the clock alone would have changed to the same values: their date passed while an import was on its way. */
+function foreseenIn(changes: readonly Change[], previous: Content, basis: StatusBasis, now: EpochMs): ReadonlySet<string> {
+  const ofClock = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
+  return new Set(changes.filter(({ field, current }) => ofClock.has(field) && ofClock.get(field) === current).map(({ field }) => field));
 }
 
 /** The stored record as it is once its status has turned. */
@@ -133,8 +149,9 @@ function decisionOf(
   changes: readonly Change[],
   status_basis: StatusBasis,
   events: OpportunityEvent[],
+  foreseen: ReadonlySet<string> = new Set(),
 ): Decision {
   const content = apply(previous, changes);
   const outcome = changes.length === 0 ? "unchanged" : "changed";
-  return { outcome, id, indexed: content, rendered: render(content, status_basis), status_basis, events };
+  return { outcome, id, indexed: content, rendered: render(content, status_basis), status_basis, events, foreseen };
 }

@@ -64,7 +64,7 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
       event,
       before: event.type === "opportunity_added" ? null : before,
       after,
-      rules: isDetected ? rulesOf(event) : [],
+      rules: isDetected ? rulesOf(event, row.import_id === null) : [],
       origin: row.origin,
       import: row.import_id === null ? null : await importOf(sql, row.import_id),
     };
@@ -75,13 +75,15 @@ async function importOf(sql: CatalogSql, id: number): Promise<Explanation["impor
   return (await sql.get(importById, { id })) ?? null;
 }
 
-function rulesOf(event: OpportunityEvent): Explanation["rules"] {
+/** What the clock changed was foreseen, and some of what an import changed: a date may pass while it is on its way. */
+function rulesOf(event: OpportunityEvent, isOfClock: boolean): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
   if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
-  // An older version classified the event by other rules, or its contacts were erased since.
-  const isByTheseRules = classify(event.opportunity_id, event.changes, 0).some(
-    ({ type, severity }) => type === event.type && severity === event.severity,
-  );
-  return isByTheseRules ? event.changes.map((change) => ruleOf(change.field, ruleFor(change))) : [];
+  for (const isForeseen of [isOfClock, !isOfClock]) {
+    const events = classify(event.opportunity_id, event.changes, 0, new Set(isForeseen ? event.changed_fields : []));
+    if (events.some(({ type, severity }) => type === event.type && severity === event.severity))
+      return event.changes.map((change) => ruleOf(change.field, ruleFor(change, isForeseen)));
+  }
+  return []; // An older version classified the event by other rules, or its contacts were erased since.
 }

@@ -13,7 +13,7 @@ export type Rule = {
   fields: readonly string[];
   /** When the rule applies, for the documentation. */
   when: string;
-  applies?: (change: Change) => boolean;
+  applies?: (change: Change, isForeseen: boolean) => boolean;
 };
 
 /** The rule for a new record. */
@@ -36,6 +36,13 @@ export const fieldRules: readonly Rule[] = [
     fields: ["contacts", "classifications.*"],
     when: "only the order differs",
     applies: isReordered,
+  },
+  {
+    type: "status_changed",
+    severity: "informational",
+    fields: ["status"],
+    when: "foreseen: a date that was known has passed",
+    applies: (_, isForeseen) => isForeseen,
   },
   {
     type: "status_changed",
@@ -66,6 +73,13 @@ export const fieldRules: readonly Rule[] = [
     applies: moves(["closed"], ["archived"]),
   },
   { type: "status_changed", severity: "material", fields: ["status"], when: "any other change" },
+  {
+    type: "date_changed",
+    severity: "informational",
+    fields: ["dates.response_at"],
+    when: "foreseen: one of several due dates has passed, and the next one comes",
+    applies: (_, isForeseen) => isForeseen,
+  },
   { type: "date_changed", severity: "cosmetic", fields: ["dates.*"], when: "only its seconds differ", applies: isSameMinute },
   {
     type: "date_changed",
@@ -102,10 +116,10 @@ export const fieldRules: readonly Rule[] = [
 /** Every rule, for the documentation. */
 export const rules: readonly Rule[] = [added, removed, ...fieldRules];
 
-/** The first rule that applies to a change. */
-export function ruleFor(change: Change): Rule {
+/** The first rule that applies to a change. It is foreseen if the clock alone makes it, because a known date has passed (D-37). */
+export function ruleFor(change: Change, isForeseen = false): Rule {
   const rule = fieldRules.find(
-    ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change) ?? true),
+    ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change, isForeseen) ?? true),
   );
   if (rule === undefined) throw new Failure(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
   return rule;

@@ -302,9 +302,9 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   return decision.id;
 }
 
-/** Whether the source said something new. A status alone may have changed because its date passed. */
-function isNews({ outcome, events }: Decision): boolean {
-  const isOfClock = (field: string) => field === "status" || field === "status_display";
+/** Whether the source said something new. A status or a next due date alone may have changed because a date passed. */
+function isNews({ outcome, events, foreseen }: Decision): boolean {
+  const isOfClock = (field: string) => field === "status" || field === "status_display" || foreseen.has(field);
   return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
 }
 

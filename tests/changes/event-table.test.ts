@@ -208,7 +208,24 @@ const table: Row[] = [
   ["questions reordered", { questions: [why, when] }, { questions: [when, why] }, "qanda_updated", "noise", "questions"],
 ];
 
+/** What the clock changes, because a date that was known has passed. */
+const foreseen: Row[] = [
+  ["closing_soon → closed", status("closing_soon"), status("closed"), "status_changed", "informational", "status"],
+  ["pre_release → open", status("pre_release"), status("open"), "status_changed", "informational", "status"],
+  ["open → archived", status("open"), status("archived"), "status_changed", "informational", "status"],
+  ["closed → open", status("closed"), status("open"), "status_changed", "informational", "status"],
+  ["the next due date", dates({ response_at: NOON }), dates({ response_at: LATER }), "date_changed", "informational", "dates.response_at"],
+];
+
 describe("the event table", () => {
+  test.each(foreseen)("foreseen: %s", (_, before, after, type, severity, field) => {
+    const changes = detect(aContent(before), aContent(after));
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Set([field]))).toEqual([
+      expect.objectContaining({ type, severity, changed_fields: [field] }),
+    ]);
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Set(["title"]))[0]?.severity).not.toBe("informational");
+  });
+
   test.each(table)("%s", (_, before, after, type, severity, field) => {
     expect(eventsOf(before, after)).toEqual([
       expect.objectContaining({ type, severity, changed_fields: [field], changes: [expect.objectContaining({ field })] }),
@@ -216,7 +233,11 @@ describe("the event table", () => {
   });
 
   test("uses every rule", () => {
-    const used = table.flatMap(([, before, after]) => detect(aContent(before), aContent(after)).map(ruleFor));
+    const changesOf = ([, before, after]: Row) => detect(aContent(before), aContent(after));
+    const used = [
+      ...table.flatMap((row) => changesOf(row).map((change) => ruleFor(change))),
+      ...foreseen.flatMap((row) => changesOf(row).map((change) => ruleFor(change, true))),
+    ];
     expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);
     expect(rules).toHaveLength(fieldRules.length + 2); // The addition and the removal of a record as a whole.
   });

@@ -42,6 +42,39 @@ describe("turnStatuses()", () => {
     expect(await checkCatalog(db)).toEqual([]);
   });
 
+  test("is no news: what an upstream states, and a deadline that moves, are", async () => {
+    const { db, clock, take } = await aCatalog();
+    await take([closing("over", 20), closing("stated", 20), closing("moved", 20)]);
+    await turnStatuses(db, NOON + 20 * DAY);
+    expect((await eventsOf(db, "over")).map(({ severity }) => severity)).toEqual(["informational", "informational"]);
+    clock.now = NOON + 21 * DAY;
+    await take([closing("stated", 20, { status: "cancelled" }), closing("moved", 40)]);
+    const last = async (id: string) => (await eventsOf(db, id)).slice(2).map(({ type, severity }) => [type, severity]);
+    expect(await last("stated")).toEqual([["status_changed", "critical"]]);
+    expect(await last("moved")).toEqual([
+      ["status_changed", "critical"],
+      ["date_changed", "material"],
+    ]);
+  });
+
+  test("is no news either when the date passes while an import is on its way", async () => {
+    const { db, clock, take } = await aCatalog();
+    await take([closing("N1", 20), closing("N2", 20)]);
+    await turnStatuses(db, NOON + 20 * DAY - 2);
+    clock.now = NOON + 20 * DAY - 1;
+    await take([closing("another", 90)]); // The next transaction gets the instant at which both close.
+    expect(await take([closing("N1", 20, { title: "Other" }), closing("N2", 19.999)])).toMatchObject({ changed: 2 });
+    const last = async (id: string) => (await eventsOf(db, id)).slice(2).map(({ type, severity }) => [type, severity]);
+    expect(await last("N1")).toEqual([
+      ["status_changed", "informational"],
+      ["description_changed", "informational"],
+    ]);
+    expect(await last("N2")).toEqual([
+      ["status_changed", "informational"],
+      ["date_changed", "critical"],
+    ]);
+  });
+
   test("goes straight to the present status after a long pause", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 30, { dates: { opens_at: formatInstant(NOON + DAY), closes_at: formatInstant(NOON + 30 * DAY) } })]);
