@@ -1,4 +1,5 @@
 /** Turns upstream text that may hold HTML into plain text. */
+import { decodeHTMLStrict } from "entities/decode";
 
 const SUMMARY_LENGTH = 500;
 /** A summary is first made from the head of a long text. The plain head must exceed a summary by the margin, else the whole text is used. */
@@ -50,11 +51,11 @@ function wordingOf(plain: string): string {
 /** What is left of each ASCII character. */
 const asciiWording = Array.from({ length: 128 }, (_, code) => wordingOf(String.fromCharCode(code)));
 
-/** Decodes HTML character references until none is left: upstreams escape once, twice or not at all. */
+/** Decodes HTML character references that end with ";", until none is left: upstreams escape once, twice or not at all. */
 export function decodeEntities(text: string): string {
   let decoded = text;
   for (let round = 0; round < DECODINGS_MAX && decoded.includes("&"); round++) {
-    const next = decoded.replace(REFERENCE, decodeOne);
+    const next = decodeHTMLStrict(decoded);
     if (next === decoded) break;
     decoded = next;
   }
@@ -104,57 +105,9 @@ function tidy(text: string): string {
 /** In printable ASCII, only blanks can need tidying. */
 const BEYOND_ASCII = /[^ -~]/;
 
-const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z][a-zA-Z0-9]{1,30}));/g;
-
-function decodeOne(whole: string, decimal?: string, hexadecimal?: string, name?: string): string {
-  if (name !== undefined) return named.get(name) ?? whole;
-  return characterOf(decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal)) ?? whole;
-}
-
-/** HTML reads the codes 128 to 159 as Windows-1252. `undefined` for NUL, surrogates and codes beyond Unicode. */
-function characterOf(code: number): string | undefined {
-  if (code >= 0x80 && code <= 0x9f) return windows1252.decode(new Uint8Array([code]));
-  if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return undefined;
-  return String.fromCodePoint(code);
-}
-
 const windows1252 = new TextDecoder("windows-1252");
 
 /** C1 control characters (128 to 159), which no text has, read as Windows-1252: U+0092 becomes an apostrophe. */
 export function withoutC1Controls(text: string): string {
-  return text.replace(/[\x80-\x9f]/g, (control) => characterOf(control.charCodeAt(0)) ?? control);
+  return text.replace(/[\x80-\x9f]/g, (control) => windows1252.decode(Uint8Array.of(control.charCodeAt(0))));
 }
-
-/** The character entities of HTML 4, and `apos`: the names of Latin-1 from code 160 on, then pairs of name and character. */
-const LATIN_1 =
-  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot " +
-  "cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml " +
-  "Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig " +
-  "agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute " +
-  "ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
-const OTHERS =
-  "amp & lt < gt > quot \" apos ' OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ fnof ƒ circ ˆ tilde ˜ ndash – mdash — lsquo ‘ rsquo ’ " +
-  "sbquo ‚ ldquo “ rdquo ” bdquo „ dagger † Dagger ‡ bull • hellip … permil ‰ prime ′ Prime ″ lsaquo ‹ rsaquo › oline ‾ frasl ⁄ " +
-  "euro € image ℑ weierp ℘ real ℜ trade ™ alefsym ℵ larr ← uarr ↑ rarr → darr ↓ harr ↔ crarr ↵ lArr ⇐ uArr ⇑ rArr ⇒ dArr ⇓ hArr ⇔ " +
-  "forall ∀ part ∂ exist ∃ empty ∅ nabla ∇ isin ∈ notin ∉ ni ∋ prod ∏ sum ∑ minus − lowast ∗ radic √ prop ∝ infin ∞ ang ∠ and ∧ " +
-  "or ∨ cap ∩ cup ∪ int ∫ there4 ∴ sim ∼ cong ≅ asymp ≈ ne ≠ equiv ≡ le ≤ ge ≥ sub ⊂ sup ⊃ nsub ⊄ sube ⊆ supe ⊇ oplus ⊕ otimes ⊗ " +
-  "perp ⊥ sdot ⋅ lceil ⌈ rceil ⌉ lfloor ⌊ rfloor ⌋ lang ⟨ rang ⟩ loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦ Alpha Α Beta Β Gamma Γ " +
-  "Delta Δ Epsilon Ε Zeta Ζ Eta Η Theta Θ Iota Ι Kappa Κ Lambda Λ Mu Μ Nu Ν Xi Ξ Omicron Ο Pi Π Rho Ρ Sigma Σ Tau Τ Upsilon Υ " +
-  "Phi Φ Chi Χ Psi Ψ Omega Ω alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ " +
-  "omicron ο pi π rho ρ sigmaf ς sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω thetasym ϑ upsih ϒ piv ϖ";
-/** Invisible characters, by code. */
-const INVISIBLE: [string, number][] = [
-  ["ensp", 0x2002],
-  ["emsp", 0x2003],
-  ["thinsp", 0x2009],
-  ["zwnj", 0x200c],
-  ["zwj", 0x200d],
-  ["lrm", 0x200e],
-  ["rlm", 0x200f],
-];
-
-const named = new Map<string, string>([
-  ...LATIN_1.split(" ").map((name, index): [string, string] => [name, String.fromCodePoint(160 + index)]),
-  ...OTHERS.matchAll(/(\S+) (\S)/gu).map(([, name = "", character = ""]): [string, string] => [name, character]),
-  ...INVISIBLE.map(([name, code]): [string, string] => [name, String.fromCodePoint(code)]),
-]);

@@ -32,8 +32,8 @@ test.each([
   ["keys list", ["drizzle-orm"]],
   ["accounts list", ["drizzle-orm"]],
   ["imports list", ["drizzle-orm"]],
-  ["sources list", ["@sinclair/typebox", "drizzle-orm"]],
-  ["export", ["@sinclair/typebox", "drizzle-orm"]],
+  ["sources list", ["@sinclair/typebox", "drizzle-orm", "entities"]],
+  ["export", ["@sinclair/typebox", "drizzle-orm", "entities"]],
 ])("of packages, fundfeed %s loads commander and %j", async (line, packages) => {
   const data = aDirectory();
   const opensData = entries[line]?.mode === "read";
