@@ -39,10 +39,13 @@ export async function findAccount(sql: StateSql, name: string): Promise<Account 
 }
 
 /** Creates an account with an active subscription. Throws if the name is refused or taken, or if there is no such plan. */
-export async function createAccount(sql: StateSql, account: { name: string; plan?: string }, now: EpochMs): Promise<Account> {
-  const action = `Cannot create account "${account.name}"`;
-  const name = readName(account.name, action);
-  const plan = account.plan ?? FIRST_PLAN;
+export async function createAccount(
+  sql: StateSql,
+  { name: wanted, plan = FIRST_PLAN }: { name: string; plan?: string | undefined },
+  now: EpochMs,
+): Promise<Account> {
+  const action = `Cannot create account "${wanted}"`;
+  const name = readName(wanted, action);
   await requirePlan(sql, plan, action);
   const written = await sql.run(insertAccount, { name, plan, subscription: "active", created_at: now });
   const created = await findAccount(sql, name);
@@ -50,7 +53,7 @@ export async function createAccount(sql: StateSql, account: { name: string; plan
   return created;
 }
 
-type Change = { plan?: string; subscription?: string };
+type Change = { plan?: string | undefined; subscription?: string | undefined };
 
 /**
  * Changes the plan, the subscription or both of an account. Servers apply it from the next request on. Throws if there is no such account
@@ -61,18 +64,17 @@ export async function setAccount(db: StateDb, name: string, change: Change): Pro
 }
 
 /** `setAccount` within a transaction. */
-export async function changeAccount(sql: StateSql, name: string, change: Change): Promise<Account> {
+export async function changeAccount(sql: StateSql, name: string, { plan, subscription }: Change): Promise<Account> {
   const action = `Cannot set account "${name}"`;
   const account = await findAccount(sql, name);
   if (account === undefined) {
     const names = (await listAccounts(sql)).map((each) => each.name);
     throw new Failure(`${action}: there is no such account${didYouMean(name, names)}`);
   }
-  if (change.plan !== undefined) await requirePlan(sql, change.plan, action);
-  if (change.subscription !== undefined && !subscriptions.some((known) => known === change.subscription)) {
-    throw new Failure(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${change.subscription}"`);
-  }
-  const changed = { ...account, ...change };
+  if (plan !== undefined) await requirePlan(sql, plan, action);
+  if (subscription !== undefined && !subscriptions.some((known) => known === subscription))
+    throw new Failure(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${subscription}"`);
+  const changed = { ...account, plan: plan ?? account.plan, subscription: subscription ?? account.subscription };
   await sql.run(updateAccount, changed);
   await sql.run(touchKeysOfAccount, { id: account.id, generation: await nextGeneration(sql, "keys") });
   return changed;

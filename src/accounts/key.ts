@@ -5,8 +5,8 @@ import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, pick, query, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
-import { dateOf, dayOf } from "../quota/allowance.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { dayOf } from "../quota/allowance.ts";
+import { DAY_MS, type EpochMs, formatInstant, utcDate } from "../text/instant.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
 import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
@@ -25,6 +25,9 @@ type PlainKey = string & { readonly kind: "plain key" };
 export type KeyHash = string & { readonly kind: "key hash" };
 
 type RandomBytes = (count: number) => Uint8Array;
+
+/** What `createKey` makes: a key of an account, which it creates if it is missing, and moves to `plan` if there is one. */
+type WantedKey = { account: string; plan?: string | undefined; label?: string | undefined; expires_at?: EpochMs | undefined };
 
 const insertKey = insertInto(keys);
 const keyWithAccount = query({ id: keys.id }, ({ id }) =>
@@ -119,29 +122,20 @@ export function hashFromBytes(bytes: Uint8Array): KeyHash {
   return bytes.toHex() as KeyHash;
 }
 
-/**
- * Creates a key for an account. Creates the account if it is missing, and moves it to `plan` if there is one. Only the result contains
- * the key. Throws if a name, the plan or the expiry is refused; nothing is stored then.
- */
+/** Creates a key. Only the result contains it. Throws if a name, the plan or the expiry is refused; nothing is stored then. */
 export async function createKey(
   db: StateDb,
-  { account: name, plan, label, expires_at }: { account: string; plan?: string; label?: string; expires_at?: EpochMs },
+  { account: name, plan, label: given, expires_at }: WantedKey,
   randomBytes: RandomBytes,
   now: EpochMs,
 ): Promise<NewKey> {
-  const readLabel = label === undefined ? null : readName(label, "Cannot create key", "label");
+  const label = given === undefined ? null : readName(given, "Cannot create key", "label");
   refusePast(expires_at, "Cannot create key", now);
   return db.transaction(async (sql) => {
     const account = await accountFor(sql, name, plan, now);
-    const terms = {
-      account_id: account.id,
-      label: readLabel,
-      expires_at: expires_at ?? null,
-      generation: await nextGeneration(sql, "keys"),
-    };
-    const { key, row } = makeKey(terms, randomBytes, now);
-    await sql.run(insertKey, row);
-    return { id: row.id, key, account: account.name, plan: account.plan };
+    const generation = await nextGeneration(sql, "keys");
+    const added = await addKey(sql, { account_id: account.id, label, expires_at, generation }, randomBytes, now);
+    return { ...added, account: account.name, plan: account.plan };
   });
 }
 
@@ -152,13 +146,13 @@ export async function createKey(
 export async function rotateKey(
   db: StateDb,
   id: string,
-  { graceMs, expires_at }: { graceMs: number; expires_at?: EpochMs },
+  { graceMs, expires_at }: { graceMs: number; expires_at?: EpochMs | undefined },
   randomBytes: RandomBytes,
   now: EpochMs,
 ): Promise<NewKey & { replaced: { id: string; expires_at: EpochMs } }> {
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
-    const old = await requireKey(sql, id, action);
+    const { account_id, label, account, plan, ...old } = await requireKey(sql, id, action);
     if (old.revoked_at !== null) throw new Failure(`${action}: it is revoked`);
     if (isExpired(old.expires_at, now)) throw new Failure(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
@@ -166,13 +160,11 @@ export async function rotateKey(
       throw new Failure(`${action}: it expires at ${formatInstant(old.expires_at)}; give --expires for the new key`);
     refusePast(expires_at, action, now);
 
-    const { account_id, label } = old;
     const generation = await nextGeneration(sql, "keys");
-    const { key, row } = makeKey({ account_id, label, expires_at: expires_at ?? null, generation }, randomBytes, now);
+    const added = await addKey(sql, { account_id, label, expires_at, generation }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
-    await sql.run(insertKey, row);
     await sql.run(expireKey, { id, expires_at: ends, generation });
-    return { id: row.id, key, account: old.account, plan: old.plan, replaced: { id, expires_at: ends } };
+    return { ...added, account, plan, replaced: { id, expires_at: ends } };
   });
 }
 
@@ -190,7 +182,7 @@ export async function listUse(db: StateDb, days: number, id: string | undefined,
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, `Cannot show the use of key "${id}"`);
-  return rows.map(({ day, ...rest }) => ({ day: dateOf(day), ...rest }));
+  return rows.map(({ day, ...rest }) => ({ day: utcDate(day * DAY_MS), ...rest }));
 }
 
 /** Revokes a key for good: a server refuses it from the next request on. Revoking it again changes nothing. Throws if it is unknown. */
@@ -211,21 +203,27 @@ function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochM
   if (expires_at !== undefined && expires_at <= now) throw new Failure(`${action}: its expiry is in the past`);
 }
 
-type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | null; generation: number };
+type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | undefined; generation: number };
 
-/** A new key, and the row that stores its hash. */
-function makeKey(terms: KeyTerms, randomBytes: RandomBytes, now: EpochMs): { key: PlainKey; row: typeof keys.$inferSelect } {
+/** Makes a key and stores its hash. */
+async function addKey(
+  sql: StateSql,
+  { expires_at, ...terms }: KeyTerms,
+  randomBytes: RandomBytes,
+  now: EpochMs,
+): Promise<Pick<NewKey, "id" | "key">> {
   const key = newKey(randomBytes);
   const id = `key_${randomText(12, randomBytes)}`;
   const hash = Buffer.from(hashOfKey(key), "hex");
-  return { key, row: { ...terms, id, hash, last_four: key.slice(-4), created_at: now, revoked_at: null, last_used_at: null } };
+  const row = { ...terms, id, hash, last_four: key.slice(-4), created_at: now, expires_at: expires_at ?? null };
+  await sql.run(insertKey, { ...row, revoked_at: null, last_used_at: null });
+  return { id, key };
 }
 
 async function accountFor(sql: StateSql, name: string, plan: string | undefined, now: EpochMs): Promise<Account> {
-  const change = plan === undefined ? {} : { plan };
   const account = await findAccount(sql, name);
-  if (account === undefined) return createAccount(sql, { name, ...change }, now);
-  return plan === undefined ? account : changeAccount(sql, name, change);
+  if (account === undefined) return createAccount(sql, { name, plan }, now);
+  return plan === undefined ? account : changeAccount(sql, name, { plan });
 }
 
 /** Random text in base 62. Bytes from 248 (4 × 62) on are skipped, so that every letter is equally likely. */

@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { type Access, addUse, findKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { isExpired } from "../accounts/key.ts";
 import type { Allowance } from "../quota/allowance.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { type EpochMs, utcDate } from "../text/instant.ts";
 import type { ApiCall, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
 import { callOf, validateCall } from "./quirks.ts";
@@ -61,13 +61,8 @@ function findSentKey(access: Access, headers: Headers): KnownKey {
 
 /** Throws `authentication_required` for a key that is revoked or has expired. The detail may say so, because its sender holds the key. */
 function requireActive({ revoked_at, expires_at }: KnownKey, now: EpochMs): void {
-  if (revoked_at !== null) throw refusedKey(`The key was revoked on ${dayOf(revoked_at)}.`);
-  if (isExpired(expires_at, now)) throw refusedKey(`The key expired on ${dayOf(expires_at)}.`);
-}
-
-/** The UTC day, such as 2026-11-01. */
-function dayOf(instant: EpochMs): string {
-  return formatInstant(instant).slice(0, 10);
+  if (revoked_at !== null) throw refusedKey(`The key was revoked on ${utcDate(revoked_at)}.`);
+  if (isExpired(expires_at, now)) throw refusedKey(`The key expired on ${utcDate(expires_at)}.`);
 }
 
 function refusedKey(detail: string): Problem {

@@ -1,5 +1,5 @@
 /** Both limits of a key: a request takes from the daily window and from the minute's token bucket, or from neither (D-23). */
-import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
 
 /** The limits of a key, in requests. */
 type Quota = { daily: number; per_minute: number };
@@ -55,11 +55,6 @@ export function allowanceOf(window: DailyWindow, { daily }: Quota, retryAfterSec
 /** The UTC day of an instant, in days since 1970. */
 export function dayOf(now: EpochMs): number {
   return Math.floor(now / DAY_MS);
-}
-
-/** The date of a day, such as 2026-03-01. */
-export function dateOf(day: number): string {
-  return formatInstant(day * DAY_MS).slice(0, 10);
 }
 
 /** The window at `now`: the given one if its day is the same, otherwise an empty one. */

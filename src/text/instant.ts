@@ -85,6 +85,11 @@ export function compareInstants(left: Instant, right: Instant): number {
  */
 export const formatInstant = memoizeLast((instant: EpochMs) => new Date(instant).toISOString());
 
+/** The UTC date of an instant: 2026-03-01. */
+export function utcDate(instant: EpochMs): string {
+  return formatInstant(instant).slice(0, 10);
+}
+
 /** 400 years: the Gregorian calendar repeats after them. */
 const CYCLE_MS = 146_097 * DAY_MS;
 

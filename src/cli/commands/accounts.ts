@@ -28,9 +28,7 @@ export function setCommand(command: CliCommand, cli: Cli): CliCommand {
     .choice("--subscription <state>", "active, or inactive to refuse the account's keys", subscriptions)
     .examples('fundfeed accounts set "Acme Research" --subscription inactive')
     .action(async (name: string, options: CommonOptions & { plan?: string; subscription?: string }) => {
-      const { plan, subscription } = options;
-      const change = { ...(plan === undefined ? {} : { plan }), ...(subscription === undefined ? {} : { subscription }) };
-      const account = shown(await withState(cli, options, (db) => setAccount(db, name, change)));
+      const account = shown(await withState(cli, options, (db) => setAccount(db, name, options)));
       printResult(cli, options, account, table([account], ""));
     });
 }

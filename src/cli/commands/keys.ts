@@ -40,13 +40,7 @@ export function createCommand(command: CliCommand, cli: Cli): CliCommand {
       'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
     )
     .action(async (options: CommonOptions & CreateOptions) => {
-      const { account, plan, label, expires } = options;
-      const wanted = {
-        account,
-        ...(plan === undefined ? {} : { plan }),
-        ...(label === undefined ? {} : { label }),
-        ...(expires === undefined ? {} : { expires_at: expires }),
-      };
+      const wanted = { ...options, expires_at: options.expires };
       const created = await withState(cli, options, (db) => createKey(db, wanted, cli.machine.randomBytes, cli.machine.now()));
       showOnce(cli, options, created);
     });
@@ -60,7 +54,7 @@ export function rotateCommand(command: CliCommand, cli: Cli): CliCommand {
     .examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d")
     .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
       const { machine } = cli;
-      const terms = { graceMs: options.grace, ...(options.expires === undefined ? {} : { expires_at: options.expires }) };
+      const terms = { graceMs: options.grace, expires_at: options.expires };
       const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
       const expires_at = formatInstant(rotated.replaced.expires_at);
       showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
