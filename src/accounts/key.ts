@@ -6,7 +6,7 @@ import { insertInto, pick, query, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dayOf } from "../quota/allowance.ts";
-import { DAY_MS, type EpochMs, formatInstant, utcDate } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, formatInstant } from "../text/instant.ts";
 import { type Account, changeAccount, createAccount, findAccount } from "./account.ts";
 import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
@@ -182,7 +182,7 @@ export async function listUse(db: StateDb, days: number, id: string | undefined,
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, `Cannot show the use of key "${id}"`);
-  return rows.map(({ day, ...rest }) => ({ day: utcDate(day * DAY_MS), ...rest }));
+  return rows.map(({ day, ...rest }) => ({ day: dateAt(day * DAY_MS), ...rest }));
 }
 
 /** Revokes a key for good: a server refuses it from the next request on. Revoking it again changes nothing. Throws if it is unknown. */

@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { type Access, addUse, findKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { isExpired } from "../accounts/key.ts";
 import type { Allowance } from "../quota/allowance.ts";
-import { type EpochMs, utcDate } from "../text/instant.ts";
+import { dateAt, type EpochMs } from "../text/instant.ts";
 import type { ApiCall, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
 import { callOf, validateCall } from "./quirks.ts";
@@ -61,8 +61,8 @@ function findSentKey(access: Access, headers: Headers): KnownKey {
 
 /** Throws `authentication_required` for a key that is revoked or has expired. The detail may say so, because its sender holds the key. */
 function requireActive({ revoked_at, expires_at }: KnownKey, now: EpochMs): void {
-  if (revoked_at !== null) throw refusedKey(`The key was revoked on ${utcDate(revoked_at)}.`);
-  if (isExpired(expires_at, now)) throw refusedKey(`The key expired on ${utcDate(expires_at)}.`);
+  if (revoked_at !== null) throw refusedKey(`The key was revoked on ${dateAt(revoked_at)}.`);
+  if (isExpired(expires_at, now)) throw refusedKey(`The key expired on ${dateAt(expires_at)}.`);
 }
 
 function refusedKey(detail: string): Problem {

@@ -1,6 +1,6 @@
 /** What imports note of a source: when they finished, and when they found something new. */
 import type { CatalogSql } from "../../db/engine.ts";
-import { type EpochMs, utcDate } from "../text/instant.ts";
+import { dateAt, type EpochMs } from "../text/instant.ts";
 import { listDays, noteDay, noteInstant, readInstants } from "./figures.ts";
 import { DAYS_SEEN, type News } from "./silence.ts";
 
@@ -10,14 +10,14 @@ import { DAYS_SEEN, type News } from "./silence.ts";
  */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs, isBackfill: boolean): Promise<void> {
   await noteInstant(sql, source, "changed_at", instant);
-  if (!isBackfill) await noteDay(sql, "changed", source, utcDate(instant), instant);
+  if (!isBackfill) await noteDay(sql, "changed", source, dateAt(instant), instant);
 }
 
 /** Notes that an import of a source finished. `asOf` is the instant of a backfill. */
 export async function noteImport(sql: CatalogSql, source: string, finishedAt: EpochMs, asOf: EpochMs | null): Promise<void> {
   await noteInstant(sql, source, "finished_at", finishedAt);
   await noteInstant(sql, source, "known_until", asOf ?? finishedAt);
-  if (asOf === null) await noteDay(sql, "imported", source, utcDate(finishedAt), finishedAt);
+  if (asOf === null) await noteDay(sql, "imported", source, dateAt(finishedAt), finishedAt);
 }
 
 /** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
@@ -29,13 +29,13 @@ export async function readNews(sql: CatalogSql, source: string, today: string): 
     changed_at,
     news_days: [...new Set([...posted, ...changed])].sort().reverse().slice(0, DAYS_SEEN),
     import_days: await listDays(sql, "imported", source, today, DAYS_SEEN),
-    known_on: known_until === undefined ? null : utcDate(known_until),
+    known_on: known_until === undefined ? null : dateAt(known_until),
   };
 }
 
 /** The newest days on which a source posted a record. A day that was still to come at the last import was only planned. */
 export async function listPostedDays(sql: CatalogSql, source: string, today: string, limit: number): Promise<string[]> {
   const { known_until } = await readInstants(sql, source);
-  const known = known_until === undefined ? today : utcDate(known_until);
+  const known = known_until === undefined ? today : dateAt(known_until);
   return listDays(sql, "posted", source, known < today ? known : today, limit);
 }

@@ -86,7 +86,7 @@ export function compareInstants(left: Instant, right: Instant): number {
 export const formatInstant = memoizeLast((instant: EpochMs) => new Date(instant).toISOString());
 
 /** The UTC date of an instant: 2026-03-01. */
-export function utcDate(instant: EpochMs): string {
+export function dateAt(instant: EpochMs): string {
   return formatInstant(instant).slice(0, 10);
 }
 

@@ -5,7 +5,7 @@ import { readNews } from "../../sources/news.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { DAY_MS, type EpochMs, utcDate } from "../../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
@@ -58,7 +58,7 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
     .examples("fundfeed sources status --max-age 2d")
     .action(async (options: CommonOptions & { maxAge?: number }) => {
       const now = cli.machine.now();
-      const today = utcDate(now);
+      const today = dateAt(now);
       const rows = await withCatalog(cli, options, async (db) => {
         const [statuses, newest] = [await sourceStatuses(db), await newestPostedDates(db, today)];
         const made: StatusRow[] = [];
@@ -95,7 +95,7 @@ type StatusRow = Omit<SourceStatus, "last_import_at"> &
 type NewsOfSource = Awaited<ReturnType<typeof readNews>>;
 
 function rowOf({ last_import_at, ...status }: SourceStatus, newest: string | null, news: NewsOfSource, now: EpochMs): StatusRow {
-  const today = utcDate(now);
+  const today = dateAt(now);
   const age = (instant: EpochMs | null) => (instant === null ? null : Math.floor(Math.max(0, now - instant) / 1000));
   return {
     ...status,
