@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: a calendar of six weeks. */
 import type { CatalogDb } from "../../db/engine.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Deadline, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -25,7 +25,7 @@ const TITLE_MAX = 110;
 /** What can still be applied to, unless the filter names statuses. */
 const ACCEPTING = ["forecast", "pre_release", "open", "closing_soon"];
 
-type Day = { date: string; count: number; opportunities: readonly Opportunity[] };
+type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
 type Shown = { days: readonly Day[]; total: number; isPartial: boolean; today: string };
 
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
@@ -71,7 +71,7 @@ function isWithin(at: EpochMs, since = 0, until = 0): boolean {
   return at >= since && at < until;
 }
 
-async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[]): Promise<Opportunity[]> {
+async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[]): Promise<WholeOpportunity[]> {
   const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
   return readOpportunities(catalog, ids);
 }

@@ -3,7 +3,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { defaultSort, type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { numberOf } from "../search/number.ts";
@@ -20,7 +20,7 @@ const PAGE_SIZE = 20;
 const COUNTED_MAX = 10_000;
 export const TITLE_MAX = 600;
 
-type Result = { opportunity: Opportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
+type Result = { opportunity: WholeOpportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
 
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
@@ -52,10 +52,10 @@ async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | 
   return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
 }
 
-type Linked = { opportunity: Opportunity; relation: string };
+type Linked = { opportunity: WholeOpportunity; relation: string };
 
 /** The same opportunity in other sources, the one that it follows from, and those that follow from it. */
-async function readLinked(catalog: CatalogDb, index: SearchFile, { id, relationships }: Opportunity): Promise<Linked[]> {
+async function readLinked(catalog: CatalogDb, index: SearchFile, { id, relationships }: WholeOpportunity): Promise<Linked[]> {
   const { canonical_id, parent_id } = relationships;
   const relations = new Map([
     ...[canonical_id, ...listNaming(index, "canonical_id", id)].map((each) => [each, "The same opportunity"] as const),
@@ -67,7 +67,7 @@ async function readLinked(catalog: CatalogDb, index: SearchFile, { id, relations
   return opportunities.map((opportunity) => ({ opportunity, relation: relations.get(opportunity.id) ?? "" }));
 }
 
-type BodyProps = { opportunity: Opportunity; linked: readonly Linked[]; history: History; now: EpochMs };
+type BodyProps = { opportunity: WholeOpportunity; linked: readonly Linked[]; history: History; now: EpochMs };
 
 function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
   const { title, status, status_display, dates, source, description, summary, eligibility } = opportunity;
@@ -167,7 +167,7 @@ function Timeline({ history: { events, next, isFirst }, id, now }: { history: Hi
 }
 
 /** Every field that is stated. */
-function Facts({ opportunity, now }: { opportunity: Opportunity; now: EpochMs }) {
+function Facts({ opportunity, now }: { opportunity: WholeOpportunity; now: EpochMs }) {
   const { dates, organization, program, funding, classifications, eligibility, contacts, source, id } = opportunity;
   return (
     <>
@@ -262,7 +262,7 @@ function FactCodes({ name, codes, filter }: { name: string; codes: readonly stri
 
 const CODES_MAX = 100;
 
-function FactContacts({ contacts }: { contacts: Opportunity["contacts"] }) {
+function FactContacts({ contacts }: { contacts: WholeOpportunity["contacts"] }) {
   return (
     <>
       {contacts.slice(0, CODES_MAX).map((contact, n) => (

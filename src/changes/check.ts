@@ -151,6 +151,7 @@ function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): 
   if (content.source.opportunity_id !== row.source_opportunity_id) yield "its upstream id differs from its document's";
   if (!isSameHash(rendered.hash, row.hash)) yield "its hash does not match its content";
   if (linkKeyOf(content) !== row.link_key) yield "its link key does not match its content";
+  if (row.updated_at > row.stored_at) yield "it was updated after it was stored";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
   if (!isFacetOf(facet, row, content)) yield "its facet does not match its document";

@@ -20,6 +20,7 @@ const updateOpportunity = query(
     "seq",
     "source_opportunity_id",
     "updated_at",
+    "stored_at",
     "facet_id",
     "status_basis",
     "due_at",
@@ -30,7 +31,7 @@ const updateOpportunity = query(
   ),
   ({ seq, ...values }) => update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
-const updateUnserved = query(pick(opportunities, "seq", "status_basis", "due_at", "hash", "sidecar"), ({ seq, ...values }) =>
+const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "due_at", "hash", "sidecar"), ({ seq, ...values }) =>
   update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
 const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
@@ -53,7 +54,7 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
 export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges };
 
 /**
- * Runs `write` in one transaction at one instant: `clock`, or just after the newest `updated_at` if that is later (D-31).
+ * Runs `write` in one transaction at one instant: `clock`, or just after the newest `stored_at` if that is later (D-31).
  * The transaction takes the write lock first, so no other writer can commit between choosing the instant and writing.
  */
 export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
@@ -86,6 +87,7 @@ export async function insertRecord(
     source_opportunity_id: opportunity_id,
     created_at,
     updated_at,
+    stored_at: Math.max(instant, updated_at),
     status_basis,
     due_at: dueOf(decision, now),
     link_key: linkKeyOf(indexed),
@@ -115,7 +117,7 @@ export async function updateRecord(
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
   if (decision.outcome === "unchanged") {
-    await sql.run(updateUnserved, { seq, status_basis, due_at, hash, sidecar: sidecarOf(rendered) });
+    await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar: sidecarOf(rendered) });
     return;
   }
   const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant) };
@@ -124,6 +126,7 @@ export async function updateRecord(
     seq,
     source_opportunity_id: opportunity_id,
     updated_at: instant,
+    stored_at: instant,
     status_basis,
     due_at,
     link_key: linkKeyOf(indexed),

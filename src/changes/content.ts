@@ -2,15 +2,12 @@
  * The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. (E-15)
  */
 import { hash } from "node:crypto";
-import type { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { noSidecar, type Opportunity, type Sidecar } from "../opportunities/opportunity.ts";
 import type { StatusStatement } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
-/** The fields that come from the upstream: those that are served, and those of the sidecar. Changes of attachments and questions become events. */
-export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & {
-  attachments: Attachment[];
-  questions: Question[];
-} & StatusTerms;
+/** The fields that come from the upstream: those that are served, and those of the sidecar. */
+export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms;
 
 /**
  * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
@@ -116,7 +113,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
 /** The content as text. Its keys must keep this order: another one would change the hash of every stored record. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { source, title, status, status_display, organization, program, funding, dates } = content;
-  const { classifications, eligibility, contacts, value_estimate, relationships, attachments, questions } = content;
+  const { classifications, eligibility, contacts, value_estimate, relationships } = content;
   const isOfClock = content.stated !== undefined;
   const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
   const pieces: Buffer[] = [];
@@ -136,11 +133,20 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   const beforeDates = append(`,${membersOf({ organization, program, funding })},"dates":`);
   append(jsonOf(comparedDates(dates)));
   const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate, relationships })},`);
-  const sidecar = append(membersOf({ attachments, questions, ...statusTermsOf(content) }));
+  const sidecar = append(membersOf({ ...sidecarFieldsOf(content), ...statusTermsOf(content) }));
   append("}");
   const text = Buffer.concat(pieces, length);
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
 }
+
+/** Attachments and questions, and those of the other members that have a value: an absent one is the same as an empty one. */
+function sidecarFieldsOf(content: Content): Partial<Sidecar> {
+  const { attachments, questions } = content;
+  const others = sidecarNames.filter((name) => content[name] != null && (content[name] as { length?: number }).length !== 0);
+  return { attachments, questions, ...Object.fromEntries(others.map((name) => [name, content[name]])) };
+}
+
+const sidecarNames = Object.keys(noSidecar) as (keyof Sidecar)[];
 
 /** JSON of an object's members, without the braces. */
 function membersOf(object: Partial<Content>): string {
@@ -166,7 +172,7 @@ type Unrendered = Pick<Content, "status" | "status_display" | "dates">;
 
 /** The content that was rendered. The text lacks the status if the clock determines it, and the dates as they are written. */
 export function contentOf({ text }: RenderedContent, { status, status_display, dates }: Unrendered): Content {
-  return { ...parseStored<Content>(text), status, status_display, dates };
+  return { ...noSidecar, ...parseStored<Content>(text), status, status_display, dates };
 }
 
 /** The fields of a document that the rendered content lacks. */
@@ -204,7 +210,7 @@ export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
 /** The content of a stored record. Throws if its JSON is damaged. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
-  return { ...served, ...parseStored<Pick<Content, "attachments" | "questions"> & StatusTerms>(sidecar) };
+  return { ...served, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms>(sidecar) };
 }
 
 /** Parses JSON that this program stored. Throws if it is damaged. */

@@ -31,7 +31,7 @@ const isNaturalKey = ({ source, lineage }: { source: SQL; lineage: SQL }) =>
 const isUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
   and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.source, source));
 
-const newestUpdate = query({}, () => select({ newest: max(opportunities.updated_at) }).from(opportunities));
+const newestStored = query({}, () => select({ newest: max(opportunities.stored_at) }).from(opportunities));
 const recordByKey = query(pick(opportunities, "source", "lineage"), (key) =>
   select(storedColumns).from(opportunities).where(isNaturalKey(key)),
 );
@@ -96,19 +96,19 @@ const eventsThatMayHaveContacts = query(
       .where(and(eq(events.opportunity_seq, opportunity_seq), or(eq(events.origin, "imported"), containsText(events.document, text)))),
 );
 
-/** The instant for the next commit: `wanted`, or just after the newest `updated_at` if that is later (D-31). */
+/** The instant for the next commit: `wanted`, or just after the newest `stored_at` if that is later (D-31). */
 export async function nextInstant(sql: CatalogSql, wanted: EpochMs): Promise<EpochMs> {
   return instantAfter(await newestInstant(sql), wanted);
 }
 
-/** `wanted`, or just after the newest `updated_at` if that is later. */
+/** `wanted`, or just after the newest `stored_at` if that is later. */
 export function instantAfter(newest: EpochMs | undefined, wanted: EpochMs): EpochMs {
   return Math.max(wanted, (newest ?? Number.NEGATIVE_INFINITY) + 1);
 }
 
-/** The newest `updated_at` in the catalog, or `undefined` while it is empty. */
+/** The newest `stored_at` in the catalog, which no `updated_at` exceeds, or `undefined` while it is empty. */
 export async function newestInstant(sql: CatalogSql): Promise<EpochMs | undefined> {
-  return (await sql.get(newestUpdate))?.newest ?? undefined;
+  return (await sql.get(newestStored))?.newest ?? undefined;
 }
 
 /** The record with this natural key, or `undefined`. */

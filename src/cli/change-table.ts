@@ -2,7 +2,7 @@
 import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords } from "../events/in-words.ts";
 import { factsOf, grouping, type Printer } from "../feed/printers.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -66,7 +66,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
 }
 
 /** If they do not fit, the name of the agency is cut: the deadline matters more. */
-function factsLine(opportunity: Opportunity, width: number): string {
+function factsLine(opportunity: WholeOpportunity, width: number): string {
   const [first = "", ...others] = factsOf(opportunity).map(oneLine);
   const rest = others.map((fact) => ` · ${fact}`).join("");
   return cut(cut(first, Math.max(AGENCY_MIN, width - Bun.stringWidth(rest))) + rest, width);

@@ -1,5 +1,5 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
 import { numberInWords } from "../search/number.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
@@ -8,7 +8,7 @@ import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, formatDuration } from "./output.ts";
 
-export type FoundResult = { opportunity: Opportunity; snippet: string | null };
+export type FoundResult = { opportunity: WholeOpportunity; snippet: string | null };
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;

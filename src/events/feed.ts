@@ -11,7 +11,7 @@ import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/qu
 import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
 
@@ -22,7 +22,7 @@ export type FeedPosition = { seq: number; id: string } | null;
 export type WindowPosition = { detected_at: EpochMs; seq: number } | null;
 
 /** An event, and its opportunity as it is now. */
-export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: Opportunity };
+export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: WholeOpportunity };
 
 /**
  * `filter`, with its sources resolved (`filter/sources.ts`), is compared with the opportunity as it is now. `types` are as the API returns them. `since` is exclusive (D-11) and `until` is
@@ -38,8 +38,8 @@ export type FeedFilter = {
   until?: EpochMs | undefined;
 };
 
-/** An opportunity as it is now, known by when it was updated. */
-export type OpportunityVersion = { seq: number; id: string; updated_at: EpochMs };
+/** An opportunity as it is now, known by when it was last stored. */
+export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
 /**
  * The matching entries in order, the position after the last event that was examined, and whether there was no event after it. A page may be
@@ -105,12 +105,12 @@ const eventDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
     .where(inArray(events.seq, seqs)),
 );
 const opportunityVersions = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "id", "updated_at"))
+  select(pick(opportunities, "seq", "id", "stored_at"))
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "document"))
+  select(pick(opportunities, "seq", "document", "sidecar"))
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
@@ -244,16 +244,10 @@ function rankOf(severity: Severity): number {
 }
 
 async function readEntries(sql: CatalogSql, heads: readonly Head[]): Promise<FeedEntry[]> {
-  const ofEvents = await documentsOf<OpportunityEvent>(
-    sql,
-    eventDocuments,
-    heads.map(({ seq }) => seq),
-  );
-  const ofRecords = await documentsOf<Opportunity>(
-    sql,
-    opportunityDocuments,
-    heads.map(({ opportunity_seq }) => opportunity_seq),
-  );
+  const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
+  const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, JSON.parse(utf8.decode(document)) as OpportunityEvent]));
+  const records = await sql.all(opportunityDocuments, { seqs: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
+  const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(stored)]));
   return heads.map(({ seq, id, opportunity_seq }) => {
     const [event, opportunity] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
     if (event === undefined || opportunity === undefined)
@@ -263,12 +257,3 @@ async function readEntries(sql: CatalogSql, heads: readonly Head[]): Promise<Fee
 }
 
 const utf8 = new TextDecoder();
-
-async function documentsOf<Document>(
-  sql: CatalogSql,
-  documents: typeof eventDocuments | typeof opportunityDocuments,
-  seqs: readonly number[],
-): Promise<Map<number, Document>> {
-  const rows = await sql.all(documents, { seqs: [...new Set(seqs)] });
-  return new Map(rows.map(({ seq, document }) => [seq, JSON.parse(utf8.decode(document))]));
-}

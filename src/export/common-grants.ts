@@ -1,13 +1,13 @@
 /** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
 import type { OpportunityEvent } from "../events/event.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 type Json = string | number | object;
 type Status = { value: "forecasted" | "open" | "closed" | "custom"; customValue?: string; description?: string };
 type ApplicantType = { value: string; customValue?: string };
 
 /** The protocol's `OpportunityBase`, without members that the record has no value for. With `events`, they are a custom field. */
-export function commonGrantsOf(opportunity: Opportunity, events?: readonly OpportunityEvent[]): object {
+export function commonGrantsOf(opportunity: WholeOpportunity, events?: readonly OpportunityEvent[]): object {
   const { id, title, summary, description, source, created_at, updated_at } = opportunity;
   return present({
     id,
@@ -33,13 +33,13 @@ const statuses: ReadonlyMap<string, Status["value"]> = new Map([
 ]);
 
 /** Statuses that the protocol does not have are custom ones. */
-function statusOf({ status, status_display }: Opportunity): Status {
+function statusOf({ status, status_display }: WholeOpportunity): Status {
   const description = status_display === null ? {} : { description: status_display };
   const value = statuses.get(status);
   return value === undefined ? { value: "custom", customValue: status, ...description } : { value, ...description };
 }
 
-function fundingOf({ funding }: Opportunity): object | undefined {
+function fundingOf({ funding }: WholeOpportunity): object | undefined {
   if (funding === null) return undefined;
   const money = (amount: string | null) => (amount === null ? undefined : { amount, currency: funding.currency });
   return filled({
@@ -51,7 +51,7 @@ function fundingOf({ funding }: Opportunity): object | undefined {
 
 /* Dates */
 
-function keyDatesOf({ status, dates }: Opportunity): object | undefined {
+function keyDatesOf({ status, dates }: WholeOpportunity): object | undefined {
   const estimate = status === "forecast" ? " (estimate)" : "";
   return filled({
     postDate: eventOf("Opportunity posted", dates.posted_at),
@@ -95,7 +95,7 @@ export const applicantTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The first line of `eligibility.requirements`, if it lists Grants.gov's words and nothing else. */
-function applicantTypesOf({ eligibility: { requirements } }: Opportunity): ApplicantType[] | undefined {
+function applicantTypesOf({ eligibility: { requirements } }: WholeOpportunity): ApplicantType[] | undefined {
   const [line = ""] = (requirements ?? "").split("\n", 1);
   const found = line.split("; ").map((word) => ({ word, value: applicantTypes.get(word) }));
   const known = found.flatMap(({ word, value }) =>
@@ -108,7 +108,7 @@ function applicantTypesOf({ eligibility: { requirements } }: Opportunity): Appli
 
 const HISTORY = "Every change that was detected, the oldest first.";
 
-function customFieldsOf(opportunity: Opportunity): Record<string, object> {
+function customFieldsOf(opportunity: WholeOpportunity): Record<string, object> {
   const { source, summary, status, organization, program, classifications, eligibility, contacts, relationships } = opportunity;
   const [contact, ...otherContacts] = contacts.map(contactOf);
   const values: readonly (readonly [name: string, description: string, value: Json | null | undefined])[] = [
@@ -146,19 +146,19 @@ function customField(name: string, description: string, value: Json): object {
 }
 
 /** Grants.gov's own numbers. They are no floats, and have less than 16 digits. */
-function legacySerialIdOf({ source }: Opportunity): number | undefined {
+function legacySerialIdOf({ source }: WholeOpportunity): number | undefined {
   return source.code === "GRANTS_GOV" && /^[1-9]\d{0,14}$/.test(source.opportunity_id) ? Number(source.opportunity_id) : undefined;
 }
 
-function agencyOf({ organization: { agency, sub_agency } }: Opportunity): object | undefined {
+function agencyOf({ organization: { agency, sub_agency } }: WholeOpportunity): object | undefined {
   return sub_agency === null ? filled({ name: agency ?? undefined }) : present({ name: sub_agency, parentName: agency ?? undefined });
 }
 
-function listingsOf({ classifications }: Opportunity): { identifier: string }[] {
+function listingsOf({ classifications }: WholeOpportunity): { identifier: string }[] {
   return classifications.tech_taxonomy.filter((code) => code.startsWith("ALN:")).map((code) => ({ identifier: code.slice(4) }));
 }
 
-function contactOf({ name, email, phone, role }: Opportunity["contacts"][number]): object {
+function contactOf({ name, email, phone, role }: WholeOpportunity["contacts"][number]): object {
   return present({ name: name ?? undefined, email: email ?? undefined, phone: phone ?? undefined, description: role ?? undefined });
 }
 

@@ -1,11 +1,11 @@
 /** An opportunity as a line of CSV. */
 
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { csvLine } from "../text/csv.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** The columns, in this order. New ones are added at the end: docs/find.md promises that none moves or disappears. */
-const columns: Readonly<Record<string, (opportunity: Opportunity) => string | null>> = {
+const columns: Readonly<Record<string, (opportunity: WholeOpportunity) => string | null>> = {
   id: ({ id }) => id,
   source: ({ source }) => source.code,
   upstream_id: ({ source }) => source.opportunity_id,
@@ -38,7 +38,7 @@ const columns: Readonly<Record<string, (opportunity: Opportunity) => string | nu
 
 export const csvHeader = csvLine(Object.keys(columns));
 
-export function csvLineOf(opportunity: Opportunity): string {
+export function csvLineOf(opportunity: WholeOpportunity): string {
   return csvLine(Object.values(columns).map((cell) => cell(opportunity)));
 }
 

@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 
 const recordsInOrder = () =>
   select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))
@@ -42,7 +42,7 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
  */
 export type Selection = {
   codes?: readonly string[] | undefined;
-  isIncluded?: ((opportunity: Opportunity) => boolean) | undefined;
+  isIncluded?: ((opportunity: WholeOpportunity) => boolean) | undefined;
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
@@ -51,7 +51,7 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
   const { isIncluded } = selection;
   await db.readTransaction(async (sql) => {
     await eachBatch(sql, selection, async (rows) => {
-      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(opportunityOf(row)));
+      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(row)));
       const ids = await upstreamIdsOf(sql, included);
       for (const row of included) take(lineOf(row, ids.get(row.seq) ?? []));
     });
@@ -59,12 +59,16 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
 }
 
 /** Calls `take` with each opportunity as the API returns it, in the same order. */
-export async function exportOpportunities(db: CatalogDb, selection: Selection, take: (opportunity: Opportunity) => void): Promise<void> {
+export async function exportOpportunities(
+  db: CatalogDb,
+  selection: Selection,
+  take: (opportunity: WholeOpportunity) => void,
+): Promise<void> {
   const { isIncluded = () => true } = selection;
   await db.readTransaction(async (sql) => {
     await eachBatch(sql, selection, (rows) => {
       for (const row of rows) {
-        const opportunity = opportunityOf(row);
+        const opportunity = wholeOpportunity(row);
         if (isIncluded(opportunity)) take(opportunity);
       }
     });
@@ -75,12 +79,14 @@ export async function exportOpportunities(db: CatalogDb, selection: Selection, t
 export async function exportHistories(
   db: CatalogDb,
   selection: Selection,
-  take: (opportunity: Opportunity, history: OpportunityEvent[], text: string) => void,
+  take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
   const { isIncluded = () => true } = selection;
   await db.readTransaction(async (sql) => {
     await eachBatch(sql, selection, async (rows) => {
-      const included = rows.map((row) => ({ row, opportunity: opportunityOf(row) })).filter(({ opportunity }) => isIncluded(opportunity));
+      const included = rows
+        .map((row) => ({ row, opportunity: wholeOpportunity(row) }))
+        .filter(({ opportunity }) => isIncluded(opportunity));
       const found = await sql.all(eventsOfRows, { seqs: included.map(({ row }) => row.seq) });
       const histories = Map.groupBy(found, ({ seq }) => seq);
       for (const { row, opportunity } of included) {
@@ -107,10 +113,6 @@ async function eachBatch(sql: CatalogSql, { codes, report }: Selection, take: (r
 }
 
 const utf8 = new TextDecoder();
-
-function opportunityOf({ document }: Row): Opportunity {
-  return JSON.parse(utf8.decode(document));
-}
 
 /** One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is. */
 function lineOf({ source_opportunity_id, lineage, status_basis, document, sidecar }: Row, upstreamIds: readonly UpstreamId[]): string {

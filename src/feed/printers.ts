@@ -1,7 +1,7 @@
 /** The change feed as JSON, CSV and Markdown. */
 import type { FeedEntry } from "../events/feed.ts";
 import { changesInWords, statusInWords } from "../events/in-words.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
@@ -109,7 +109,7 @@ export function markdownPrinter(): Printer {
   };
 }
 
-function markdownHead(opportunity: Opportunity): string {
+function markdownHead(opportunity: WholeOpportunity): string {
   const { title, source } = opportunity;
   const number = markdownText(numberInWords(opportunity));
   const url = webAddress(source.url);
@@ -122,7 +122,7 @@ function markdownText(text: string): string {
 }
 
 /** Who offers it, and how it stands: agency, source, status, deadline. */
-export function factsOf({ organization, source, status, dates }: Opportunity): string[] {
+export function factsOf({ organization, source, status, dates }: WholeOpportunity): string[] {
   const due = dates.closes_at === null ? [] : [`due ${dateInWords(dates.closes_at)}`];
   return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...due];
 }

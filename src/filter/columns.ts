@@ -1,6 +1,6 @@
 /** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
 
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
 import { parseStoredMs } from "../text/instant.ts";
@@ -24,31 +24,31 @@ export const columns = {
   amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
   updated_at: ({ updated_at }) => instantCell(updated_at),
   eligibility: ({ eligibility }) => fold(eligibility.requirements ?? ""), // Last: reading a column passes all before it, and this one is long.
-} satisfies Record<string, (opportunity: Opportunity) => Cell>;
+} satisfies Record<string, (opportunity: WholeOpportunity) => Cell>;
 
 export type ColumnName = keyof typeof columns;
 
 /** The agency and the sub-agency: SAM.gov has the Navy as a sub-agency of DEPT OF DEFENSE. */
-export function searchedAgency({ organization: { agency, sub_agency } }: Opportunity): string {
+export function searchedAgency({ organization: { agency, sub_agency } }: WholeOpportunity): string {
   return [agency, sub_agency].filter((name) => name !== null).join("\n");
 }
 
 /** The largest award that is stated: the upper limit, or else the lower one. */
-export function highestAmount({ funding }: Opportunity): string | null {
+export function highestAmount({ funding }: WholeOpportunity): string | null {
   return amountsOf(funding).reduce<string | null>((high, each) => (high === null || compareDecimals(each, high) > 0 ? each : high), null);
 }
 
 /** The smallest award that is stated. */
-export function lowestAmount({ funding }: Opportunity): string | null {
+export function lowestAmount({ funding }: WholeOpportunity): string | null {
   return amountsOf(funding).reduce<string | null>((low, each) => (low === null || compareDecimals(each, low) < 0 ? each : low), null);
 }
 
-function amountsOf(funding: Opportunity["funding"]): string[] {
+function amountsOf(funding: WholeOpportunity["funding"]): string[] {
   return [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string" && isDecimal(amount)) as string[];
 }
 
 /** The codes of one scheme, in upper case and without blanks. */
-export function codesOf(scheme: "naics" | "psc" | "listing" | "set_aside", { classifications }: Opportunity): string[] {
+export function codesOf(scheme: "naics" | "psc" | "listing" | "set_aside", { classifications }: WholeOpportunity): string[] {
   const { naics_codes, set_aside_types, tech_taxonomy } = classifications;
   const prefix = { naics: "", set_aside: "", psc: "PSC:", listing: "ALN:" }[scheme];
   const codes = scheme === "naics" ? naics_codes : scheme === "set_aside" ? set_aside_types : tech_taxonomy;

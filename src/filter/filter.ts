@@ -5,7 +5,7 @@
  * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used. (E-46)
  */
 import { Failure } from "../../db/reason.ts";
-import { type Opportunity, programTypes, statuses } from "../opportunities/opportunity.ts";
+import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -103,7 +103,7 @@ export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["r
 export const fieldNames = Object.keys(fields) as FieldName[];
 
 /** Whether an opportunity meets all conditions at an instant. */
-export function matches(filter: Filter, opportunity: Opportunity, now: EpochMs): boolean {
+export function matches(filter: Filter, opportunity: WholeOpportunity, now: EpochMs): boolean {
   return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now));
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { closest } from "../text/closest.ts";
 import { timeInWords } from "../text/date-in-words.ts";
@@ -32,7 +32,7 @@ export type Field<Value> = {
   read: (given: unknown) => Value;
   /** The condition for people. */
   words: (value: Value, now: EpochMs) => string;
-  matches: (value: Value, opportunity: Opportunity, now: EpochMs) => boolean;
+  matches: (value: Value, opportunity: WholeOpportunity, now: EpochMs) => boolean;
   condition: (value: Value, now: EpochMs) => Condition;
 };
 
@@ -82,7 +82,7 @@ export function sourceField(help: string): Field<string[]> {
 export function choiceField(
   name: "status" | "program_type",
   known: readonly string[],
-  get: (opportunity: Opportunity) => string | null,
+  get: (opportunity: WholeOpportunity) => string | null,
 ): Field<string[]> {
   return list({
     label: capitalized(name.replace("_", " ")),
@@ -103,7 +103,11 @@ export function choiceField(
 }
 
 /** A text that another one contains, in any letter case (D-12). */
-export function textField(name: "agency" | "eligibility", help: string, get: (opportunity: Opportunity) => string | null): Field<string> {
+export function textField(
+  name: "agency" | "eligibility",
+  help: string,
+  get: (opportunity: WholeOpportunity) => string | null,
+): Field<string> {
   return {
     label: capitalized(name),
     value: "<text>",
@@ -160,7 +164,7 @@ export function dateField(
   verb: string,
   operator: keyof typeof comparisons,
   column: ColumnName,
-  get: (opportunity: Opportunity) => string | null,
+  get: (opportunity: WholeOpportunity) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
   const help = `${verb} ${comparison}: 30d, -7d, today, 2026-12-31 or a timestamp`;
@@ -191,7 +195,7 @@ type AmountField = {
   words: string;
   column: ColumnName;
   operator: string;
-  read: (opportunity: Opportunity) => string | null;
+  read: (opportunity: WholeOpportunity) => string | null;
   fits: (comparison: number) => boolean;
 };
 

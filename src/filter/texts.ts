@@ -1,5 +1,5 @@
 /** The texts of an opportunity in which words are searched, and the full-text table that holds them: one for search.db and for `matches()`. */
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** The columns of the table `texts`, in this order, and how much a match in each weighs. */
@@ -17,7 +17,7 @@ export function createTexts(...options: readonly string[]): string {
 export const INSERT_TEXTS = `insert into texts (rowid, ${names}) values (?, ${names.replaceAll(/\w+/g, "?")})`;
 
 /** The values of the columns. */
-export function textsOf({ source, title, summary, description, organization, program }: Opportunity): string[] {
+export function textsOf({ source, title, summary, description, organization, program }: WholeOpportunity): string[] {
   const texts: Record<keyof typeof textWeights, string> = {
     number: lines(source.opportunity_id, program.solicitation_id),
     title: lines(title, program.solicitation_title),

@@ -1,7 +1,7 @@
 /** The words of a filter: what a person types becomes a query of FTS5, whatever it is, without a syntax that could be wrong. (E-45) */
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import { BadValue, type Condition, type Field } from "./kinds.ts";
 import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
@@ -67,7 +67,7 @@ export function queriesOf(text: string): { include: string | undefined; exclude:
 }
 
 /** A full-text table with this opportunity alone. Asking FTS5 itself is the only way to match exactly as search.db does. */
-const textsInMemory = memoizeLast((opportunity: Opportunity): Database => {
+const textsInMemory = memoizeLast((opportunity: WholeOpportunity): Database => {
   memory ??= createMemory();
   memory.run("insert into texts (texts) values ('delete-all')");
   memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity));

@@ -34,4 +34,16 @@ export type Draft = {
   earlier_ids?: string[];
   attachments?: { name?: string | null; url?: string | null }[];
   questions?: { question?: string | null; answer?: string | null }[];
+  /** The upstream's own codes of the agency. */
+  agency_codes?: string[];
+  /** All due dates that the upstream lists, in its order and words. */
+  due_dates?: { at: string; words?: string | null }[];
+  /** When the announcement expires, if the upstream also lists due dates. */
+  expires_at?: string | null;
+  /** The upstream's codes of who may apply. */
+  applicant_types?: string[];
+  /** Place of performance. */
+  place?: { city?: string | null; state?: string | null; country?: string | null } | null;
+  /** The award that the upstream states. The amount is a decimal string. */
+  award?: { number?: string | null; date?: string | null; amount?: string | null; awardee?: string | null } | null;
 };

@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { StatusBasis, StatusTerms, ValidRecord } from "../changes/content.ts";
-import { Attachment, Opportunity, Question } from "../opportunities/opportunity.ts";
+import { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
@@ -52,8 +52,7 @@ const RecordLine = Type.Object({
   description,
   status: optionalText,
   ...rest,
-  attachments: Type.Array(Attachment),
-  questions: Type.Array(Question),
+  ...Sidecar.properties,
   lineage: optionalText,
   earlier_ids: Type.Array(Type.String()),
   status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates"), Type.Null()]),

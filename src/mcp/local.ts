@@ -10,7 +10,7 @@ import { type FeedFilter, meets, readWindow, type WindowPosition } from "../even
 import { readHistory } from "../events/history.ts";
 import { fieldNames } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -96,7 +96,7 @@ async function findOpportunities(
   id: string,
   source: string | undefined,
   findNumber: () => Promise<string[]>,
-): Promise<Opportunity[]> {
+): Promise<WholeOpportunity[]> {
   for (const idsOf of [async () => [id.toLowerCase()], () => idsOfUpstreamId(catalog, id), findNumber]) {
     const opportunities = await readOpportunities(catalog, await idsOf());
     const found = opportunities.filter((each) => source === undefined || each.source.code === source);

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
 import type { FieldName, Filter } from "../filter/filter.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import type { Sort } from "../search/find.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -11,8 +11,8 @@ import type { EpochMs } from "../text/instant.ts";
 export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null };
 
 /** `match` is the words around a match. */
-export type Match = { opportunity: Opportunity; match: string | null };
-export type ToolChange = { event: OpportunityEvent; opportunity: Opportunity };
+export type Match = { opportunity: WholeOpportunity; match: string | null };
+export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
@@ -48,7 +48,7 @@ export type SourceFacts = {
 /** Why an event has its type and severity, and what brought it. */
 export type ToolExplanation = {
   event: OpportunityEvent;
-  opportunity: Opportunity;
+  opportunity: WholeOpportunity;
   rules: { field: string | null; type: string; severity: string; when: string }[];
   /** `detected` here, or `imported` from a history that another system kept. */
   origin: "detected" | "imported";
@@ -69,7 +69,7 @@ export type ToolReader = {
   findNote: string;
   find: (request: FindRequest, call: ToolCall) => Promise<ToolPage<Match>>;
   /** The opportunities with this id or number; of one source, if it is given. */
-  get: (id: string, source: string | undefined, call: ToolCall) => Promise<Opportunity[]>;
+  get: (id: string, source: string | undefined, call: ToolCall) => Promise<WholeOpportunity[]>;
   /** The events of one opportunity, newest first. */
   history: (request: HistoryRequest, call: ToolCall) => Promise<ToolPage<OpportunityEvent>>;
   /** The events of all opportunities, newest first. `null` if it does not serve them. */

@@ -8,7 +8,7 @@ import { OpportunityEvent } from "../events/event.ts";
 import { meets } from "../events/feed.ts";
 import type { Filter } from "../filter/filter.ts";
 import { instantOf } from "../filter/kinds.ts";
-import { Opportunity } from "../opportunities/opportunity.ts";
+import { noSidecar, Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import type { FindRequest, HistoryRequest, Match, ToolCall, ToolFreshness, ToolPage, ToolReader } from "./reader.ts";
@@ -86,7 +86,7 @@ function parametersOf({ status, source, agency, program_type, updated_after }: F
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-async function opportunitiesOf(feed: Feed, id: string, source: string | undefined): Promise<Opportunity[]> {
+async function opportunitiesOf(feed: Feed, id: string, source: string | undefined): Promise<WholeOpportunity[]> {
   if (UUID.test(id)) {
     const found = await readResource(feed, `/opportunities/${id.toLowerCase()}`, oneOpportunity).catch((error) => {
       if (error instanceof PermanentError && error.code === "not_found") return undefined;
@@ -151,9 +151,9 @@ function ageOf(instant: string | null, now: EpochMs): number | null {
   return at === undefined ? null : Math.max(0, Math.floor((now - at) / 1000));
 }
 
-/** Without members that this version does not know: clients check results against the schema. */
-function opportunityOf(item: Opportunity): Opportunity {
-  return Value.Clean(Opportunity, item) as Opportunity;
+/** Without members that this version does not know, because clients check results against the schema. The API serves no sidecar. */
+function opportunityOf(item: Opportunity): WholeOpportunity {
+  return { ...(Value.Clean(Opportunity, item) as Opportunity), sidecar: noSidecar };
 }
 
 function eventOf(item: OpportunityEvent): OpportunityEvent {

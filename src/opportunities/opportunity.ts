@@ -109,10 +109,50 @@ export const Opportunity = object({
   }),
 });
 
-/** Parts of the sidecar: stored and not served. Their changes become events. */
-export const Attachment = object({ name: text("File or link name."), url: text("Address.") });
-export const Question = object({ question: text("Question as asked."), answer: text("Answer as published.") });
+/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56) */
+export const Sidecar = object({
+  attachments: Type.Array(object({ name: text("File or link name."), url: text("Address.") })),
+  questions: Type.Array(object({ question: text("Question as asked."), answer: text("Answer as published.") })),
+  agency_codes: texts("The upstream's own codes of the agency."),
+  due_dates: Type.Array(object({ at: Type.String({ format: "date-time" }), words: text("The upstream's words for it.") }), {
+    description: "All due dates that the upstream lists, in its order.",
+  }),
+  expires_at: instant("When the announcement expires, if the upstream also lists due dates."),
+  applicant_types: texts("The upstream's codes of who may apply."),
+  place: nullable(object({ city: text("City."), state: text("State."), country: text("Country.") }), "Place of performance, as published."),
+  award: nullable(
+    object({ number: text("Award number."), date: text("Date."), amount: amount("A decimal string."), awardee: text("Who won.") }),
+    "The award that the upstream states.",
+  ),
+});
+
+/** A sidecar without anything: what an opportunity has that was read over the API. */
+export const noSidecar: Sidecar = {
+  attachments: [],
+  questions: [],
+  agency_codes: [],
+  due_dates: [],
+  expires_at: null,
+  applicant_types: [],
+  place: null,
+  award: null,
+};
 
 export type Opportunity = Static<typeof Opportunity>;
-export type Attachment = Static<typeof Attachment>;
-export type Question = Static<typeof Question>;
+export type Sidecar = Static<typeof Sidecar>;
+
+/** An opportunity with its sidecar. */
+export type WholeOpportunity = Opportunity & { sidecar: Sidecar };
+
+const utf8 = new TextDecoder();
+
+/** The opportunity with its sidecar, from the bytes that are stored. Throws if they are damaged. */
+export function wholeOpportunity(stored: { document: Uint8Array; sidecar: Uint8Array }): WholeOpportunity {
+  const [opportunity, sidecar] = [stored.document, stored.sidecar].map((json) => JSON.parse(utf8.decode(json)));
+  return { ...opportunity, sidecar: { ...noSidecar, ...sidecar } };
+}
+
+/** The opportunity as the API returns it. */
+export function withoutSidecar({ sidecar: _sidecar, ...opportunity }: WholeOpportunity): Opportunity {
+  return opportunity;
+}

@@ -3,10 +3,10 @@ import { asc, eq, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
-import type { Opportunity } from "./opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
 
 const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "document"))
+  select(pick(opportunities, "id", "document", "sidecar"))
     .from(opportunities)
     .where(inArray(opportunities.id, ids)),
 );
@@ -18,15 +18,13 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
     .orderBy(asc(opportunities.id)),
 );
 
-const utf8 = new TextDecoder();
-
 /** The opportunities with these ids, in that order. Those that do not exist are left out. */
-export async function readOpportunities(catalog: CatalogDb, ids: readonly string[]): Promise<Opportunity[]> {
+export async function readOpportunities(catalog: CatalogDb, ids: readonly string[]): Promise<WholeOpportunity[]> {
   const rows = await catalog.all(documentsById, { ids });
-  const byId = new Map(rows.map(({ id, document }) => [id, utf8.decode(document)]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
-    const document = byId.get(id);
-    return document === undefined ? [] : [JSON.parse(document) as Opportunity];
+    const stored = byId.get(id);
+    return stored === undefined ? [] : [wholeOpportunity(stored)];
   });
 }
 

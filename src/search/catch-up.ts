@@ -1,6 +1,6 @@
 /**
- * Brings the search index up to date with the catalog. Records are read in the order in which the catalog changes them (D-31), and each batch
- * is written together with the new position, so a kill at any point loses nothing. (E-44)
+ * Brings the search index up to date with the catalog. Records are read in the order in which they were last stored, with changes that are
+ * not served (E-56), and each batch is written together with the new position, so a kill at any point loses nothing. (E-44)
  */
 
 import type { Database } from "bun:sqlite";
@@ -11,31 +11,32 @@ import { Failure } from "../../db/reason.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { columns } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { numberOf } from "./number.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 
 /** Records written in one transaction. */
 const BATCH = 500;
 
-const { updated_at, id } = pick(opportunities, "updated_at", "id");
-const isAfter = (time: unknown, last: unknown) => sql`(${updated_at}, ${id}) > (${time}, ${last})`;
-const recordsAfter = query({ time: updated_at, last: id, limit: parameter<number>() }, ({ time, last, limit }) =>
-  select(pick(opportunities, "id", "updated_at", "document"))
+const { stored_at, id } = pick(opportunities, "stored_at", "id");
+const isAfter = (time: unknown, last: unknown) => sql`(${stored_at}, ${id}) > (${time}, ${last})`;
+const recordsAfter = query({ time: stored_at, last: id, limit: parameter<number>() }, ({ time, last, limit }) =>
+  select(pick(opportunities, "id", "stored_at", "document", "sidecar"))
     .from(opportunities)
     .where(isAfter(time, last))
-    .orderBy(updated_at, id)
+    .orderBy(stored_at, id)
     .limit(limit),
 );
-const countAfter = query({ time: updated_at, last: id }, ({ time, last }) =>
+const countAfter = query({ time: stored_at, last: id }, ({ time, last }) =>
   select({ records: count() }).from(opportunities).where(isAfter(time, last)),
 );
 const newest = query({}, () =>
-  select(pick(opportunities, "updated_at", "id"))
+  select(pick(opportunities, "stored_at", "id"))
     .from(opportunities)
-    .orderBy(desc(updated_at), desc(id))
+    .orderBy(desc(stored_at), desc(id))
     .limit(1),
 );
 /** Equal sums almost certainly mean equal records. The remainder keeps the sum small. */
@@ -43,13 +44,13 @@ const REMAINDER = 65_521;
 const checksum = query({}, () =>
   select({
     records: count(),
-    sum: sql<number>`cast(coalesce(sum(${updated_at} % ${sql.raw(`${REMAINDER}`)}), 0) as bigint)`,
+    sum: sql<number>`cast(coalesce(sum(${stored_at} % ${sql.raw(`${REMAINDER}`)}), 0) as bigint)`,
   }).from(opportunities),
 );
 
 type Row = RowsOf<typeof recordsAfter>;
 type Checksum = RowsOf<typeof checksum>;
-type State = { identity: string; updated_at: number; id: string; is_checked: number };
+type State = { identity: string; stored_at: number; id: string; is_checked: number };
 
 /** `report` is called after each batch, with the records written and those that there were to write. The next batch waits for it. */
 export type Report = (done: number, total: number) => unknown;
@@ -69,7 +70,7 @@ export async function catchUp(catalog: CatalogDb, { sqlite }: SearchFile, report
     } else if ("checksum" in step) {
       whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum));
     } else {
-      total ??= done + ((await catalog.get(countAfter, { time: state.updated_at, last: state.id }))?.records ?? 0);
+      total ??= done + ((await catalog.get(countAfter, { time: state.stored_at, last: state.id }))?.records ?? 0);
       whileAt(sqlite, state, () => writeBatch(sqlite, step.rows));
       done += step.rows.length;
       await report(done, Math.max(done, total));
@@ -84,21 +85,21 @@ async function readStep(
   identity: string,
 ): Promise<"current" | "rebuild" | { rows: Row[] } | { checksum: Checksum }> {
   if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
-  const rows = await catalog.all(recordsAfter, { time: state.updated_at, last: state.id, limit: BATCH });
+  const rows = await catalog.all(recordsAfter, { time: state.stored_at, last: state.id, limit: BATCH });
   if (rows.length > 0) return { rows };
   if (state.is_checked === 1) return "current";
   return { checksum: (await catalog.get(checksum)) ?? { records: 0, sum: 0 } };
 }
 
 /** Whether a backup was restored: the catalog ends before the position. */
-function isOlder(newest: (Pick<Position, "id"> & { updated_at: number }) | undefined, state: State): boolean {
+function isOlder(newest: (Pick<Position, "id"> & { stored_at: number }) | undefined, state: State): boolean {
   if (state.id === "") return false;
-  if (newest === undefined || newest.updated_at < state.updated_at) return true;
-  return newest.updated_at === state.updated_at && newest.id < state.id;
+  if (newest === undefined || newest.stored_at < state.stored_at) return true;
+  return newest.stored_at === state.stored_at && newest.id < state.id;
 }
 
 function stateOf(sqlite: Database): State {
-  const state = sqlite.query<State, []>("select identity, updated_at, id, is_checked from progress").get();
+  const state = sqlite.query<State, []>("select identity, stored_at, id, is_checked from progress").get();
   if (state === null) throw new Failure("Cannot search: search.db is not whole; delete it, and the next search builds it again");
   return state;
 }
@@ -118,30 +119,28 @@ function whileAt(sqlite: Database, state: State, write: () => void): void {
  */
 function finish(sqlite: Database, identity: string, expected: Checksum): void {
   const found = sqlite
-    .query<Checksum, []>(`select count(*) as records, coalesce(sum(updated_at % ${REMAINDER}), 0) as sum from records`)
+    .query<Checksum, []>(`select count(*) as records, coalesce(sum(stored_at % ${REMAINDER}), 0) as sum from records`)
     .get();
   if (found?.records === expected.records && found.sum === expected.sum) sqlite.run("update progress set is_checked = 1");
   else createIndexTables(sqlite, identity);
 }
 
 function writeBatch(sqlite: Database, rows: readonly Row[]): void {
-  for (const { document } of rows) writeRecord(sqlite, JSON.parse(utf8.decode(document)) as Opportunity);
+  for (const row of rows) writeRecord(sqlite, wholeOpportunity(row), row.stored_at);
   const last = rows.at(-1);
-  if (last !== undefined) sqlite.query("update progress set updated_at = ?, id = ?, is_checked = 0").run(last.updated_at, last.id);
+  if (last !== undefined) sqlite.query("update progress set stored_at = ?, id = ?, is_checked = 0").run(last.stored_at, last.id);
 }
 
-const utf8 = new TextDecoder();
-
-const columnNames = ["number", "canonical_id", "parent_id", ...Object.keys(columns)];
+const columnNames = ["stored_at", "number", "canonical_id", "parent_id", ...Object.keys(columns)];
 const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
   on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
 
-function writeRecord(sqlite: Database, opportunity: Opportunity): void {
+function writeRecord(sqlite: Database, opportunity: WholeOpportunity, storedAt: EpochMs): void {
   const { canonical_id, parent_id } = opportunity.relationships;
   const cells = Object.values(columns).map((cell) => cell(opportunity));
   const row = sqlite
     .query<{ seq: number }, (string | number | null)[]>(INSERT)
-    .get(opportunity.id, numberOf(opportunity)?.toUpperCase() ?? "", canonical_id, parent_id, ...cells);
+    .get(opportunity.id, storedAt, numberOf(opportunity)?.toUpperCase() ?? "", canonical_id, parent_id, ...cells);
   const seq = row?.seq ?? 0;
   sqlite.query("delete from texts where rowid = ?").run(seq);
   sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));

@@ -105,7 +105,7 @@ export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): s
 }
 
 /** The versions that match, and those that the index does not have. */
-export function whichMayMatch<Version extends { id: string; updated_at: EpochMs }>(
+export function whichMayMatch<Version extends { id: string; stored_at: EpochMs }>(
   { sqlite }: SearchFile,
   filter: Filter,
   versions: readonly Version[],
@@ -114,11 +114,11 @@ export function whichMayMatch<Version extends { id: string; updated_at: EpochMs 
   const { sql, values } = conditionOf(filter, now);
   const unmatched = sqlite
     .query<unknown, CursorKey[]>(
-      `select id, updated_at from records where id in (select value from json_each(?)) and not coalesce((${sql}), false)`,
+      `select id, stored_at from records where id in (select value from json_each(?)) and not coalesce((${sql}), false)`,
     )
     .values(JSON.stringify(versions.map(({ id }) => id)), ...values) as [string, EpochMs][];
-  const updatedAt = new Map(unmatched);
-  return versions.filter(({ id, updated_at }) => updatedAt.get(id) !== updated_at);
+  const storedAt = new Map(unmatched);
+  return versions.filter(({ id, stored_at }) => storedAt.get(id) !== stored_at);
 }
 
 type Row = [seq: number, id: string, number: string, ...keys: CursorKey[]];

@@ -14,15 +14,15 @@ import { temporaryDirectory } from "../runtime/left-behind.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 4;
+const VERSION = 5;
 
 const TABLES = `
 create table progress (
   only integer primary key check (only = 1),
-  identity text not null, updated_at integer not null, id text not null,
+  identity text not null, stored_at integer not null, id text not null,
   is_checked integer not null
 );
-create table records (seq integer primary key, id text not null unique, number text not null,
+create table records (seq integer primary key, id text not null unique, stored_at integer not null, number text not null,
   canonical_id text, parent_id text, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
 create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;

@@ -3,7 +3,7 @@ import { withoutContactValues } from "../changes/contacts.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 
 /** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
@@ -49,8 +49,8 @@ const PART_BYTES_MAX = 100_000;
 const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
-export function messageOpportunity(opportunity: Opportunity): MessageOpportunity {
-  const { contacts: _, description: __, value_estimate: ___, ...rest } = opportunity;
+export function messageOpportunity(opportunity: WholeOpportunity): MessageOpportunity {
+  const { contacts: _, description: __, value_estimate: ___, sidecar: ____, ...rest } = opportunity;
   return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest })) as MessageOpportunity;
 }
 

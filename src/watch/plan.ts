@@ -8,7 +8,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { eventTypes, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
 import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
@@ -83,7 +83,7 @@ async function collectPage(
   const { arrivals, gone, concerns } = compared(position, matching);
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
-  const addFirst = async (ids: readonly string[], item: (opportunity: Opportunity) => MessageItem): Promise<string[]> => {
+  const addFirst = async (ids: readonly string[], item: (opportunity: WholeOpportunity) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readOpportunities(catalog, first);
     const next = found[page.add(found.map(item))];
@@ -175,7 +175,7 @@ async function readChanges(
   return { entries, feed };
 }
 
-function newItem(opportunity: Opportunity): MessageItem {
+function newItem(opportunity: WholeOpportunity): MessageItem {
   return { kind: "new", opportunity: messageOpportunity(opportunity) };
 }
 
@@ -183,7 +183,7 @@ function changedItem({ event, opportunity }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
 }
 
-function leftItem(opportunity: Opportunity): MessageItem {
+function leftItem(opportunity: WholeOpportunity): MessageItem {
   return { kind: "left", opportunity: messageOpportunity(opportunity) };
 }
 

@@ -30,6 +30,12 @@ const full: Partial<Draft> = {
   relationships: { parent_id: null, canonical_id: id },
   attachments: [{ name: "…", url: "https://example.org/…" }],
   questions: [{ question: "…?", answer: null }],
+  agency_codes: ["…"],
+  due_dates: [{ at: "2026-02-01T00:00:00+02:00", words: "é" }],
+  expires_at: "2026-03-01T00:00:00Z",
+  applicant_types: ["06"],
+  place: { city: null, state: "PR", country: "…" },
+  award: { number: "…", date: null, amount: "1.00", awardee: "é" },
 };
 
 test.each([
@@ -38,13 +44,15 @@ test.each([
   ["with hardly any fields", {}, "dates"],
 ] as const)("render() gives the compared text, document and sidecar of a record %s", (_, fields, basis) => {
   const { content } = validateRecord(anOpportunity(fields), new Map());
-  const { attachments, questions, ...served } = content;
+  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
+  const others = fields === full ? { agency_codes, due_dates, expires_at, applicant_types, place, award } : {}; // Without a value: left out.
+  const sidecar = { attachments, questions, ...others };
   const rendered = render(content, basis);
 
   const canonical = (date: string | null) => (date === null ? null : `${Date.parse(date)}.${/\.\d{3}(\d+)/.exec(date)?.[1] ?? ""}`);
   const { posted_at, opens_at, closes_at, response_at } = content.dates;
   const dates = [posted_at, opens_at, closes_at, response_at].map(canonical);
-  const compared = JSON.stringify({ ...content, status: basis === "dates" ? null : content.status, dates });
+  const compared = JSON.stringify({ ...served, ...sidecar, status: basis === "dates" ? null : content.status, dates });
   expect(Buffer.from(rendered.text).toString()).toBe(compared);
   expect(Buffer.from(rendered.hash).toString("hex")).toBe(new Bun.CryptoHasher("sha256").update(compared).digest("hex"));
 
@@ -52,7 +60,7 @@ test.each([
   expect(documentOf(rendered, { id, status, status_display, dates: content.dates, createdAt: 0, updatedAt: 1 }).toString()).toBe(
     JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }),
   );
-  expect(sidecarOf(rendered).toString()).toBe(JSON.stringify({ attachments, questions }));
+  expect(sidecarOf(rendered).toString()).toBe(JSON.stringify(sidecar));
   expect(contentOf(rendered, content)).toEqual(content);
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, matches, readFilter } from "../../src/filter/filter.ts";
 import { type CsvRow, csvRows } from "../../src/import/readers/csv-rows.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
@@ -10,7 +10,7 @@ import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 setDefaultTimeout(300_000);
 
 let data: string;
-let all: Opportunity[];
+let all: WholeOpportunity[];
 
 beforeAll(async () => {
   ({ data, all } = await aDirectoryOfAll());

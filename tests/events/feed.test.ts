@@ -17,7 +17,7 @@ import {
   windowOrders,
 } from "../../src/events/feed.ts";
 import { type Filter, matches } from "../../src/filter/filter.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON, SECOND, type TestCatalog } from "../support/imports.ts";
@@ -34,7 +34,7 @@ const STEPS = 24;
 const QUESTIONS = Number(process.env.FUNDFEED_QUESTIONS ?? 20);
 
 type Random = (below: number) => number;
-type Row = { seq: number; event: OpportunityEvent; opportunity: Opportunity };
+type Row = { seq: number; event: OpportunityEvent; opportunity: WholeOpportunity };
 
 const oneOf = <T>(random: Random, values: readonly T[]) => values[random(values.length)] as T;
 const sourceOf = (n: number) => ({ code: ["A", "B", "C"][n % 3] ?? "A", opportunity_id: `N${n}` });
@@ -76,15 +76,15 @@ async function step({ db, clock, take, takeEvents }: TestCatalog, random: Random
 
 async function allRows(db: CatalogDb): Promise<Row[]> {
   const rows = await db.all(
-    rawSql<{ seq: number; event: Uint8Array; opportunity: Uint8Array }>(
-      `select events.seq, events.document as event, opportunities.document as opportunity
+    rawSql<{ seq: number; event: Uint8Array; document: Uint8Array; sidecar: Uint8Array }>(
+      `select events.seq, events.document as event, opportunities.document, sidecar
        from events join opportunities on opportunities.seq = opportunity_seq order by events.seq`,
     ),
   );
-  return rows.map(({ seq, event, opportunity }) => ({
+  return rows.map(({ seq, event, ...stored }) => ({
     seq,
     event: JSON.parse(Buffer.from(event).toString()),
-    opportunity: JSON.parse(Buffer.from(opportunity).toString()),
+    opportunity: wholeOpportunity(stored),
   }));
 }
 
@@ -109,7 +109,7 @@ function isWanted({ event, opportunity }: Row, { filter, wanted, types, atLeast,
     (until === undefined || at <= until) &&
     (types === undefined || types.includes(event.type)) &&
     (atLeast === undefined || rank >= severities.indexOf(atLeast)) &&
-    (wanted === undefined || wanted([{ seq: 0, id: opportunity.id, updated_at: 0 }]).length > 0) &&
+    (wanted === undefined || wanted([{ seq: 0, id: opportunity.id, stored_at: 0 }]).length > 0) &&
     matches(filter, opportunity, now)
   );
 }

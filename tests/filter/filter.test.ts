@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
 import { momentOf } from "../../src/filter/kinds.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { noSidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { NOON } from "../support/imports.ts";
 
 /** An opportunity with every field that a filter looks at. */
-const opportunity: Opportunity = {
+const opportunity: WholeOpportunity = {
   id: "0b0a7f5e-0000-5000-8000-000000000000",
   source: { code: "SAM_GOV", name: "SAM.gov", opportunity_id: "N1", url: null },
   title: "Title",
@@ -35,6 +35,7 @@ const opportunity: Opportunity = {
   relationships: { parent_id: null, canonical_id: null },
   created_at: "2026-02-01T12:00:00.000Z",
   updated_at: "2026-02-02T12:00:00.000Z",
+  sidecar: noSidecar,
 };
 
 const isMatch = (json: unknown) => matches(readFilter(json, "the filter"), opportunity, NOON);

@@ -11,6 +11,7 @@ import { emptySummary } from "../../src/import/import-log.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { CHUNK, importFiles } from "../../src/import/run.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
+import { noSidecar } from "../../src/opportunities/opportunity.ts";
 import { addSource } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { onPostgres } from "../support/database-locations.ts";
@@ -28,6 +29,7 @@ import {
   exportOf,
   inScratch,
   NOON,
+  opportunitiesOf,
   ordersOf,
   SECOND,
   type TestCatalog,
@@ -147,6 +149,46 @@ describe("import", () => {
         changes: [{ field: "attachments", previous: [], current: [{ name: "spec.pdf", url: null }] }],
       }),
     ]);
+  });
+
+  test("stores a change of the rest of the sidecar silently, and an import of the same again changes nothing", async () => {
+    const catalog = await aCatalog();
+    const file = (agency_codes: string[]) => [
+      record("N1", {
+        agency_codes,
+        due_dates: [{ at: "2026-06-01T17:00:00-04:00", words: "June 1" }],
+        expires_at: "2027-01-01T00:00:00Z",
+        applicant_types: ["06"],
+        place: { state: "TX" },
+        award: { number: "A1", amount: "5.00" },
+      }),
+    ];
+    await catalog.take([record("N1")]);
+    const before = await documentOf(catalog.db, "N1");
+    for (const codes of [["HHS-NIH11"], ["NSF"]]) {
+      catalog.clock.now += SECOND;
+      expect(await catalog.take(file(codes))).toEqual({ ...NOTHING, read: 1, unchanged: 1 });
+      expect(await documentOf(catalog.db, "N1")).toEqual(before);
+      expect((await eventsOf(catalog.db, "N1")).map(({ type }) => type)).toEqual(["opportunity_added"]);
+      expect((await opportunitiesOf(catalog.db))[0]?.sidecar).toEqual({
+        attachments: [],
+        questions: [],
+        agency_codes: codes,
+        due_dates: [{ at: "2026-06-01T17:00:00-04:00", words: "June 1" }],
+        expires_at: "2027-01-01T00:00:00Z",
+        applicant_types: ["06"],
+        place: { city: null, state: "TX", country: null },
+        award: { number: "A1", date: null, amount: "5.00", awardee: null },
+      });
+      expect(await faults(catalog)).toEqual([]);
+    }
+    const stored = await contentsOf(catalog.db);
+    catalog.clock.now += SECOND;
+    await catalog.take(file(["NSF"]));
+    expect(await contentsOf(catalog.db)).toBe(stored);
+    await catalog.take([record("N1")]); // Without them again: they are gone, and not kept as empty values.
+    expect((await opportunitiesOf(catalog.db))[0]?.sidecar).toEqual(noSidecar);
+    expect(await exportOf(catalog.db)).toEqual([expect.not.stringContaining("agency_codes")]);
   });
 
   test("stores the last of two records with one key in a file", async () => {
@@ -625,6 +667,12 @@ describe("export and import again", () => {
         funding: { amount_min: "0.10", amount_max: "12345678901234567890.10" },
         attachments: [{ name: "a", url: null }],
         questions: [{ question: "Why?", answer: null }],
+        agency_codes: ["HHS-NIH11"],
+        due_dates: [{ at: "2026-06-01T17:00:00-04:00", words: "June 1" }],
+        expires_at: "2027-01-01T00:00:00Z",
+        applicant_types: ["06"],
+        place: { state: "TX", country: "USA" },
+        award: { number: "A1", amount: "5.00" },
         lineage: "L1",
         earlier_ids: ["N0", "A0"],
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Rejection, readNaturalKey, validateRecord } from "../../src/import/validate.ts";
-import { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { noSidecar, Opportunity } from "../../src/opportunities/opportunity.ts";
 
 const names = new Map([["SAM", "SAM.gov"]]);
 const judge = (record: unknown) => validateRecord(record, names);
@@ -37,6 +37,12 @@ const whole = {
   relationships: { parent_id: "0190c4a0-0000-7000-8000-000000000001", canonical_id: "0190c4a0-0000-7000-8000-000000000002" },
   attachments: [{ name: "spec.pdf", url: "https://sam.gov/spec.pdf" }],
   questions: [{ question: "Why?", answer: "Because." }],
+  agency_codes: ["HHS-NIH11"],
+  due_dates: [{ at: "2026-03-31T17:00:00-04:00", words: "March 31, 2026" }],
+  expires_at: "2026-04-30T17:00:00-04:00",
+  applicant_types: ["06", "99"],
+  place: { city: "Akron", state: "OH", country: "USA" },
+  award: { number: "A-1", date: "2026-02-01", amount: "5.00", awardee: "Acme" },
 };
 
 describe("validateRecord()", () => {
@@ -61,8 +67,7 @@ describe("validateRecord()", () => {
         contacts: [],
         value_estimate: null,
         relationships: { parent_id: null, canonical_id: null },
-        attachments: [],
-        questions: [],
+        ...noSidecar,
       },
     });
   });
@@ -78,8 +83,7 @@ describe("validateRecord()", () => {
     expect(JSON.stringify(content)).toBe(JSON.stringify(whole));
     expect(Object.keys(content)).toEqual([
       ...Object.keys(Opportunity.properties).filter((name) => !["id", "created_at", "updated_at"].includes(name)),
-      "attachments",
-      "questions",
+      ...Object.keys(noSidecar),
     ]);
   });
 

@@ -54,6 +54,23 @@ describe.each(engines)("catchUp() on %s", (_, isThere, emptyCatalog) => {
     index.close();
   });
 
+  test.if(isThere)("notices records of which only what is not served changed, and then nothing", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    await take(records(3));
+    await catchUp(db, index);
+    clock.now += SECOND;
+    await take([{ ...record(1), agency_codes: ["NSF"] }]);
+    clock.now += SECOND;
+    await take([record(2, "Other words"), { ...record(0), agency_codes: ["NSF"] }]);
+    expect(await catchUp(db, index)).toBe(3);
+    expect(await catchUp(db, index)).toBe(0);
+    await take([{ ...record(1), agency_codes: ["HHS"] }]); // At the same instant of the clock.
+    expect(await catchUp(db, index)).toBe(1);
+    await expectExact(index, db);
+    index.close();
+  });
+
   test.if(isThere)("builds the index again for another catalog", async () => {
     const [one, other] = [await aCatalog(await emptyCatalog()), await aCatalog(await emptyCatalog())];
     const index = openSearchFile(aDirectory());

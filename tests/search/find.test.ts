@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import fc from "fast-check";
 import { type FieldName, type Filter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { textsOf } from "../../src/filter/texts.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { find, findByNumber, MATCH_BEGIN, MATCH_END, type SearchRequest, type Sort, sorts, whichMayMatch } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
@@ -15,7 +15,7 @@ setDefaultTimeout(300_000);
 /** A day on which some of the records are open. */
 const NOW = Date.parse("2026-04-01T12:00:00Z");
 
-let all: Opportunity[];
+let all: WholeOpportunity[];
 let index: SearchFile;
 
 beforeAll(async () => {
@@ -57,10 +57,10 @@ const samples = {
   min_amount: (o) => amountsOf(o),
   max_amount: (o) => amountsOf(o),
   updated_after: (o) => timesOf(o.updated_at),
-} satisfies Record<FieldName, (opportunity: Opportunity) => string[]>;
+} satisfies Record<FieldName, (opportunity: WholeOpportunity) => string[]>;
 
 /** Words, phrases, beginnings and words that must not occur, from the texts of an opportunity. */
-function wordsOf(opportunity: Opportunity): string[] {
+function wordsOf(opportunity: WholeOpportunity): string[] {
   return textsOf(opportunity).flatMap((text) => {
     const [one = "", two = "", three = ""] = text.split(/\s+/).filter((word) => word.length > 3);
     const prefixes = [two.slice(0, 4), `-${one.slice(0, 3)}`].filter((prefix) => /[\p{L}\p{N}]{2}$/u.test(prefix));
@@ -68,7 +68,7 @@ function wordsOf(opportunity: Opportunity): string[] {
   });
 }
 
-function codesWith({ classifications }: Opportunity, prefix: string): string[] {
+function codesWith({ classifications }: WholeOpportunity, prefix: string): string[] {
   return classifications.tech_taxonomy.filter((code) => code.startsWith(prefix)).map((code) => code.slice(prefix.length));
 }
 
@@ -76,7 +76,7 @@ function timesOf(instant: string | null): string[] {
   return instant === null ? ["30d", "-2w", "12h"] : [instant, instant.slice(0, 10)];
 }
 
-function amountsOf({ funding }: Opportunity): string[] {
+function amountsOf({ funding }: WholeOpportunity): string[] {
   const stated = [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string");
   return [...stated, ...stated.map((amount) => `${amount}${amount.includes(".") ? "" : "."}01`), "0", "250000"];
 }
@@ -124,9 +124,11 @@ describe("a search returns what matches() finds in all records", () => {
   });
 
   test("among some versions, and those that the index does not have yet", () => {
-    const versions = all.map(({ id, updated_at }) => ({ id, updated_at: Date.parse(updated_at) }));
-    const [changed, other] = versions.splice(0, 2).map(({ id, updated_at }) => ({ id, updated_at: updated_at + 1 }));
-    const added = { id: crypto.randomUUID(), updated_at: NOW };
+    const versions = index.sqlite
+      .query<{ id: string; stored_at: number }, []>("select id, stored_at from records order by updated_at, id")
+      .all();
+    const [changed, other] = versions.splice(0, 2).map(({ id, stored_at }) => ({ id, stored_at: stored_at + 1 }));
+    const added = { id: crypto.randomUUID(), stored_at: NOW };
     for (const filter of [
       {},
       { status: ["open"] },
@@ -262,7 +264,7 @@ describe("the words of a search", () => {
 describe("sorting", () => {
   const sorted = (sort: Sort) => {
     const byId = new Map(all.map((opportunity) => [opportunity.id, opportunity]));
-    return search({ sort }).found.map(({ id }) => byId.get(id) as Opportunity);
+    return search({ sort }).found.map(({ id }) => byId.get(id) as WholeOpportunity);
   };
 
   test("by closes has the next deadline first, then those without one, then the past ones", () => {

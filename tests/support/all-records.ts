@@ -3,8 +3,8 @@ import { cpSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { formats } from "../../src/import/formats/all.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalog, aDirectory, documentsOf, NOON } from "./imports.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { aCatalog, aDirectory, NOON, opportunitiesOf } from "./imports.ts";
 import { oncePerRun } from "./once-per-run.ts";
 import { EXCERPTS } from "./real-data.ts";
 
@@ -25,7 +25,7 @@ const files: readonly (readonly [format: string, pattern: string])[] = [
 ];
 
 /** A catalog of all of them in a file. */
-export async function aCatalogOfAll(): Promise<{ db: CatalogDb; all: Opportunity[] }> {
+export async function aCatalogOfAll(): Promise<{ db: CatalogDb; all: WholeOpportunity[] }> {
   const { data, all } = await aDirectoryOfAll();
   return { db: openCatalog(data, NOON), all };
 }
@@ -34,12 +34,12 @@ export async function aCatalogOfAll(): Promise<{ db: CatalogDb; all: Opportunity
  * A data directory with such a catalog, closed, for commands: of the excerpts, which are imported once per run, or of the full files.
  * `dropScratch` removes it.
  */
-export async function aDirectoryOfAll(files = EXCERPTS): Promise<{ data: string; all: Opportunity[] }> {
+export async function aDirectoryOfAll(files = EXCERPTS): Promise<{ data: string; all: WholeOpportunity[] }> {
   const data = aDirectory();
   if (files === EXCERPTS) cpSync(await oncePerRun("all-records", (path) => importAll(files, path)), data, { recursive: true });
   else await importAll(files, data);
   const catalog = openCatalog(data, NOON);
-  const all = (await documentsOf(catalog)) as unknown as Opportunity[];
+  const all = await opportunitiesOf(catalog);
   await catalog.close();
   return { data, all };
 }

@@ -12,6 +12,7 @@ import type { Format } from "../../src/import/format.ts";
 import { records } from "../../src/import/formats/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { importFiles } from "../../src/import/run.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { defaultLocation } from "./database-locations.ts";
 import { rawSql, textOf } from "./sql.ts";
 
@@ -169,6 +170,14 @@ type EventDocument = {
 /** All records as the API returns them, least recently updated first. */
 export async function documentsOf(db: CatalogDb): Promise<Document[]> {
   return parsed(await db.all(rawSql("select document from opportunities order by updated_at, id")));
+}
+
+/** Every opportunity with its sidecar, the least recently updated first. */
+export async function opportunitiesOf(db: CatalogDb): Promise<WholeOpportunity[]> {
+  const rows = await db.all(
+    rawSql<{ document: Uint8Array; sidecar: Uint8Array }>("select document, sidecar from opportunities order by updated_at, id"),
+  );
+  return rows.map(wholeOpportunity);
 }
 
 /** The lines that `export` prints. */

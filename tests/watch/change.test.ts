@@ -1,14 +1,13 @@
 /** A watch whose filter changes at any moment, compared with a model of what its receiver knows. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, matches } from "../../src/filter/filter.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchingEach } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";
 import { changeWatch, requireWatch, resume } from "../../src/watch/watches.ts";
-import { documentsOf, dropScratch, SECOND } from "../support/imports.ts";
+import { dropScratch, opportunitiesOf, SECOND } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { aWatched } from "./watched.ts";
 
@@ -35,7 +34,7 @@ test.each([1, 2, 114])("with seed %i, a receiver is told each change once, and e
   let filter = FILTERS[1] as Filter;
   await watched.add("q", { filter });
   const idsOf = async (wanted: Filter) => {
-    const all = (await documentsOf(db)) as unknown as Opportunity[];
+    const all = await opportunitiesOf(db);
     return new Set(all.filter((each) => matches(wanted, each, clock.now)).map(({ id }) => id));
   };
   const known = await idsOf(filter);

@@ -9,14 +9,13 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { openWatchFile, type WatchFile } from "../../db/sqlite/open.ts";
 import { matches } from "../../src/filter/filter.ts";
-import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";
 import { runWatches } from "../../src/watch/run.ts";
 import { resume } from "../../src/watch/watches.ts";
-import { documentsOf, dropScratch, SECOND } from "../support/imports.ts";
+import { dropScratch, opportunitiesOf, SECOND } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { rawSql } from "../support/sql.ts";
@@ -134,7 +133,7 @@ async function checkAll(watched: Watched, observer: Observer, initial: { members
   for (const id of since.keys()) owe(id, Number.MAX_SAFE_INTEGER);
   expect(got).toEqual([...new Set(got)].sort((left, right) => left - right)); // In the order of the feed, none twice.
   expect([...due].filter((seq) => !got.includes(seq))).toEqual([]);
-  const matching = ((await documentsOf(watched.db)) as unknown as Opportunity[]).filter((each) => matches(FILTER, each, watched.clock.now));
+  const matching = (await opportunitiesOf(watched.db)).filter((each) => matches(FILTER, each, watched.clock.now));
   expect([...since.keys()].sort()).toEqual(matching.map(({ id }) => id).sort());
   return got.length;
 }

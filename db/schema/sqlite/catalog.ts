@@ -61,6 +61,8 @@ export const opportunities = sqliteTable(
     source_opportunity_id: text("source_opportunity_id").notNull(),
     created_at: integer("created_at").notNull(),
     updated_at: integer("updated_at").notNull(),
+    /** When the row was last written, with a change that is not served, too. Never before `updated_at`. (E-56) */
+    stored_at: integer("stored_at").notNull(),
     facet_id: integer("facet_id").notNull(),
     /** `stated` or `dates` (D-37). */
     status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
@@ -71,12 +73,13 @@ export const opportunities = sqliteTable(
     /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
     hash: bytes("hash").notNull(),
     document: bytes("document").notNull(),
-    /** UTF-8 JSON of the parts that the API does not return: attachments, questions. */
+    /** UTF-8 JSON of the parts that the API does not return (`Sidecar` in `opportunities/opportunity.ts`). */
     sidecar: bytes("sidecar").notNull(),
   },
   (table) => [
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id),
+    index("opportunities_stored").on(table.stored_at, table.id),
     index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],

@@ -8,7 +8,7 @@ import { exportHistories, exportLines, exportOpportunities, type Selection } fro
 import { createExportFile } from "../../export/sqlite-file.ts";
 import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveSources } from "../../filter/sources.ts";
-import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
@@ -55,7 +55,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const { source, ...others } = await resolveSources(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;
       const now = cli.machine.now();
-      const isIncluded = isFiltered ? (opportunity: Opportunity) => matches(others, opportunity, now) : undefined;
+      const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
       const selection = { codes: source, isIncluded };
       if (format !== "sqlite") await printAll(cli, db, { ...options, format }, selection);
       else await writeFile(cli, db, options, file ?? "", selection, filter);
@@ -115,11 +115,11 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     machine.printLine(line);
     printed++;
   };
-  const printCsv = (opportunity: Opportunity) => {
+  const printCsv = (opportunity: WholeOpportunity) => {
     machine.printText(csvLineOf(opportunity));
     printed++;
   };
-  const printCommonGrants = (opportunity: Opportunity, history?: OpportunityEvent[]) =>
+  const printCommonGrants = (opportunity: WholeOpportunity, history?: OpportunityEvent[]) =>
     printLine(JSON.stringify(commonGrantsOf(opportunity, history)));
   const printing = {
     ndjson: () => exportLines(db, selection, printLine),

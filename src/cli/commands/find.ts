@@ -3,6 +3,7 @@ import type { CatalogDb } from "../../../db/engine.ts";
 import { csvHeader, csvLineOf } from "../../export/csv.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveSources } from "../../filter/sources.ts";
+import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
@@ -102,7 +103,7 @@ function print({ machine }: Cli, format: Format, { filter, total, next, results,
   const hidden = total > results.length ? shown + more : "";
   const foot = [hidden, freshnessInWords(freshness)].filter((line) => line !== "");
   if (format === "json") {
-    const data = results.map(({ opportunity, snippet }) => ({ ...opportunity, match: snippet && plainSnippet(snippet) }));
+    const data = results.map(({ opportunity, snippet }) => ({ ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet) }));
     machine.printLine(JSON.stringify({ data, total, next_cursor: next, filter, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
@@ -111,7 +112,7 @@ function print({ machine }: Cli, format: Format, { filter, total, next, results,
     const lines = foot.flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
   } else {
-    if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(opportunity));
+    if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(withoutSidecar(opportunity)));
     if (format === "csv")
       machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader + results.map(({ opportunity }) => csvLineOf(opportunity)).join(""));
     if (format === "md") machine.printLine(markdownTable(results));

@@ -4,7 +4,7 @@ import { Failure } from "../../../db/reason.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
-import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../../opportunities/records.ts";
 import { findByNumber } from "../../search/find.ts";
 import { numberOf } from "../../search/number.ts";
@@ -44,7 +44,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
 }
 
 /** By the catalog alone if it has the id. Only a number needs the search index. */
-async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<Opportunity[]> {
+async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
   const byId = await readOpportunities(catalog, [text.toLowerCase()]);
   if (byId.length > 0) return byId;
   const ids = await idsOfUpstreamId(catalog, text);
@@ -52,13 +52,13 @@ async function findOpportunities(cli: Cli, options: SearchOptions, catalog: Cata
   return readOpportunities(catalog, found.slice(0, LISTED));
 }
 
-function severalOf(text: string, opportunities: readonly Opportunity[]): string {
+function severalOf(text: string, opportunities: readonly WholeOpportunity[]): string {
   const lines = opportunities.map(({ id, source, title }) => `${id} (${source.code}, ${title})`);
   return `Cannot show ${text}: several opportunities have this number; give the id of one: ${lines.join("; ")}`;
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page(opportunity: Opportunity, history: readonly OpportunityEvent[], now: EpochMs): string {
+function page(opportunity: WholeOpportunity, history: readonly OpportunityEvent[], now: EpochMs): string {
   const { title, description, summary, eligibility } = opportunity;
   const lines = [
     ...wrapped(oneLine(title), WIDTH),
@@ -75,7 +75,7 @@ function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines];
 }
 
-function factsOf(opportunity: Opportunity, now: EpochMs): [label: string, value: string | null][] {
+function factsOf(opportunity: WholeOpportunity, now: EpochMs): [label: string, value: string | null][] {
   const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source } =
     opportunity;
   const number = numberOf(opportunity);

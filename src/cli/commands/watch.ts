@@ -2,7 +2,7 @@
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
-import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -91,7 +91,7 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-function testMessage({ name, definition }: Watch, sample: readonly Opportunity[], machine: Machine): Message {
+function testMessage({ name, definition }: Watch, sample: readonly WholeOpportunity[], machine: Machine): Message {
   const about = { watch: name, filter: definition.filter };
   const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
   const counts = { new: SAMPLE, changed: 0, left: 0 };

@@ -21,6 +21,8 @@ export type Identity = {
 /** A notice of any layout. What may be undefined is missing in some layouts, so that stored values stay. */
 export type Notice = Identity & {
   organization: Organization;
+  /** The code of the sub-tier, such as `97AS`. */
+  agencyCode?: string;
   type: string;
   archiveDate: string;
   active: string;

@@ -168,6 +168,7 @@ function noticeOfSearch(row: JsonObject): Notice {
       ...(name(1) === "" ? {} : { subAgency: name(1) }),
       ...(office === undefined ? {} : { office: textOf(office.name) }),
     },
+    agencyCode: textOf(organizations[1]?.code),
     deadline: textOf(row.responseDateActual) || inEasternTime(textOf(row.responseDate)),
     statesNot: ["cancelled", "archived", "awarded"],
   };

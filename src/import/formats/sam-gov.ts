@@ -50,6 +50,7 @@ const IDENTITY_COLUMNS = {
 
 /** The columns of its other texts. */
 const TEXT_COLUMNS = {
+  agencyCode: "FPDS Code",
   type: "Type",
   archiveDate: "ArchiveDate",
   active: "Active",
@@ -186,6 +187,7 @@ function noticeOfResponse(response: JsonObject): Notice {
   return {
     ...identityOfResponse(response),
     organization: organizationOf(response),
+    agencyCode: textOf(response.fullParentPathCode).split(".")[1] ?? "",
     type: textOf(response.type),
     archiveDate: textOf(response.archiveDate),
     active: textOf(response.active),
@@ -310,6 +312,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
         infoLink === undefined && resourceLinks === undefined
           ? undefined
           : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
+      agency_codes: notice.agencyCode ? [notice.agencyCode] : undefined,
       earlier_ids: others.length === 0 ? undefined : [...others],
     }),
   };

@@ -33,6 +33,7 @@ const TEXT_COLUMNS = {
   id: "opportunity_id",
   opportunityNumber: "opportunity_number",
   title: "opportunity_title",
+  agencyCode: "agency_code",
   categoryNote: "category_explanation",
   activitiesNote: "funding_category_description",
   eligibility: "applicant_eligibility_description",

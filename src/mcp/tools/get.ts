@@ -1,6 +1,6 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { Type } from "@sinclair/typebox";
-import { Opportunity } from "../../opportunities/opportunity.ts";
+import { Opportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { numberOf } from "../../search/number.ts";
 import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
@@ -28,7 +28,7 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
       const request = { tool: "get", id, source };
       const filters = onlyGiven({ id, source });
-      const [document, version] = [{ opportunity }, opportunity.updated_at];
+      const [document, version] = [{ opportunity: withoutSidecar(opportunity) }, opportunity.updated_at];
       return longResult({ call, request, filters, document, version, cursor }, { opportunity: null }, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         return { data: value, cuts, lines: linesOf(opportunity, call.now), upstream: upstreamTexts(Opportunity, "opportunity") };

@@ -1,6 +1,6 @@
 /** The one opportunity that a tool is asked for. */
 import { Failure } from "../../../db/reason.ts";
-import type { Opportunity } from "../../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
 import type { ToolCall, ToolReader } from "../reader.ts";
 import { codeInWords } from "../upstream-text.ts";
@@ -17,7 +17,7 @@ export async function theOpportunity(
   id: string,
   source: string | undefined,
   call: ToolCall,
-): Promise<Opportunity> {
+): Promise<WholeOpportunity> {
   const found = await reader.get(id, source, call);
   const [opportunity] = found;
   if (opportunity === undefined)

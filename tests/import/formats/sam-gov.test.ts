@@ -13,7 +13,7 @@ const CSV_APRIL = "sam-gov/derived/ContractOpportunitiesFullCSV-20260425.reconst
 /** A row as it stands in the bulk CSV, told by what the test is about. */
 function aRow(fields: Record<string, string> = {}): Record<string, string> {
   const text =
-    "Title,Sol#,Department/Ind.Agency,Sub-Tier,Office,AAC Code,Type,BaseType,SetASideCode,SetASide,ResponseDeadLine,NaicsCode,ClassificationCode,PopCity,PopState,PopCountry,AwardNumber,Award$,Awardee,AdditionalInfoLink,Description";
+    "Title,Sol#,Department/Ind.Agency,Sub-Tier,FPDS Code,Office,AAC Code,Type,BaseType,SetASideCode,SetASide,ResponseDeadLine,NaicsCode,ClassificationCode,PopCity,PopState,PopCountry,AwardNumber,Award$,Awardee,AdditionalInfoLink,Description";
   const people = ["Primary", "Secondary"].flatMap((which) =>
     ["Title", "Fullname", "Email", "Phone"].map((what) => `${which}Contact${what}`),
   );
@@ -142,6 +142,7 @@ describe("real files", () => {
         { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
       ],
       attachments: [],
+      agency_codes: ["5700"],
     });
   });
 
@@ -180,6 +181,7 @@ describe("real files", () => {
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
       attachments: [],
+      agency_codes: ["3600"],
     });
   });
 
@@ -224,6 +226,7 @@ describe("real files", () => {
       },
       contacts: [{ name: "corey roundfield", email: "corey.roundfield@gsa.gov", phone: "720.656.0243", role: "primary" }],
       attachments: [],
+      agency_codes: ["4740"],
     });
     const special = kept.get("N0002426SN-20||Special Notice");
     expect(special?.organization).toEqual({ agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "NAVSEA HQ" });

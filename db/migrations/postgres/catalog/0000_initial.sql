@@ -49,6 +49,7 @@ CREATE TABLE "fundfeed_catalog"."opportunities" (
 	"source_opportunity_id" text collate "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
+	"stored_at" bigint NOT NULL,
 	"facet_id" bigint NOT NULL,
 	"status_basis" text collate "C" NOT NULL,
 	"due_at" bigint,
@@ -99,6 +100,7 @@ CREATE INDEX "facets_agency" ON "fundfeed_catalog"."facets" USING hash ("agency"
 CREATE INDEX "imports_unfinished" ON "fundfeed_catalog"."imports" USING btree ("id") WHERE finished_at is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "opportunities_natural_key" ON "fundfeed_catalog"."opportunities" USING btree ("source","lineage");--> statement-breakpoint
 CREATE INDEX "opportunities_order" ON "fundfeed_catalog"."opportunities" USING btree ("updated_at","id","facet_id","seq");--> statement-breakpoint
+CREATE INDEX "opportunities_stored" ON "fundfeed_catalog"."opportunities" USING btree ("stored_at","id");--> statement-breakpoint
 CREATE INDEX "opportunities_link" ON "fundfeed_catalog"."opportunities" USING hash ("link_key") WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX "opportunities_due" ON "fundfeed_catalog"."opportunities" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "upstream_ids_of_record" ON "fundfeed_catalog"."upstream_ids" USING btree ("opportunity_seq");--> statement-breakpoint

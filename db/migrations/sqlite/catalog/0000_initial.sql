@@ -53,6 +53,7 @@ CREATE TABLE `opportunities` (
 	`source_opportunity_id` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`stored_at` integer NOT NULL,
 	`facet_id` integer NOT NULL,
 	`status_basis` text NOT NULL,
 	`due_at` integer,
@@ -65,6 +66,7 @@ CREATE TABLE `opportunities` (
 CREATE UNIQUE INDEX `opportunities_id_unique` ON `opportunities` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`lineage`);--> statement-breakpoint
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
+CREATE INDEX `opportunities_stored` ON `opportunities` (`stored_at`,`id`);--> statement-breakpoint
 CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `readings` (

@@ -136,7 +136,7 @@ function count(search: HitCounts, { hitCount }: JsonObject, hits: number): void 
 /** The fields that a hit has. Others, such as amounts, text and eligibility, keep the values of the extract or the details. */
 function partOf(
   grant: Grant,
-  { source, title, status, status_display = null, organization, program, dates, classifications }: Draft,
+  { source, title, status, status_display = null, organization, program, dates, classifications, agency_codes }: Draft,
 ): Draft {
   const { type, solicitation_id = null, solicitation_title = null } = program ?? {};
   const { posted_at = null, opens_at = null, closes_at = null } = dates ?? {};
@@ -152,6 +152,7 @@ function partOf(
     // A forecast's hit has only the date on which the forecast itself was posted.
     dates: { posted_at, ...(forecast ? {} : { opens_at }), ...(forecast && closes_at === null ? {} : { closes_at }) },
     ...(tech_taxonomy.length > 0 ? { classifications: { tech_taxonomy } } : {}),
+    ...(agency_codes === undefined ? {} : { agency_codes }),
   };
 }
 
@@ -165,6 +166,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     opportunityNumber: textOf(hit.number),
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
+    agencyCode: textOf(hit.agencyCode),
     status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
     assistanceListings: readListings([hit.cfdaList, hit.alnist].flatMap(arrayOf).map(textOf), warn),
     postDate: isoDate(textOf(hit.openDate)),
@@ -189,10 +191,10 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
   const forecast = isForecast(details);
   const body = objectOf(forecast ? details.forecast : details.synopsis);
   const id = textOf(details.id);
-  const [agency = "", topAgency = ""] = [
-    details.agencyDetails ?? body.agencyDetails,
-    details.topAgencyDetails ?? body.topAgencyDetails,
-  ].map((each) => textOf(objectOf(each).agencyName));
+  const agencyDetails = details.agencyDetails ?? body.agencyDetails;
+  const [agency = "", topAgency = ""] = [agencyDetails, details.topAgencyDetails ?? body.topAgencyDetails].map((each) =>
+    textOf(objectOf(each).agencyName),
+  );
   const listings = [details.cfdas, details.alns].flatMap(arrayOf).map(objectOf);
   const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
   const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
@@ -205,6 +207,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     title: textOf(details.opportunityTitle),
     // The body's own `agencyName` may be a person.
     ...agenciesOf(topAgency, agency),
+    agencyCode: textOf(objectOf(agencyDetails).agencyCode),
     status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
     category: textOf(objectOf(details.opportunityCategory).description),
     categoryNote: textOf(details.opportunityCategoryExplanation),

@@ -109,6 +109,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     title: text("OpportunityTitle", "FundingOppTitle"),
     agency: text("AgencyName", "Agency"),
     subAgency: text("", "Office"),
+    agencyCode: text("AgencyCode"),
     status: forecast ? "forecast" : "posted",
     category: category?.label ?? "",
     categoryNote: text("OpportunityCategoryExplanation"),

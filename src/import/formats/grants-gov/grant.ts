@@ -40,6 +40,8 @@ export type Grant = typeof noTexts & {
   url: string | null;
   /** The upstream's own status, if the layout has one. Archive and close dates may override it. */
   status: "forecast" | "posted" | "closed" | "archived";
+  /** The code of the agency, such as `HHS-NIH11`. Undefined if the layout has none. */
+  agencyCode?: string;
   instruments: readonly Coded[];
   activities: readonly Coded[];
   /** Assistance listing numbers and titles. */
@@ -90,6 +92,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
     eligibility: { requirements: requirementsOf(grant) },
     contacts: contactsOf(grant.contact),
     attachments: attachmentsOf(grant),
+    ...(grant.agencyCode ? { agency_codes: [grant.agencyCode] } : {}),
   };
 }
 

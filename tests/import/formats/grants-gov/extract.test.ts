@@ -88,6 +88,7 @@ describe("real files", () => {
       },
       contacts: [{ name: "Alassane Diakite, Grantor", email: "Nouakchottgrants@state.gov", phone: "45252660", role: "Grantor contact" }],
       attachments: [],
+      agency_codes: ["DOS-MRT"],
     });
   });
 
@@ -205,6 +206,7 @@ describe("real files", () => {
         { name: "DE-FOA-0003450.000001.pdf: Full Announcement", url: `${ATTACHMENTS}/346434` },
         { name: "DE-FOA-0003450.000003.pdf: Full NOFO", url: `${ATTACHMENTS}/346861` },
       ],
+      agency_codes: ["PAMS-SC"],
     });
   });
 
@@ -225,6 +227,7 @@ describe("real files", () => {
         closes_at: "2026-08-30T23:59:59-04:00",
       },
       classifications: { tech_taxonomy: ["ALN:19.441"] },
+      agency_codes: ["DOS-IDN"],
     });
     expect(forecasted).toHaveProperty("record.dates", { posted_at: "2026-07-08T00:00:00-04:00" });
   });
