@@ -2,6 +2,7 @@
  * Stored versions of opportunities whose upstream gives each version its own id (D-30): the record that a version belongs to, and the facts
  * by which later versions are assigned to the same record. `import/versions` has the rules.
  */
+import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, listOf, orIgnore, orUpdate, pick, query, type RowsOf, select } from "../../db/query.ts";
@@ -49,6 +50,16 @@ const versionsOfSeries = query({ source: versions.source, series: listOf(version
     .where(and(eq(versions.source, source), inArray(versions.series, series)))
     .orderBy(asc(opportunities.seq)),
 );
+const readingsByIds = query({ source: versions.source, ids: listOf(versions.upstream_id) }, ({ source, ids }) =>
+  select({
+    upstream_id: versions.upstream_id,
+    reading: fragment<Uint8Array>`${versions.reading}`,
+    ...pick(opportunities, "lineage", "hash"),
+  })
+    .from(versions)
+    .innerJoin(opportunities, eq(opportunities.seq, versions.opportunity_seq))
+    .where(and(eq(versions.source, source), inArray(versions.upstream_id, ids), isNotNull(versions.reading))),
+);
 const recordsByLineages = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
   select({
     lineage: opportunities.lineage,
@@ -76,7 +87,14 @@ const stagesOfSeries = query({ source: versions.source, series: listOf(versions.
 );
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
 const upsertVersion = insertInto(versions, {
-  onConflict: orUpdate([versions.source, versions.upstream_id], versions.posted_at, versions.revision_key, versions.series, versions.title),
+  onConflict: orUpdate(
+    [versions.source, versions.upstream_id],
+    versions.posted_at,
+    versions.revision_key,
+    versions.series,
+    versions.title,
+    versions.reading,
+  ),
 });
 
 /** The record that a version belongs to. */
@@ -132,13 +150,31 @@ export async function listStages(sql: CatalogSql, source: string, series: readon
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 
-/** Stores that a version belongs to a record, and its facts. */
+/** A version that was read before: the lineage and the hash of its record now, and what `readingOf` was then. */
+type StoredReading = RowsOf<typeof readingsByIds>;
+
+/** The stored readings of some versions, by upstream id. */
+export async function findReadings(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, StoredReading>> {
+  const rows = await sql.all(readingsByIds, { source, ids });
+  return new Map(rows.map((row) => [row.upstream_id, row]));
+}
+
+/** The digest of a version's text (`import/source-digest.ts`) and of its record's content when it was read. */
+export function readingOf(digest: Uint8Array, recordHash: Uint8Array): Buffer {
+  return createHash("sha256").update(digest).update(recordHash).digest();
+}
+
+/** A version as it is stored; `digest` is that of the text that it was read from, if its format provides one. */
+type SavedVersion = { source: string; id: string; facts?: VersionFacts | undefined; digest?: Uint8Array | undefined };
+
+/** Stores that a version belongs to a record, its facts, and that it was read when the record had this hash. */
 export async function saveVersion(
   sql: CatalogSql,
   seq: number,
-  { source, id, facts }: { source: string; id: string; facts?: VersionFacts | undefined },
-  shownId: string,
+  { source, id, facts, digest }: SavedVersion,
+  { shown_id, hash }: { shown_id: string; hash: Uint8Array },
 ): Promise<void> {
-  if (id !== shownId) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // Storing the record added `shownId`.
-  if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts });
+  if (id !== shown_id) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // Storing the record added `shown_id`.
+  const reading = digest === undefined ? null : readingOf(digest, hash);
+  if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts, reading });
 }

@@ -11,8 +11,9 @@ import { findLink, mayBeLinked } from "../changes/link.ts";
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
+import { inBatches } from "./batches.ts";
 import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
-import type { Format, FormatContext, Input, Item, LazyItem, Revision } from "./format.ts";
+import type { Format, FormatContext, Input, Item, LazyItem, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
 import { firstCharacter } from "./readers/json-elements.ts";
@@ -66,8 +67,15 @@ export async function runFirstPass(
   const redactContacts = options.redactContacts === true;
   const digestOf = digestUnder([format.name, [...names], redactContacts]);
   const files = await withContent(inputs);
-  const placements = await placeVersions(db, staging.sqlite, format.versions?.in(files), isFirst);
-  const found: FirstPass = { read: 0, rejected: 0, sources: new Set(), newestRestored: undefined, isFirst, placements };
+  const placements = await placeVersions(format.versions?.in(files), { db, staging, digestOf, isFirst });
+  const found: FirstPass = {
+    read: 0,
+    rejected: 0,
+    sources: new Set(placements.settledSources),
+    newestRestored: undefined,
+    isFirst,
+    placements,
+  };
   const { parentsOf } = format.versions ?? {};
   const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, parentsOf, found };
   const lastItems = new Map<Input, Item>();
@@ -78,10 +86,12 @@ export async function runFirstPass(
     warn(message);
   };
   const formatContext: FormatContext = { now: options.asOf ?? now(), warn, incomplete };
-  for await (const batch of batches(format.read(files, formatContext), VALIDATED_AT_ONCE)) {
+  found.read = placements.settledWhole();
+  const items = found.read > 0 ? none() : format.read(files, formatContext);
+  for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);
-    const items = batch.filter((item) => item.isSuperseded !== true);
-    await db.readTransaction((sql) => stageItems(sql, pass, items));
+    const unsettled = batch.filter((item, index) => item.isSuperseded !== true && !placements.isSettled(found.read + index));
+    await db.readTransaction((sql) => stageItems(sql, pass, unsettled));
     found.read += batch.length;
     await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });
   }
@@ -93,6 +103,8 @@ export async function runFirstPass(
   return found;
 }
 
+async function* none(): AsyncIterable<Item> {}
+
 /** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
 async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
   const found: OpenInput[] = [];
@@ -100,21 +112,11 @@ async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
   return found;
 }
 
-async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncIterable<T[]> {
-  let batch: T[] = [];
-  for await (const item of items) {
-    if (batch.push(item) < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
-}
-
 /** What a batch has accepted: records that went through all steps, and lazy items whose digest did not change, which are not read. */
 type Accepted = { record: PreparedRecord; version: PlacedVersion | undefined } | { asStored: LazyItem };
 
-async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): Promise<void> {
-  const { rejects, found } = pass;
+async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): Promise<void> {
+  const items = found.map(opened);
   const newDigests = await findNewDigests(sql, pass, items);
   const accepted: Accepted[] = [];
   for (const item of items) {
@@ -129,19 +131,26 @@ async function stageItems(sql: CatalogSql, pass: Pass, items: readonly Item[]): 
     try {
       accepted.push({ record: await prepare(sql, pass, item, version, newDigests.get(item)), version });
     } catch (error) {
-      rejects.add(item, rejectionOf(error));
-      found.rejected++;
+      pass.rejects.add(item, rejectionOf(error));
+      pass.found.rejected++;
       await notePresent(sql, pass, item, version);
     }
   }
   await stageAccepted(sql, pass, accepted);
 }
 
+/** An item that is read, unless that is left to its digest. */
+type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
+
+function opened(item: Item): OpenedItem {
+  return item.kind === "version" ? { ...item, ...item.read() } : item;
+}
+
 /** The steps from an item to a record that can be staged. Throws a Rejection if it cannot be imported. */
 async function prepare(
   sql: CatalogSql,
   pass: Pass,
-  item: Item,
+  item: OpenedItem,
   version: PlacedVersion | undefined,
   source_digest: Buffer | undefined,
 ): Promise<PreparedRecord> {
@@ -156,7 +165,7 @@ async function prepare(
 type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
 
 /** Reads a lazy item, and completes a partial record. */
-async function complete(sql: CatalogSql, { staging }: Pass, item: Item, version: PlacedVersion | undefined): Promise<Drafted> {
+async function complete(sql: CatalogSql, { staging }: Pass, item: OpenedItem, version: PlacedVersion | undefined): Promise<Drafted> {
   if (item.kind === "rejected") throw new Rejection(item.reason);
   if (item.kind === "lazy") return { draft: item.read() };
   const staged =
@@ -230,7 +239,7 @@ function stage(staging: Staging, record: PreparedRecord, isUnchanged: boolean, v
 async function notePresent(
   sql: CatalogSql,
   { staging, placements, found }: Pass,
-  item: Item,
+  item: OpenedItem,
   version: PlacedVersion | undefined,
 ): Promise<void> {
   if (version !== undefined) placements.drop(version.source, version.id);
@@ -245,14 +254,18 @@ function hasRecordOf(accepted: readonly Accepted[], lineage: string | undefined)
   return accepted.some((each) => ("record" in each ? each.record.lineage : each.asStored.id) === lineage);
 }
 
-function lineageOf(item: Item, version: PlacedVersion | undefined): string | undefined {
+function lineageOf(item: OpenedItem, version: PlacedVersion | undefined): string | undefined {
   const key = naturalKeyOf(item);
   return version?.lineage ?? key?.lineage ?? key?.upstreamId;
 }
 
 /** The digests of the lazy items that must be read, because the stored digest is another or missing. */
-async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, items: readonly Item[]): Promise<Map<Item, Buffer>> {
-  const digests = new Map<Item, Buffer>();
+async function findNewDigests(
+  sql: CatalogSql,
+  { digestOf, isFirst }: Pass,
+  items: readonly OpenedItem[],
+): Promise<Map<OpenedItem, Buffer>> {
+  const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
   for (const [source, ofSource] of Map.groupBy(lazy, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
@@ -266,7 +279,7 @@ async function findNewDigests(sql: CatalogSql, { digestOf, isFirst }: Pass, item
   return digests;
 }
 
-function naturalKeyOf(item: Item): NaturalKey | undefined {
+function naturalKeyOf(item: OpenedItem): NaturalKey | undefined {
   if (item.kind === "record") return readNaturalKey(item.record);
   if (item.kind === "lazy") return usableKey(item.source, undefined, item.id);
   return usableKey(item.source, item.lineage, undefined);

@@ -19,7 +19,7 @@ export type FormatContext = {
 };
 
 /** One entry of a file, and where it stands. */
-export type Item = SourceLine & (RecordItem | LazyItem | RejectedItem);
+export type Item = SourceLine & (RecordItem | LazyItem | VersionItem | RejectedItem);
 
 /** Where an item stands in a file. */
 export type SourceLine = {
@@ -60,6 +60,9 @@ export type LazyItem = {
   read: () => Draft | { [field: string]: unknown };
 };
 
+/** A version that is read only if it must be (`UnreadVersion`). `id` is its upstream id. */
+export type VersionItem = { kind: "version"; source: string; id: string; read: () => RecordItem };
+
 /** An entry that the format rejects. If its source and lineage are known, a snapshot counts the record as present (D-34). */
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
@@ -91,10 +94,19 @@ type Facts = {
   posted: string | null;
 };
 
+/**
+ * A version that is read only if it must be. It and its item, a `VersionItem`, must follow from `digested`, this program, the operator's
+ * settings and the stored record alone: neither is read if all of these are as they were. (E-22)
+ */
+export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
+
 /** For an upstream whose records change their ids. */
 export type Versions = {
-  /** The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. */
-  in: (inputs: readonly Input[]) => AsyncIterable<Version>;
+  /**
+   * The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. Where some are
+   * unread, they are in the order of the items, with undefined for each item that has no version.
+   */
+  in: (inputs: readonly Input[]) => AsyncIterable<Version | UnreadVersion | undefined>;
   /** Lineages of the earlier stages of a version with this key, nearest first. */
   parentsOf?: (series: string, key: string) => readonly string[];
 };

@@ -26,7 +26,7 @@ import {
   type StoredRecord,
 } from "../changes/stored.ts";
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
-import { saveVersion, type VersionFacts } from "../changes/versions.ts";
+import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
@@ -48,6 +48,7 @@ import {
 import { listMovedLinks, type NewLink } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents } from "./versions/parents.ts";
+import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
  * Records in one transaction. It takes some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
@@ -294,7 +295,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
-    await saveVersion(sql, seq, version, source.opportunity_id);
+    await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash });
   for (const event of history) {
     const { type, severity } = event;
     await insertImportedEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at) }, importId);
@@ -357,7 +358,8 @@ async function saveOtherVersions(run: Run): Promise<void> {
     await context.db.transaction(async (sql) => {
       for (const version of versions) {
         const record = await findStored(sql, version.source, version.lineage);
-        if (record !== undefined) await saveVersion(sql, record.seq, version, record.source_opportunity_id);
+        if (record !== undefined)
+          await saveVersion(sql, record.seq, version, { shown_id: record.source_opportunity_id, hash: record.hash });
       }
     });
   }
@@ -366,7 +368,7 @@ async function saveOtherVersions(run: Run): Promise<void> {
 function* otherVersions(
   { otherUpstreamIds }: Staging,
   { placements }: FirstPass,
-): Iterable<(UpstreamId & { facts?: VersionFacts | undefined })[]> {
+): Iterable<(UpstreamId & Partial<Pick<PlacedVersion, "facts" | "digest">>)[]> {
   yield* placements.unsaved();
   yield* otherUpstreamIds();
 }

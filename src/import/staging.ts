@@ -78,6 +78,9 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
   const insertPresent = sqlite.query<unknown, [string, string]>(
     "insert into staged (source, lineage, known) values (?, ?, 0) on conflict do nothing",
   );
+  const insertAllUnchanged = sqlite.query<unknown, [string, string]>(
+    "insert into staged (source, lineage, known, hash) select ?, value, 1, x'' from json_each(?) where true on conflict do nothing",
+  );
   const counts = sqlite.query<Counts, []>(
     `select count(file) as toWrite, count(*) filter (where known and file is null) as unchanged,
        count(*) filter (where file is null and source_digest is not null) as reread
@@ -128,6 +131,11 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
       if (isOlder(source, lineage, rank)) return;
       const id = reread?.indexed.source.opportunity_id;
       put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
+    },
+    /** The same for many records of a source, before any other is put. */
+    putAllUnchanged(source: string, lineages: readonly string[]) {
+      counted = undefined;
+      insertAllUnchanged.run(source, JSON.stringify(lineages));
     },
     /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
     putPresent: (source: string, lineage: string) => void insertPresent.run(source, lineage),

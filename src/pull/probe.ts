@@ -109,7 +109,7 @@ export async function readSample(format: Format, files: ProbeSample["files"], no
     rows.set(kind, [...(rows.get(kind) ?? []), row]);
     try {
       if (item.kind === "rejected") throw new Rejection(item.reason);
-      const record = item.kind === "lazy" ? item.read() : item.record;
+      const record = item.kind === "lazy" ? item.read() : item.kind === "version" ? item.read().record : item.record;
       validateRecord(record, new Map());
       const posted = postedOn(record as Draft);
       if (posted !== undefined && posted <= today && posted > (newest ?? "")) newest = posted;

@@ -1,8 +1,9 @@
 /** Reads files with one format, without a catalog: inputs from real files or texts, and the drafts and reasons that result. */
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Format, Input, Item, LazyItem, Versions } from "../../src/import/format.ts";
+import type { Format, Input, Item, LazyItem, VersionItem, Versions } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { digestUnder } from "../../src/import/source-digest.ts";
 import { openStaging } from "../../src/import/staging.ts";
 import { Rejection, validateRecord } from "../../src/import/validate.ts";
 import { type PlacedVersion, placeVersions } from "../../src/import/versions/placing.ts";
@@ -38,9 +39,11 @@ export async function bytesOf(input: Input): Promise<Buffer> {
 export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
   const warnings = new Set<string>();
   const warn = (message: string) => void warnings.add(message);
-  const items: Exclude<Item, LazyItem>[] = [];
-  for await (const item of format.read(inputs, { now: Date.parse(now), warn, incomplete: warn }))
-    items.push(item.kind === "lazy" ? { ...item, kind: "record", record: item.read() } : item);
+  const items: Exclude<Item, LazyItem | VersionItem>[] = [];
+  for await (const item of format.read(inputs, { now: Date.parse(now), warn, incomplete: warn })) {
+    if (item.kind === "lazy") items.push({ ...item, kind: "record", record: item.read() });
+    else items.push(item.kind === "version" ? { ...item, ...item.read() } : item);
+  }
 
   const drafts = items
     .filter(({ isSuperseded }) => isSuperseded !== true)
@@ -57,7 +60,7 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
 /** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
 async function newestOf(versions: Versions, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
-  const placements = await placeVersions(db, staging.sqlite, versions.in(inputs), true);
+  const placements = await placeVersions(versions.in(inputs), { db, staging, digestOf: digestUnder([]), isFirst: true });
   const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
     if (item.kind !== "record") continue;

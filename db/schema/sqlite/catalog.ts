@@ -123,6 +123,8 @@ export const versions = sqliteTable(
     series: text("series").notNull(),
     title: text("title").notNull(),
     posted_at: integer("posted_at"),
+    /** Digest of the text that it was last read from, and of its record's content then (`import/versions/settled.ts`). */
+    reading: bytes("reading"),
   },
   (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
 );

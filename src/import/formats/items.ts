@@ -1,13 +1,13 @@
 /** What the formats share: from the objects in their files to items, and from the upstream's texts to fields. */
 import { parseInstantMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
-import type { Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
+import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
 import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
 import { naming } from "../readers/input.ts";
 
-/** An element of a file, or why it is none. `line` counts from 1. */
+/** An element of a file, or why it is none. `line` counts from 1. A row of a CSV file has its text. */
 export type FoundElement<Raw = JsonObject> =
-  | { kind: "object"; line: number; raw: Raw }
+  | { kind: "object"; line: number; raw: Raw; text?: string }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
 /** The elements of all files, as `find` finds them in one. Errors name the file. */
@@ -19,16 +19,16 @@ export async function* elementsOf<Element>(
 }
 
 /** What becomes of an element. */
-export type ReadItem = (RecordItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
+export type ReadItem = (RecordItem | VersionItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
 
 /** The items that `read` makes of the elements, if any. What is no element is rejected. */
 export async function* itemsOf<Raw>(
   elements: AsyncIterable<FoundElement<Raw> & { input: Input }>,
-  read: (raw: Raw, place: { input: Input; line: number }) => ReadItem | undefined,
+  read: (raw: Raw, place: { input: Input; line: number; text?: string | undefined }) => ReadItem | undefined,
 ): AsyncIterable<Item> {
   for await (const found of elements) {
     const { input, line, raw } = found;
-    const item = found.kind === "rejected" ? found : read(found.raw, { input, line });
+    const item = found.kind === "rejected" ? found : read(found.raw, { input, line, text: found.text });
     if (item !== undefined) yield { input, line, raw, ...item };
   }
 }
@@ -47,8 +47,8 @@ export async function* rowsIn(
   { bytes }: Input,
   columns: readonly string[],
   encoding?: Encoding,
-): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow }> {
-  for await (const { line, row } of csvRows(bytes(), columns, encoding)) yield { kind: "object", line, raw: row };
+): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow; text: string }> {
+  for await (const { row, ...place } of csvRows(bytes(), columns, encoding)) yield { kind: "object", ...place, raw: row };
 }
 
 /** Values under other names: `names` has the new name of each. */

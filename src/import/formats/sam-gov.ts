@@ -6,7 +6,7 @@ import { easternDate, easternInstant, endOfEasternDate } from "../../text/easter
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { summaryOf } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
+import type { Format, FormatContext, Input, Item, RecordItem, UnreadVersion, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
@@ -100,20 +100,31 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     total = Math.max(total, Number(textOf(objectOf(response).totalRecords)), totalOfSearch(response));
   };
   const notices = elementsOf(inputs, (input) => noticesIn(input, around));
-  for await (const item of itemsOf(notices, (raw) => readNotice(noticeOf(raw), context))) {
+  for await (const item of itemsOf(notices, (raw, { text }) => itemOf(raw, text, context))) {
     count++;
     yield item;
   }
   if (total > count) context.incomplete(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
+/** A row of the CSV is read only if it must be. */
+function itemOf(raw: JsonObject, text: string | undefined, context: FormatContext): ReadItem {
+  const id = text === undefined ? "" : idOfRow(raw);
+  if (id === "") return readNotice(noticeOf(raw), context);
+  return { kind: "version", source: SOURCE, id, read: () => recordItem(noticeOfRow(raw), context) };
+}
+
 function readNotice(notice: Notice, context: FormatContext): ReadItem {
   if (notice.id === "") return rejected("NoticeId must not be blank");
   if (isDraft(notice)) return rejected("the notice is a draft, which is not published");
+  const item = recordItem(notice, context);
+  return notice.isReplaced ? { ...item, isSuperseded: true } : item;
+}
+
+function recordItem(notice: Notice, context: FormatContext): RecordItem {
   const record = toDraft(notice, context);
   const reconcile = (stored: Draft) => reconciled(notice, record, stored);
-  const item = { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } } as const;
-  return notice.isReplaced ? { ...item, isSuperseded: true } : item;
+  return { kind: "record", record, partial: "omits", reconcile, version: { source: SOURCE, id: notice.id } };
 }
 
 /* The layouts */
@@ -231,12 +242,21 @@ function organizationOf(response: JsonObject): Organization {
  * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type, and award notices
  * also the same contract number, because one solicitation leads to many contracts.
  */
-async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version> {
-  for await (const found of elementsOf(inputs, noticesIn)) {
-    if (found.kind === "rejected") continue;
-    const notice = identityOf(found.raw);
-    if (notice.id !== "" && !isDraft(notice)) yield noticeVersion(notice);
+async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version | UnreadVersion | undefined> {
+  for await (const found of elementsOf(inputs, noticesIn)) yield found.kind === "rejected" ? undefined : versionIn(found.raw, found.text);
+}
+
+function versionIn(raw: JsonObject, text: string | undefined): Version | UnreadVersion | undefined {
+  if (text !== undefined) {
+    const id = idOfRow(raw);
+    return id === "" ? undefined : { source: SOURCE, id, digested: text, read: () => noticeVersion(identityOf(raw)) };
   }
+  const notice = identityOf(raw);
+  return notice.id === "" || isDraft(notice) ? undefined : noticeVersion(notice);
+}
+
+function idOfRow(row: JsonObject): string {
+  return textOf(row[IDENTITY_COLUMNS.id]);
 }
 
 /** The version that a notice is. */

@@ -20,16 +20,19 @@ const COMMA = ",".charCodeAt(0);
 const LF = "\n".charCodeAt(0);
 const CR = "\r".charCodeAt(0);
 
-/** The rows after the header, by column name, each with its first line. Columns may have any order, and more are allowed. Throws at a fault. */
+/**
+ * The rows after the header, by column name, each with its first line, and with its text after that of the header. Columns may have any
+ * order, and more are allowed. Throws at a fault.
+ */
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
   columns: readonly string[],
   encoding: Encoding = "utf-8",
-): AsyncIterable<{ line: number; row: CsvRow }> {
-  let header: string[] | undefined;
-  for await (const { line, cells } of csvCells(bytes, encoding)) {
-    if (header === undefined) header = checkedHeader(cells, columns);
-    else yield { line, row: rowOf(header, cells, line) };
+): AsyncIterable<{ line: number; row: CsvRow; text: string }> {
+  let header: { names: string[]; text: string } | undefined;
+  for await (const { line, cells, text } of csvCells(bytes, encoding)) {
+    if (header === undefined) header = { names: checkedHeader(cells, columns), text };
+    else yield { line, row: rowOf(header.names, cells, line), text: header.text + text };
   }
   if (header === undefined) checkedHeader([], columns);
 }
@@ -90,17 +93,19 @@ function rowOf(header: readonly string[], cells: readonly string[], line: number
   return row;
 }
 
-async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<{ line: number; cells: string[] }> {
+type Cells = { line: number; cells: string[]; text: string };
+
+async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Cells> {
   let unfinished = "";
   let pieces = "";
   let line = 1;
 
   /** Takes all whole rows. The rest of the text is the beginning of a row. */
-  function* takeRows(text: string): Iterable<{ line: number; cells: string[] }> {
+  function* takeRows(text: string): Iterable<Cells> {
     let start = 0;
     for (let taken = takeRow(text, start, line); taken !== undefined; taken = takeRow(text, start, line)) {
       refuseLong(taken.end - start);
-      if (!isBlank(taken.cells)) yield { line, cells: taken.cells };
+      if (!isBlank(taken.cells)) yield { line, cells: taken.cells, text: text.slice(start, taken.end) };
       line += linesIn(text, start, taken.end);
       start = taken.end;
     }
@@ -121,7 +126,7 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
   yield* takeRows(unfinished + pieces);
   const last = takeRow(`${unfinished}\n`, 0, line); // The last row may end with the file.
   if (last === undefined) throw new Error(`the file ends inside the quoted field of the row on line ${line}`);
-  if (!isBlank(last.cells)) yield { line, cells: last.cells };
+  if (!isBlank(last.cells)) yield { line, cells: last.cells, text: `${unfinished}\n` };
 }
 
 /** The text of a file in pieces. */

@@ -3,7 +3,6 @@
  * It precedes validation. A version whose id a stored record has stays with that record. The others are placed one by one, oldest first,
  * as if each came in an import of its own; `threads.ts` has the rule. (E-10)
  */
-import type { Database } from "bun:sqlite";
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import {
   findShownVersions,
@@ -15,11 +14,16 @@ import {
 } from "../../changes/versions.ts";
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import type { Item, Version } from "../format.ts";
+import { inBatches } from "../batches.ts";
+import type { Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { usableKey } from "../validate.ts";
+import { createSettled, type Settling } from "./settled.ts";
 import { lineageOf, type Thread } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
+
+/** Versions looked up by one statement before they are read. */
+const TAKEN_AT_ONCE = 100;
 
 /** Characters of a title that are stored and compared. */
 const TITLE_MAX = 500;
@@ -33,12 +37,20 @@ export type PlacedVersion = {
   facts: VersionFacts | undefined;
   /** Its record shows a newer version. This one only adds its id. */
   isOlder: boolean;
+  /** The digest of the text that it was read from; undefined if its format provides none. */
+  digest: Uint8Array | undefined;
 };
 
 /** The versions in the files of one import, each with the record that it belongs to. Empty if the format has no versions. */
 export type Placements = {
   /** The version that an item is; undefined if the format says none. */
   of: (item: Item) => PlacedVersion | undefined;
+  /** Whether the item at this place of the input, counted from 0, need not be read. */
+  isSettled: (place: number) => boolean;
+  /** How many items there are if none of them need be read, otherwise 0. */
+  settledWhole: () => number;
+  /** The sources of the items that need not be read. */
+  settledSources: ReadonlySet<string>;
   /** Whether a version in the files belongs to the record with this lineage. */
   hasRecord: (source: string, lineage: string) => boolean;
   /** Forgets a version whose record was rejected. */
@@ -51,19 +63,24 @@ export type Placements = {
   begunSeries: () => Map<string, string[]>;
 };
 
-/** Places all versions in the files. Keeps them in a table of the staging database. */
-export async function placeVersions(
-  db: CatalogDb,
-  sqlite: Database,
-  versions: AsyncIterable<Version> | undefined,
-  isFirst: boolean,
-): Promise<Placements> {
-  const table = openVersionTable(sqlite);
-  if (versions !== undefined) await placeAll(db, table, versions, isFirst);
+/** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
+export async function placeVersions(versions: ReturnType<Versions["in"]> | undefined, settling: Settling): Promise<Placements> {
+  const { db, staging, isFirst } = settling;
+  const table = openVersionTable(staging.sqlite);
+  const settled = createSettled(settling);
+  if (versions !== undefined) {
+    for await (const found of inBatches(versions, TAKEN_AT_ONCE))
+      for (const { version, digest } of await settled.take(found, table.has))
+        add(table, "read" in version ? version.read() : version, digest);
+    await placeAll(db, table, isFirst);
+  }
   return {
+    isSettled: settled.has,
+    settledWhole: settled.whole,
+    settledSources: settled.sources,
     of(item) {
-      if (item.kind !== "record" || item.version === undefined) return undefined;
-      const row = table.find(item.version.source, item.version.id);
+      const version = item.kind === "version" ? item : item.kind === "record" ? item.version : undefined;
+      const row = version && table.find(version.source, version.id);
       return row === undefined ? undefined : placedOf(row);
     },
     hasRecord: table.hasLineage,
@@ -84,13 +101,12 @@ export function rankOf({ id, facts }: PlacedVersion): Rank | undefined {
   return facts === undefined ? undefined : { at: facts.posted_at ?? Number.MIN_SAFE_INTEGER, id };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older }: VersionRow): PlacedVersion {
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, digest }: VersionRow): PlacedVersion {
   const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
-  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1 };
+  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, digest: digest ?? undefined };
 }
 
-async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncIterable<Version>, isFirst: boolean): Promise<void> {
-  for await (const version of versions) add(table, version);
+async function placeAll(db: CatalogDb, table: VersionTable, isFirst: boolean): Promise<void> {
   if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows));
   for (const rows of table.naming()) await placeFamilies(db, table, rows, isFirst);
   table.placeByIds();
@@ -105,8 +121,8 @@ async function placeAll(db: CatalogDb, table: VersionTable, versions: AsyncItera
   if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
 }
 
-/** A version that occurs twice keeps the facts of the first unless they are provisional, and the more exact time. */
-function add(table: VersionTable, { source, id, facts, others = [] }: Version): void {
+/** A version that occurs twice keeps the facts of the first unless they are provisional, the more exact time, and the digest of the last. */
+function add(table: VersionTable, { source, id, facts, others = [] }: Version, digest: Uint8Array | null): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
@@ -118,11 +134,11 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version): 
   if (known !== undefined) {
     const better = facts !== undefined && isProvisional(known) && facts.key !== facts.series ? { revision_key: key, series } : {};
     const time = hasTime > known.has_time ? { posted_at: at, has_time: hasTime } : {};
-    if (all !== known.others || Object.keys({ ...better, ...time }).length > 0) table.update({ ...known, ...better, ...time, others: all });
+    table.update({ ...known, ...better, ...time, others: all, digest });
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, others: all });
+  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, others: all, digest });
 }
 
 function othersOf(row: VersionRow | undefined): string[] {

@@ -6,6 +6,9 @@ import { batches } from "../staging.ts";
 /** Rows or keys looked up by one statement. */
 const READ_AT_ONCE = 200;
 
+/** What the catalog does not have yet: facts, or the digest of a text that was read. */
+const UNSAVED = "(not is_saved or digest is not null)";
+
 export type VersionRow = {
   n: number;
   source: string;
@@ -30,9 +33,11 @@ export type VersionRow = {
   begins: number;
   /** The catalog already has all of this. */
   is_saved: number;
+  /** The digest of its last text; null if its format provides none. */
+  digest: Uint8Array | null;
 };
 
-type NewVersion = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others">;
+type NewVersion = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others" | "digest">;
 
 export type VersionKey = { source: string; revision_key: string; series: string };
 
@@ -43,7 +48,7 @@ export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
        posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
-       begins integer not null default 0, is_saved integer not null default 0)`,
+       begins integer not null default 0, is_saved integer not null default 0, digest blob)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
@@ -53,19 +58,20 @@ export function openVersionTable(sqlite: Database) {
     sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, NewVersion>(
-    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, others)
-     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $others)`,
+    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, others, digest)
+     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $others, $digest)`,
   );
   const update = sqlite.prepare<unknown, VersionRow>(
     `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
-       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, begins = $begins, is_saved = $is_saved
+       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, begins = $begins, is_saved = $is_saved,
+       digest = $digest
      where n = $n`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
   const others = rows<[number]>(`n > ? and is_other order by n limit ${READ_AT_ONCE}`);
   const naming = rows<[number]>(`n > ? and others is not null order by n limit ${READ_AT_ONCE}`);
   const unsaved = rows<[number]>(
-    `n > ? and not is_saved and not exists (
+    `n > ? and ${UNSAVED} and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
      ) order by n limit ${READ_AT_ONCE}`,
   );
@@ -87,11 +93,12 @@ export function openVersionTable(sqlite: Database) {
   const ofIds = rows<[string, string]>("source = ? and id in (select value from json_each(?)) order by posted_at, id");
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
-  const unsavedOf = rows<[string, string]>("source = ? and lineage = ? and not is_saved");
+  const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
   const begun = sqlite.prepare<VersionKey, []>("select distinct source, series from versions where begins order by source, series");
 
   return {
+    has: (source: string, id: string): boolean => find.get(source, id) !== null,
     find: (source: string, id: string): VersionRow | undefined => find.get(source, id) ?? undefined,
     add: (version: NewVersion) => void add.run(version),
     update: (row: VersionRow) => void update.run(row),

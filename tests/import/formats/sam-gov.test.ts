@@ -410,8 +410,8 @@ test("earlier stages of the same number and office may be the parent, the neares
   const stage = (NoticeId: string, BaseType: string) => aRow({ NoticeId, BaseType, Type: BaseType, "Sol#": "S1", "AAC Code": "X1" });
   const input = json(stage("d", "Award Notice"), stage("c", "Solicitation"), stage("a", "Sources Sought"), stage("e", "Special Notice"));
   const parents = [];
-  for await (const { facts } of samGov.versions?.in([input]) ?? [])
-    if (facts !== undefined) parents.push(samGov.versions?.parentsOf?.(facts.series, facts.key));
+  for await (const version of samGov.versions?.in([input]) ?? [])
+    if (version !== undefined && "facts" in version) parents.push(samGov.versions?.parentsOf?.(version.facts.series, version.facts.key));
   expect(parents).toEqual([
     ["S1|X1|Solicitation", "S1|X1|Combined Synopsis/Solicitation", "S1|X1|Presolicitation", "S1|X1|Sources Sought"],
     ["S1|X1|Presolicitation", "S1|X1|Sources Sought"],

@@ -91,6 +91,7 @@ CREATE TABLE "fundfeed_catalog"."versions" (
 	"series" text collate "C" NOT NULL,
 	"title" text collate "C" NOT NULL,
 	"posted_at" bigint,
+	"reading" "bytea",
 	CONSTRAINT "versions_source_upstream_id_pk" PRIMARY KEY("source","upstream_id")
 );
 --> statement-breakpoint

@@ -101,6 +101,7 @@ CREATE TABLE `versions` (
 	`series` text NOT NULL,
 	`title` text NOT NULL,
 	`posted_at` integer,
+	`reading` blob,
 	PRIMARY KEY(`source`, `upstream_id`)
 );
 --> statement-breakpoint

@@ -1,0 +1,73 @@
+/**
+ * Settled versions need not be read: their text was read before, when their record had its present content, so reading it again would
+ * change nothing (D-32). They are staged as unchanged before any other version is. (E-22)
+ */
+import type { CatalogDb } from "../../../db/engine.ts";
+import { findReadings, readingOf } from "../../changes/versions.ts";
+import type { UnreadVersion, Version } from "../format.ts";
+import type { Staging } from "../staging.ts";
+
+/** What tells settled versions from others. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
+export type Settling = { db: CatalogDb; staging: Staging; digestOf: (text: string) => Buffer; isFirst: boolean };
+
+/** A version in the files, its place among all items, counted from 0, and the digest of its text. */
+type Placed = { version: Version | UnreadVersion; place: number; digest: Buffer | null };
+
+/** Finds the settled versions of an import. */
+export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
+  const places = new Set<number>();
+  const sources = new Set<string>();
+  let seen = 0;
+
+  /** Stages the settled versions of a source, and returns the others. */
+  async function settle(source: string, versions: readonly Placed[], isPending: (id: string) => boolean): Promise<Placed[]> {
+    const ids = versions.map(({ version }) => version.id);
+    const readings = await db.readTransaction((sql) => findReadings(sql, source, ids));
+    const others: Placed[] = [];
+    const otherIds = new Set<string>();
+    const lineages: string[] = [];
+    for (const each of versions) {
+      const { id } = each.version;
+      const known = readings.get(id);
+      const isRead = known !== undefined && each.digest !== null && readingOf(each.digest, known.hash).equals(known.reading);
+      // The last text of a version that occurs twice counts, so it is read if the one before is.
+      if (isRead && !otherIds.has(id) && !isPending(id)) {
+        places.add(each.place);
+        lineages.push(known.lineage);
+      } else {
+        others.push(each);
+        otherIds.add(id);
+      }
+    }
+    if (lineages.length > 0) sources.add(source);
+    staging.putAllUnchanged(source, lineages);
+    return others;
+  }
+
+  return {
+    /** Takes the versions of the next items, and returns those that must be read. Among them is each version that is pending already. */
+    async take(
+      found: readonly (Version | UnreadVersion | undefined)[],
+      isPending: (source: string, id: string) => boolean,
+    ): Promise<Omit<Placed, "place">[]> {
+      const first = seen;
+      const nothingPending = places.size === seen;
+      seen += found.length;
+      const versions = found.flatMap((version, index) => {
+        if (version === undefined) return [];
+        return [{ version, place: first + index, digest: "digested" in version ? digestOf(version.digested) : null }];
+      });
+      if (isFirst) return versions;
+      const unsettled: Placed[] = [];
+      for (const [source, ofSource] of Map.groupBy(versions, ({ version }) => version.source))
+        unsettled.push(...(await settle(source, ofSource, (id) => !nothingPending && isPending(source, id))));
+      return unsettled;
+    },
+    /** Whether the item at this place has a settled version. */
+    has: (place: number) => places.has(place),
+    /** How many items there are if all are settled, otherwise 0. */
+    whole: () => (places.size === seen ? seen : 0),
+    /** The sources of the settled versions. */
+    sources: sources as ReadonlySet<string>,
+  };
+}
