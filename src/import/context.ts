@@ -13,10 +13,10 @@ import { openStaging, type Staging } from "./staging.ts";
 const [WAIT_MS, RETRY_EVERY_MS] = [10 * 60_000, 200];
 
 export type ImportOptions = RejectsOptions & {
-  snapshot: boolean;
-  allowRemovals: boolean;
+  snapshot?: boolean | undefined;
+  allowRemovals?: boolean | undefined;
   /** The instant of a backfill. */
-  asOf: EpochMs | undefined;
+  asOf?: EpochMs | undefined;
   /** Imports no contacts, and removes them from stored events and rejects files. */
   redactContacts?: boolean;
 };

@@ -18,9 +18,6 @@ import { lines } from "../text/lines.ts";
 import type { Item } from "./format.ts";
 import type { Rejection } from "./validate.ts";
 
-/** Levels that are written of a value too deep for JSON.stringify. */
-const LEVELS_KEPT = 100;
-
 /** Reasons that are reported, most common first. */
 const REASONS_SHOWN = 5;
 /** Reasons that are counted. There can be any number, because some contain names of fields. */
@@ -41,10 +38,10 @@ export type Rejects = {
 export type RejectsOptions = {
   files: readonly string[];
   /** One rejects file for all inputs. */
-  rejects: string | undefined;
+  rejects?: string | undefined;
   /** Directory for the rejects of inputs that are outside of it and of the working directory. */
   rejectsDirectory?: string | undefined;
-  dryRun: boolean;
+  dryRun?: boolean | undefined;
   redactContacts?: boolean;
 };
 
@@ -74,7 +71,7 @@ export function createRejects(options: RejectsOptions): Rejects {
     const file = rejectsFileOf(item.input.name, options);
     const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
     open.set(file, descriptor);
-    const record = options.redactContacts ? "null" : (item.json ?? jsonOf(item.raw));
+    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(item.raw ?? null));
     // Not `writeSync`, which may write a part without an error when the disk is nearly full.
     writeFileSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
   }
@@ -172,23 +169,6 @@ async function rewritten(file: string): Promise<boolean> {
   if (hadSome) renameSync(partial, file);
   else rmSync(partial);
   return hadSome;
-}
-
-/** JSON of a value, without what is nested too deep to be written. */
-function jsonOf(raw: unknown): string {
-  try {
-    return JSON.stringify(raw ?? null);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return JSON.stringify(shallow(raw, LEVELS_KEPT));
-  }
-}
-
-function shallow(value: unknown, levels: number): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (levels === 0) return "…";
-  if (Array.isArray(value)) return value.map((item) => shallow(item, levels - 1));
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shallow(inner, levels - 1)]));
 }
 
 /** Opens the partial file before anything is stored, so that a file that cannot be written fails the import early. */

@@ -73,7 +73,7 @@ export async function importFiles(context: ImportContext, format: Format, option
       format: format.name,
       files: await digestsOf(inputs),
       sources: [...firstPass.sources].sort(),
-      snapshot: options.snapshot,
+      snapshot: options.snapshot === true,
       asOf: options.asOf,
       startedAt: context.now(),
     };

@@ -19,11 +19,11 @@ export type Pull = {
   fallback?: URL | undefined;
   key: string | undefined;
   /** Directory to keep the downloaded files in. */
-  keep: string | undefined;
+  keep?: string | undefined;
   /** Downloads and imports even an unchanged file. */
-  force: boolean;
-  allowRemovals: boolean;
-  rejects: string | undefined;
+  force?: boolean | undefined;
+  allowRemovals?: boolean | undefined;
+  rejects?: string | undefined;
   redactContacts?: boolean;
 };
 
@@ -71,16 +71,8 @@ async function importFetched(context: ImportContext, job: Pull, { files, known, 
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
   if (insteadOf !== undefined) context.notify(`${upstream.name}: ${insteadOf}`);
   // What stands in for a failed download is never everything.
-  const options = {
-    files,
-    snapshot: upstream.snapshot && insteadOf === undefined,
-    allowRemovals,
-    asOf: undefined,
-    dryRun: false,
-    rejects,
-    redactContacts,
-  };
-  const outcome = await importFiles(context, upstream.format, options);
+  const snapshot = upstream.snapshot && insteadOf === undefined;
+  const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
   if (outcome.read === 0 && upstream.neverEmpty) throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, known).catch(refuseAfterImport);
   // The directory of the downloaded files is removed, so reasons name the file alone.

@@ -89,7 +89,7 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
       const path = join(directory, basename(file)); // Files embedded in a compiled program cannot be read in pieces.
       await Bun.write(path, Bun.file(file));
       const context = { db, directory, now: machine.now, notify: () => undefined, progress: () => undefined };
-      const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
+      const options = { files: [path], snapshot, allowRemovals: true, asOf: Date.parse(asOf) };
       added += (await importFiles(context, format, options)).added;
     }
     return added;

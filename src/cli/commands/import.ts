@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { Argument } from "commander";
-import type { ImportOptions, ImportProgress } from "../../import/context.ts";
+import type { ImportProgress } from "../../import/context.ts";
 import { importEvents } from "../../import/events.ts";
 import { formats } from "../../import/formats/all.ts";
 import { openInput } from "../../import/readers/input.ts";
@@ -50,7 +50,8 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
     if (!names.includes(name)) importing.error(`error: ${await missingFormat(name)}`);
     if (files.length === 0) importing.error("error: missing required argument 'file'");
     const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
-    const importOptions = { ...optionsOf(files, options), redactContacts: isRedactingContacts(cli, options) };
+    const rejectsDirectory = options.database === undefined ? options.data : ".";
+    const importOptions = { ...options, files, rejectsDirectory, redactContacts: isRedactingContacts(cli, options) };
     let hasBegun = false;
     const work = (stop: AbortSignal) =>
       withContext(cli, options, (context) => {
@@ -84,19 +85,4 @@ async function missingFormat(file: string): Promise<string> {
   input?.close();
   const hint = found === undefined ? "" : `; the file looks like ${found.what}`;
   return `the format is missing: ${commandFor(found?.format ?? "FORMAT", file)}${hint}`;
-}
-
-function optionsOf(
-  files: readonly string[],
-  { snapshot, allowRemovals, asOf, dryRun, rejects, data, database }: GivenOptions,
-): ImportOptions {
-  return {
-    files,
-    snapshot: snapshot === true,
-    allowRemovals: allowRemovals === true,
-    asOf,
-    dryRun: dryRun === true,
-    rejects,
-    rejectsDirectory: database === undefined ? data : ".",
-  };
 }

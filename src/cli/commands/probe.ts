@@ -7,14 +7,13 @@ import { type Probe, type ProbeResult, probe } from "../../pull/probe.ts";
 import type { ShapeFinding } from "../../pull/shape.ts";
 import { type Upstream, upstreams } from "../../pull/upstreams.ts";
 import { temporaryDirectory } from "../../runtime/left-behind.ts";
-import { randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
-import { baseOf, baseUrl, contactOption, keyOf, needsKey } from "./pull.ts";
+import { baseOf, baseUrl, contactOption, keyOf, needsKey, netOf } from "./pull.ts";
 
 type ProbeOptions = OutputOptions & { from?: URL; allowHttp?: true; contact?: string };
 
@@ -69,15 +68,8 @@ async function probeAll(
   options: ProbeOptions,
   waiting: ProbeWaiting & Pick<Net, "stop">,
 ): Promise<Row[]> {
-  const { env, now, showProgress } = cli.machine;
-  const net = {
-    ...waiting,
-    allowHttp: options.allowHttp === true,
-    contact: options.contact,
-    now,
-    random: () => randomFraction(cli.machine),
-    progress: () => undefined,
-  };
+  const { env, showProgress } = cli.machine;
+  const net = netOf(cli.machine, options, waiting, () => undefined);
   const rows: Row[] = [];
   const directory = temporaryDirectory("probe");
   try {

@@ -64,14 +64,7 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
 async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
   const { machine } = cli;
   const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
-  const net = {
-    ...waiting,
-    allowHttp: options.allowHttp === true,
-    contact: options.contact,
-    now: machine.now,
-    random: () => randomFraction(machine),
-    progress: downloadProgress(cli),
-  };
+  const net = netOf(machine, options, waiting, downloadProgress(cli));
   const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job)).finally(() => machine.showProgress(""));
 
   if (options.every === undefined) {
@@ -88,23 +81,24 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
   });
 }
 
+/** What downloads need from outside. */
+export function netOf(
+  machine: Machine,
+  { allowHttp = false, contact }: { allowHttp?: boolean; contact?: string },
+  waiting: Pick<Net, "timeouts" | "wait" | "stop">,
+  progress: Net["progress"],
+): Omit<Net, "hosts"> {
+  return { ...waiting, allowHttp, contact, now: machine.now, random: () => randomFraction(machine), progress };
+}
+
 function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
-  const { from, keep, force, allowRemovals, database } = options;
+  const { from, database } = options;
   const { name } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
   const key = keyOf(env, upstream);
   if (key === "") throw new Failure(`Cannot pull ${name}: ${needsKey(upstream)}`);
   const base = baseOf(env, upstream, from);
-  return {
-    upstream,
-    base,
-    fallback: fallbackOf(env, upstream, base),
-    key,
-    keep,
-    force: force === true,
-    allowRemovals: allowRemovals === true,
-    rejects,
-  };
+  return { ...options, upstream, base, fallback: fallbackOf(env, upstream, base), key, rejects };
 }
 
 /** The key from the environment; "" if it is missing, `undefined` if the upstream needs none. */
