@@ -60,26 +60,15 @@ function noExtract({ base }: Visit): Error {
   return new Failure(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(base)}`);
 }
 
-/** Every opportunity that is forecast or posted now, as search hits. */
-export async function fetchGrantsGovSearch(visit: Visit): Promise<Fetched> {
-  const { files } = await savePages(visit, searchFor(visit));
-  return { files };
-}
-
 /** The details of every opportunity that is forecast or posted. */
 export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
-  const { records } = await savePages(visit, searchFor(visit));
+  const { records } = await savePages(visit, grantsGovSearch(visit));
   return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
-}
-
-/** The newest opportunities that are forecast or posted, as search hits. */
-export async function sampleGrantsGovSearch(visit: Visit): Promise<ProbeSample> {
-  return (await samplePage(visit, searchFor(visit))).sample;
 }
 
 /** The details of one opportunity, posted if there is one. */
 export async function sampleGrantsGovDetails(visit: Visit): Promise<ProbeSample> {
-  const { sample, records: hits } = await samplePage(visit, searchFor(visit));
+  const { sample, records: hits } = await samplePage(visit, grantsGovSearch(visit));
   const { total } = sample;
   const hit = hits.find(({ docType }) => docType !== "forecast") ?? hits[0];
   if (hit === undefined) return { files: [], total };
@@ -96,7 +85,8 @@ function detailsAt(visit: Visit, id: string): DownloadRequest {
   return jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) });
 }
 
-function searchFor(visit: Visit): PagedSearch {
+/** Every opportunity that is forecast or posted now, as search hits, the newest first. */
+export function grantsGovSearch(visit: Visit): PagedSearch {
   return {
     name: "hits",
     request: (size, before) => searchAt(visit, size, before),

@@ -18,6 +18,12 @@ export type PagedSearch = {
   id: (record: JsonObject) => unknown;
 };
 
+/** How `pull` and `probe` visit an upstream that publishes the pages of a search: all of them, and the first. */
+export const visitsOf = (search: (visit: Visit) => PagedSearch) => ({
+  fetch: async (visit: Visit) => ({ files: (await savePages(visit, search(visit))).files }),
+  probe: async (visit: Visit) => (await samplePage(visit, search(visit))).sample,
+});
+
 /** Saves every page as a file. Returns the paths, and the records by id. Throws unless the number of distinct records equals the total. */
 export async function savePages(visit: Visit, search: PagedSearch): Promise<{ files: string[]; records: Map<string, JsonObject> }> {
   const { name } = search;

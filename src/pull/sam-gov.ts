@@ -5,7 +5,7 @@ import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { wholeRows } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
-import { type PagedSearch, samplePage, savePages } from "./pages.ts";
+import type { PagedSearch } from "./pages.ts";
 import { type Fetched, fetchKnownFile, jsonAt, type ProbeSample, readBeginning, type Visit } from "./visit.ts";
 
 const CSV = "ContractOpportunitiesFullCSV.csv";
@@ -21,17 +21,7 @@ export async function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined>
 }
 
 /** The notices of the last three days. */
-export async function fetchSamGovApi(visit: Visit): Promise<Fetched> {
-  const { files } = await savePages(visit, noticeSearch(visit));
-  return { files };
-}
-
-/** A few notices of the last three days. */
-export async function sampleSamGovApi(visit: Visit): Promise<ProbeSample> {
-  return (await samplePage(visit, noticeSearch(visit))).sample;
-}
-
-function noticeSearch(visit: Visit): PagedSearch {
+export function samGovSearch(visit: Visit): PagedSearch {
   return {
     name: "notices",
     request: (size, _, page) => noticesAt(visit, size, page),

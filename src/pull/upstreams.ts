@@ -16,14 +16,14 @@ import { fetchDsip, sampleDsip } from "./dsip.ts";
 import {
   fetchGrantsGovDetails,
   fetchGrantsGovExtract,
-  fetchGrantsGovSearch,
+  grantsGovSearch,
   sampleGrantsGovDetails,
   sampleGrantsGovExtract,
-  sampleGrantsGovSearch,
 } from "./grants-gov.ts";
 import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
+import { visitsOf } from "./pages.ts";
 import { permitted } from "./robots.ts";
-import { fetchSamGovApi, fetchSamGovCsv, sampleSamGovApi, sampleSamGovCsv } from "./sam-gov.ts";
+import { fetchSamGovCsv, samGovSearch, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
 import type { Fetched, ProbeSample, Visit } from "./visit.ts";
 
@@ -76,8 +76,7 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false, // It lacks closed opportunities.
     neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
-    fetch: fetchGrantsGovSearch,
-    probe: sampleGrantsGovSearch,
+    ...visitsOf(grantsGovSearch),
   },
   {
     name: "grants-gov-details",
@@ -108,8 +107,7 @@ export const upstreams: readonly Upstream[] = [
     neverEmpty: false,
     base: "https://api.sam.gov/opportunities/v2/",
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
-    fetch: fetchSamGovApi,
-    probe: sampleSamGovApi,
+    ...visitsOf(samGovSearch),
   },
   {
     name: "sbir-gov",
