@@ -48,13 +48,10 @@ export type Selection = {
 
 /** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
 export async function exportLines(db: CatalogDb, selection: Selection, take: (line: string) => void): Promise<void> {
-  const { isIncluded } = selection;
-  await db.readTransaction(async (sql) => {
-    await eachBatch(sql, selection, async (rows) => {
-      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(row)));
-      const ids = await upstreamIdsOf(sql, included);
-      for (const row of included) take(lineOf(row, ids.get(row.seq) ?? []));
-    });
+  await eachBatch(db, selection, async (sql, rows) => {
+    const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
+    const ids = Map.groupBy(found, ({ seq }) => seq);
+    for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
   });
 }
 
@@ -64,14 +61,8 @@ export async function exportOpportunities(
   selection: Selection,
   take: (opportunity: WholeOpportunity) => void,
 ): Promise<void> {
-  const { isIncluded = () => true } = selection;
-  await db.readTransaction(async (sql) => {
-    await eachBatch(sql, selection, (rows) => {
-      for (const row of rows) {
-        const opportunity = wholeOpportunity(row);
-        if (isIncluded(opportunity)) take(opportunity);
-      }
-    });
+  await eachBatch(db, selection, (_, rows) => {
+    for (const row of rows) take(wholeOpportunity(row));
   });
 }
 
@@ -81,35 +72,33 @@ export async function exportHistories(
   selection: Selection,
   take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
-  const { isIncluded = () => true } = selection;
-  await db.readTransaction(async (sql) => {
-    await eachBatch(sql, selection, async (rows) => {
-      const included = rows
-        .map((row) => ({ row, opportunity: wholeOpportunity(row) }))
-        .filter(({ opportunity }) => isIncluded(opportunity));
-      const found = await sql.all(eventsOfRows, { seqs: included.map(({ row }) => row.seq) });
-      const histories = Map.groupBy(found, ({ seq }) => seq);
-      for (const { row, opportunity } of included) {
-        take(
-          opportunity,
-          (histories.get(row.seq) ?? []).map(({ document }) => JSON.parse(utf8.decode(document))),
-          utf8.decode(row.document),
-        );
-      }
-    });
+  await eachBatch(db, selection, async (sql, rows) => {
+    const found = await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
+    const histories = Map.groupBy(found, ({ seq }) => seq);
+    for (const row of rows) {
+      const history = (histories.get(row.seq) ?? []).map(({ document }): OpportunityEvent => JSON.parse(utf8.decode(document)));
+      take(wholeOpportunity(row), history, utf8.decode(row.document));
+    }
   });
 }
 
-async function eachBatch(sql: CatalogSql, { codes, report }: Selection, take: (rows: Row[]) => void | Promise<void>): Promise<void> {
-  const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
-  let read = 0;
-  const takeBatch = async (rows: Row[]) => {
-    await take(rows);
-    read += rows.length;
-    await report?.(read, counted?.records ?? 0);
-  };
-  if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
-  else await sql.each(recordsOfSources, { codes }, takeBatch);
+/** Calls `take` with the selected rows, batch by batch, in one read transaction. */
+async function eachBatch(
+  db: CatalogDb,
+  { codes, isIncluded, report }: Selection,
+  take: (sql: CatalogSql, rows: readonly Row[]) => void | Promise<void>,
+): Promise<void> {
+  await db.readTransaction(async (sql) => {
+    const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
+    let read = 0;
+    const takeBatch = async (rows: Row[]) => {
+      await take(sql, isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(row))));
+      read += rows.length;
+      await report?.(read, counted?.records ?? 0);
+    };
+    if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
+    else await sql.each(recordsOfSources, { codes }, takeBatch);
+  });
 }
 
 const utf8 = new TextDecoder();
@@ -119,10 +108,4 @@ function lineOf({ source_opportunity_id, lineage, status_basis, document, sideca
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}}`;
-}
-
-/** The upstream ids of records, sorted, by row number. */
-async function upstreamIdsOf(sql: CatalogSql, rows: readonly Row[]): Promise<Map<number, UpstreamId[]>> {
-  const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
-  return Map.groupBy(found, ({ seq }) => seq);
 }
