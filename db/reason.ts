@@ -41,6 +41,15 @@ export function failureWith(error: unknown, addition: string): Error {
   return causeOf(error) instanceof Failure ? new Failure(message, { cause: error }) : new Error(message, { cause: error });
 }
 
+/** Returns what `work` does. Throws a Failure that says what could not be done, such as "Cannot write x", and why. */
+export function attempt<T>(failure: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Failure(`${failure}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
 /** The message of Drizzle's own error is the statement with its parameters. */
 function causeOf(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error;

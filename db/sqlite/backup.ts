@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { identityOf } from "../file-identity.ts";
 import { requireOwnFile } from "../own-file.ts";
-import { codeOf, Failure, reasonOf } from "../reason.ts";
+import { attempt, codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { type CatalogFile, fileNames, hasWatches, requireOwnLog, type StateFile, type WatchFile } from "./open.ts";
@@ -52,7 +52,7 @@ export function backUp(
     sqlite.query("vacuum into ?").run(partial);
   };
   const names = copied.map((kind) => fileNames[kind]).sort();
-  return naming(`Cannot back up to ${directory}`, () => {
+  return attempt(`Cannot back up to ${directory}`, () => {
     if (existsSync(directory)) {
       refuseSame(directory, data);
       using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
@@ -75,10 +75,10 @@ export function restore(
   { report = () => undefined, copy = copyFileSync }: { report?: BackupReport; copy?: (from: string, to: string) => void } = {},
 ): void {
   const restored = kinds.filter((kind) => kind !== "watch" || hasWatches(directory));
-  naming(`Cannot restore from ${directory}`, () => {
+  attempt(`Cannot restore from ${directory}`, () => {
     for (const kind of restored) refuseUnfinished(directory, fileNames[kind]);
   });
-  naming(`Cannot restore ${data}`, () => {
+  attempt(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
     using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
@@ -245,13 +245,5 @@ function checkCopy(path: string, kind: Kind): void {
     throw new Error(`the copy of ${fileNames[kind]} cannot be trusted: ${reasonOf(error)}`, { cause: error });
   } finally {
     sqlite.close();
-  }
-}
-
-function naming<T>(action: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new Failure(`${action}: ${reasonOf(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 /** Where the change feed goes: standard output or a file, in one of the formats. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { Failure, reasonOf } from "../../db/reason.ts";
+import { attempt, Failure } from "../../db/reason.ts";
 import { type FeedFilter, readWindow } from "../events/feed.ts";
 import { atomPrinter } from "../feed/atom.ts";
 import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer } from "../feed/printers.ts";
@@ -43,13 +43,7 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
       finish: machine.syncOutput,
       abandon: () => undefined,
     };
-  const naming = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw new Failure(`Cannot write ${path}: ${reasonOf(error)}`, { cause: error });
-    }
-  };
+  const naming = <T>(work: () => T): T => attempt(`Cannot write ${path}`, work);
   const file: Replacement = naming(() => replaceFile(path, format === "atom" ? PUBLIC : PRIVATE));
   return {
     stopIfAsked: stopPoint(machine, new Failure(`Cannot write ${path}: it was stopped`)),

@@ -32,6 +32,12 @@ export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "s
   };
 }
 
+/** Returns a function that shows how many of all records a step has come to. */
+export function recordReporter(machine: Pick<Machine, "now" | "showProgress">, step: string): (done: number, total: number) => void {
+  const report = progressReporter(machine);
+  return (done, total) => report({ step, done, total, unit: "records" });
+}
+
 /** The most important part comes first: a narrow terminal cuts off the rest. */
 export function progressLine(
   { step, done, unit, rateUnit, total, share = total ? done / total : undefined }: ProgressState,

@@ -1,23 +1,15 @@
 /** The key for a server, and whether it may be sent there. */
-import { readFileSync } from "node:fs";
-import { Failure, messageOf } from "../../db/reason.ts";
+import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { readText } from "../runtime/read-text.ts";
 
 /** The API key from a file, or else from FUNDFEED_KEY. `action` is what the error says cannot be done: "mirror". */
 export function readKey({ env }: Machine, file: string | undefined, action: string): string {
-  const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readKeyFile(file)).trim();
+  const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readText(file)).trim();
   const from = file ?? "FUNDFEED_KEY";
   if (key === "") throw new Failure(`Cannot ${action}: put the API key into ${from}`);
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot ${action}: ${from} does not contain an API key`);
   return key;
-}
-
-function readKeyFile(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new Failure(`Cannot read the API key: ${messageOf(error)}`);
-  }
 }
 
 /** Whether nobody on the network can read the key: over TLS, or on this machine. */

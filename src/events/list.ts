@@ -17,7 +17,7 @@ const seqById = query({ id: opportunities.id }, ({ id }) =>
 /** The type as the API returns it: `unknown` if it is none of `eventTypes`. */
 export const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
 
-const page = (withTypes: boolean, withInsignificant: boolean) =>
+const page = (withInsignificant: boolean) =>
   query(
     {
       opportunity_seq: events.opportunity_seq,
@@ -36,17 +36,14 @@ const page = (withTypes: boolean, withInsignificant: boolean) =>
             eq(events.opportunity_seq, opportunity_seq),
             sql`(${events.detected_at}, ${events.id}) < (${time}, ${id})`,
             gt(events.detected_at, since),
-            withTypes ? inArray(shownType, types) : undefined,
+            inArray(shownType, types),
             withInsignificant ? undefined : notInArray(events.severity, [...insignificant]),
           ),
         )
         .orderBy(desc(events.detected_at), desc(events.id))
         .limit(limit),
   );
-const pages = {
-  everyType: { significant: page(false, false), all: page(false, true) },
-  someTypes: { significant: page(true, false), all: page(true, true) },
-};
+const [significantPage, wholePage] = [page(false), page(true)];
 
 /** The last and the first instant of JavaScript's dates. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
@@ -61,17 +58,14 @@ export async function listOpportunityEvents(
 ): Promise<ListPage | undefined> {
   const opportunity = await db.get(seqById, { id: opportunityId });
   if (opportunity === undefined) return undefined;
-  const rows = await db.all(
-    pages[filter.type === undefined ? "everyType" : "someTypes"][filter.include_insignificant ? "all" : "significant"],
-    {
-      opportunity_seq: opportunity.seq,
-      time: after?.time ?? LAST,
-      id: after?.id ?? "",
-      since: filter.since?.ms ?? FIRST,
-      types: filter.type ?? [],
-      limit: limit + 1, // One more than asked: its presence is `has_more`, without a count.
-    },
-  );
+  const rows = await db.all(filter.include_insignificant ? wholePage : significantPage, {
+    opportunity_seq: opportunity.seq,
+    time: after?.time ?? LAST,
+    id: after?.id ?? "",
+    since: filter.since?.ms ?? FIRST,
+    types: filter.type ?? eventTypes,
+    limit: limit + 1, // One more than asked: its presence is `has_more`, without a count.
+  });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
 import { markOwnFile, requireOwnFile } from "../../db/own-file.ts";
-import { Failure, reasonOf } from "../../db/reason.ts";
+import { attempt } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { completeTables, createFileTables, type FileProgress, type Put, putInto } from "../sql/file.ts";
 
@@ -15,7 +15,7 @@ type ExportFile = { put: Put; finish: (pause: (next: FileProgress) => Promise<vo
 export function createExportFile(path: string, { filter, madeAt }: { filter: string; madeAt: string }): ExportFile {
   const target = targetOf(path);
   const partialPath = `${target}.partial`;
-  try {
+  return attempt(`Cannot export into ${path}`, () => {
     refuseOtherFile(target);
     rmSync(partialPath, { force: true }); // Left by a killed export.
     closeSync(openSync(partialPath, "wx", 0o600));
@@ -42,9 +42,7 @@ export function createExportFile(path: string, { filter, madeAt }: { filter: str
         if (existsSync(partialPath) && statSync(partialPath).ino === ino) rmSync(partialPath);
       },
     };
-  } catch (error) {
-    throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
-  }
+  });
 }
 
 /** A journal of the file that is replaced would be applied to the new one. */

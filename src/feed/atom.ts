@@ -66,17 +66,11 @@ ${url === undefined ? "" : `    <link rel="alternate" href="${xml(url)}"/>\n`}  
 }
 
 function htmlOf(title: string, changes: readonly string[], facts: string, url: string | undefined): string {
-  const heading = url === undefined ? html(title) : `<a href="${html(url)}">${html(title)}</a>`;
-  return `<p>${heading}</p><ul>${changes.map((words) => `<li>${html(words)}</li>`).join("")}</ul><p>${html(facts)}</p>`;
+  const heading = url === undefined ? Bun.escapeHTML(title) : `<a href="${Bun.escapeHTML(url)}">${Bun.escapeHTML(title)}</a>`;
+  return `<p>${heading}</p><ul>${changes.map((words) => `<li>${Bun.escapeHTML(words)}</li>`).join("")}</ul><p>${Bun.escapeHTML(facts)}</p>`;
 }
 
 /** XML has no way to write most control characters. They are shown as \uXXXX, and so are those that reorder text. */
 function xml(text: string): string {
-  return html(oneLine(text.toWellFormed()).replace(/[\ufffe\uffff]/g, "\ufffd"));
+  return Bun.escapeHTML(oneLine(text.toWellFormed()).replace(/[\ufffe\uffff]/g, "\ufffd"));
 }
-
-function html(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
-}
-
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };

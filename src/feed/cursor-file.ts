@@ -1,6 +1,6 @@
 /** Keeps a position in the feed in a file, with the identity of the catalog that it belongs to. */
-import { readFileSync } from "node:fs";
-import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { attempt } from "../../db/reason.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { replaceText } from "../runtime/replace-file.ts";
 import { isObject, parseJson } from "../text/json-value.ts";
@@ -10,9 +10,8 @@ export class BadCursorFile extends Error {}
 
 /** The position in the file; `undefined` if there is no file yet. Throws a BadCursorFile if it is damaged or of another catalog. */
 export function readCursorFile(path: string, catalog: string): FeedPosition | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  const stored = parseJson(text);
+  if (!existsSync(path)) return undefined;
+  const stored = parseJson(attempt(`Cannot read ${path}`, () => readFileSync(path, "utf8")));
   if (!isObject(stored) || typeof stored.catalog !== "string" || !isPosition(stored.position))
     throw new BadCursorFile("It must be a whole cursor file; put it back from a backup, or delete it to start again.");
   if (stored.catalog !== catalog)
@@ -22,20 +21,7 @@ export function readCursorFile(path: string, catalog: string): FeedPosition | un
 
 /** Returns once the position is on disk. */
 export function saveCursorFile(path: string, catalog: string, position: FeedPosition): void {
-  try {
-    replaceText(path, `${JSON.stringify({ catalog, position })}\n`);
-  } catch (error) {
-    throw new Failure(`Cannot save the position in ${path}: ${reasonOf(error)}`, { cause: error });
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw new Failure(`Cannot read ${path}: ${reasonOf(error)}`, { cause: error });
-  }
+  attempt(`Cannot save the position in ${path}`, () => replaceText(path, `${JSON.stringify({ catalog, position })}\n`));
 }
 
 function isPosition(value: unknown): value is FeedPosition {

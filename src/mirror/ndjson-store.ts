@@ -5,7 +5,7 @@
 import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { fingerprintOf } from "../../db/file-identity.ts";
-import { Failure, reasonOf } from "../../db/reason.ts";
+import { attempt } from "../../db/reason.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { lines } from "../text/lines.ts";
@@ -86,13 +86,11 @@ function scopePathOf(path: string): string {
 /** Writes the scope to a file next to the copy before the copy exists. Throws if the copy exists without it: another program made it then. */
 function storeScope(path: string, scope: Scope): void {
   const scopePath = scopePathOf(path);
-  try {
+  attempt(`Cannot keep a copy in ${path}`, () => {
     if (!existsSync(path)) writeFileSync(scopePath, scopeText(scope), { flush: true });
     else if (existsSync(scopePath)) requireScope(readFileSync(scopePath, "utf8"), scope);
     else throw new Error(`it exists, but ${scopePath}, which names the server of a copy, does not; use another file`);
-  } catch (error) {
-    throw new Failure(`Cannot keep a copy in ${path}: ${reasonOf(error)}`);
-  }
+  });
 }
 
 /** The mark of the copy: the `updated_at` of the first line. */

@@ -10,7 +10,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog, withState } from "../databases.ts";
 import { printResult } from "../output.ts";
-import { progressReporter } from "../progress.ts";
+import { recordReporter } from "../progress.ts";
 
 /** Most faults that are listed of one file. The first ones show what happened; a million more would not. */
 const FAULTS_MAX = 100;
@@ -40,8 +40,7 @@ export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
 /** A database that cannot be opened is a fault. A missing one is not, as long as the other one exists. */
 async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
   const { catalog, state } = options.database === undefined ? fileNames : schemas;
-  const report = progressReporter(cli.machine);
-  const progress = (done: number, total: number) => report({ step: "checking", done, total, unit: "records" });
+  const progress = recordReporter(cli.machine, "checking");
   const results = await Promise.allSettled([
     faultsOf(
       catalog,

@@ -16,7 +16,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
-import { progressLine, progressReporter } from "../progress.ts";
+import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
@@ -105,10 +105,8 @@ type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
 async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
-  const reportProgress = progressReporter(machine);
-  const report = (done: number, total: number) => reportProgress({ step: "exporting", done, total, unit: "records" });
   // On a terminal, the records themselves show the progress.
-  const selection = machine.terminal() === undefined ? { ...chosen, report } : chosen;
+  const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
   const printLine = (line: string) => {

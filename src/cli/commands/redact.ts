@@ -16,7 +16,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { withImportContext } from "../import-context.ts";
 import { formatCount, printResult } from "../output.ts";
-import { progressReporter } from "../progress.ts";
+import { recordReporter } from "../progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
@@ -37,7 +37,7 @@ export function redactCommand(command: CliCommand, cli: Cli): CliCommand {
           throw new Failure(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
         // Waits for a running import, and removes what a killed one left.
         return withStaging(context, async () => {
-          const erased = await redactStored(db, codes, now(), progressOf(cli));
+          const erased = await redactStored(db, codes, now(), recordReporter(cli.machine, "reading"));
           cli.machine.showProgress("");
           const stored = { ...erased, complete: await vacuum(cli, db) };
           await redactFiles(context).catch(refuseAfterRecords);
@@ -53,17 +53,12 @@ export function redactCommand(command: CliCommand, cli: Cli): CliCommand {
 async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string[] | undefined): Promise<void> {
   const counted = await withCatalog(cli, { ...options, mode: "read" }, async (db) => {
     await requireSources(db, codes ?? [], "redact");
-    return rehearseRedaction(db, codes, progressOf(cli));
+    return rehearseRedaction(db, codes, recordReporter(cli.machine, "reading"));
   });
   cli.machine.showProgress("");
   printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
   for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
-}
-
-function progressOf({ machine }: Cli): (done: number, total: number) => void {
-  const report = progressReporter(machine);
-  return (done, total) => report({ step: "reading", done, total, unit: "records" });
 }
 
 function formatRedacted({ records, events }: Redacted): string {
