@@ -9,7 +9,7 @@ import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
-import { cutText } from "./marks.tsx";
+import { cutText, TwinsLeftOut } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
@@ -26,7 +26,7 @@ const TITLE_MAX = 110;
 const ACCEPTING = ["forecast", "pre_release", "open", "closing_soon"];
 
 type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
-type Shown = { days: readonly Day[]; total: number; isPartial: boolean; today: string };
+type Shown = { days: readonly Day[]; total: number; twins: number; isPartial: boolean; today: string };
 
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
@@ -56,7 +56,8 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const dates = Array.from({ length: DAYS + 1 }, (_, n) => later(sunday, n));
   const starts = dates.map((date) => startOf(date) ?? Number.NaN);
   const period = { since: starts[0] ?? now, until: starts[DAYS] ?? now };
-  const deadlines = listDeadlines(index, { status: ACCEPTING, ...form.resolved }, period, now, COUNTED_MAX);
+  const most = { limit: COUNTED_MAX, allSources: form.allSources };
+  const { deadlines, twins } = listDeadlines(index, { status: ACCEPTING, ...form.resolved }, period, now, most);
   const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ closes_at }) => isWithin(closes_at, starts[n], starts[n + 1])));
   const listed = new Map((await readListed(catalog, byDay)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
@@ -64,7 +65,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
     count: ofDay.length,
     opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
-  return { days, total: deadlines.length, isPartial: deadlines.length === COUNTED_MAX, today };
+  return { days, total: deadlines.length, twins, isPartial: deadlines.length === COUNTED_MAX, today };
 }
 
 function isWithin(at: EpochMs, since = 0, until = 0): boolean {
@@ -88,7 +89,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
   );
 }
 
-function Calendar({ shown: { days, total, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
+function Calendar({ shown: { days, total, twins, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];
   const count = `${isPartial ? "more than " : ""}${total.toLocaleString("en-US")}`;
   return (
@@ -103,6 +104,7 @@ function Calendar({ shown: { days, total, isPartial, today }, form: { given } }:
           <a href={addressOf(PATH, { ...given, from: later(first, DAYS) })}>Later</a>
         </nav>
       </div>
+      <TwinsLeftOut twins={twins} address={addressOf(PATH, { ...given, all_sources: "yes" })} />
       <p class="weekdays" aria-hidden="true">
         {days.slice(0, 7).map(({ date }) => (
           <span key={date}>{weekdayInWords(date)}</span>

@@ -5,12 +5,13 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { defaultSort, type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
 import { numberOf } from "../search/number.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
-import { awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge, TwinsLeftOut } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { Due, Relative } from "./times.tsx";
@@ -20,7 +21,12 @@ const PAGE_SIZE = 20;
 const COUNTED_MAX = 10_000;
 export const TITLE_MAX = 600;
 
-type Result = { opportunity: WholeOpportunity; snippet: string | null; lastChange: OpportunityEvent | undefined };
+type Result = {
+  opportunity: WholeOpportunity;
+  twins: readonly WholeOpportunity[];
+  snippet: string | null;
+  lastChange: OpportunityEvent | undefined;
+};
 
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
@@ -30,7 +36,14 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
   if (errors.size > 0) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
   const { sort, after } = given;
-  const search = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: PAGE_SIZE, countAtMost: COUNTED_MAX + 1 };
+  const search = {
+    filter: form.resolved,
+    sort: sort as Sort | undefined,
+    after,
+    limit: PAGE_SIZE,
+    countAtMost: COUNTED_MAX + 1,
+    allSources: form.allSources,
+  };
   const page = find(index, search, now);
   const results = await readResults(catalog, page.found);
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
@@ -42,13 +55,12 @@ function isSort(text: string): boolean {
 
 async function readResults(catalog: CatalogDb, found: readonly Found[]): Promise<Result[]> {
   const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
-  const opportunities = await readOpportunities(
-    catalog,
-    found.map(({ id }) => id),
-  );
+  const ids = found.map(({ id }) => id);
+  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
   const changes = await Promise.all(opportunities.map(({ id }) => lastChangeOf(catalog, id)));
   return opportunities.map((opportunity, n) => ({
     opportunity,
+    twins: twins.get(opportunity.id) ?? [],
     snippet: snippets.get(opportunity.id) ?? null,
     lastChange: changes[n],
   }));
@@ -63,7 +75,7 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
 
 type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly Result[]; page?: FoundPage };
 
-function FindBody({ form, now, results, page: { total, next } = { total: 0, found: [], next: null } }: BodyProps) {
+function FindBody({ form, now, results, page: { total, twins, next } = { total: 0, twins: 0, found: [], next: null } }: BodyProps) {
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -77,6 +89,7 @@ function FindBody({ form, now, results, page: { total, next } = { total: 0, foun
           <h2 id="found" class="count">
             {countInWords(total)}
           </h2>
+          <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
           <ol class="results">
             {results.map((result) => (
               <ResultItem key={result.opportunity.id} result={result} now={now} />
@@ -124,7 +137,7 @@ function SortField({ form }: { form: SearchForm }) {
   return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={form.given.sort ?? ""} />;
 }
 
-function ResultItem({ result: { opportunity, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {
+function ResultItem({ result: { opportunity, twins, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {
   const { id, title, status, dates, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.code];
   return (
@@ -141,6 +154,7 @@ function ResultItem({ result: { opportunity, snippet, lastChange }, now }: { res
           .map((fact) => (
             <span key={fact}>{cutText(fact, 200)}</span>
           ))}
+        <AlsoAtLinks twins={twins} />
       </p>
       {snippet !== null && <Snippet text={snippet} />}
       {lastChange !== undefined && (

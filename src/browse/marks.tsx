@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
 import { amountInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { opportunityAddress } from "./addresses.ts";
 
 /** Severities by shape as well as by color: the shape fits a box of 16. */
 const shapes: Readonly<Record<Severity, string>> = {
@@ -45,6 +46,32 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
   if (min !== undefined && max === undefined) return `from ${min}`;
   if (max !== undefined && min === undefined) return `up to ${max}`;
   return max ?? funding?.display ?? undefined;
+}
+
+/** "also at NSF, SBIR.gov", each with its page; nothing without twins. */
+export function AlsoAtLinks({ twins }: { twins: readonly Opportunity[] }) {
+  if (twins.length === 0) return null;
+  return (
+    <span>
+      also at{" "}
+      {twins.map(({ id, source }, n) => (
+        <>
+          {n > 0 && ", "}
+          <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
+        </>
+      ))}
+    </span>
+  );
+}
+
+/** How many records were left out because another one of their opportunity is shown, and where each is; nothing if none was. */
+export function TwinsLeftOut({ twins, address }: { twins: number; address: string }) {
+  if (twins === 0) return null;
+  return (
+    <p class="quiet">
+      {twins.toLocaleString("en-US")} more {twins === 1 ? "record" : "records"} of the same opportunities. <a href={address}>Show each</a>
+    </p>
+  );
 }
 
 /** A name and what it has, in a list of facts. */

@@ -7,10 +7,9 @@ import { listOpportunityEvents } from "../events/list.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
-import { listNaming } from "../search/related.ts";
-import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { webAddress } from "../text/web-address.ts";
@@ -21,6 +20,8 @@ import { awardsInWords, cutText, Fact, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Due, Exact, Relative } from "./times.tsx";
 
+/** More parts are shown when the reader asks for them. */
+const PARTS_OPEN = 5;
 /** Events on a page of the history. */
 const EVENTS = 50;
 const UUID = /^[0-9a-f-]{36}$/i;
@@ -28,12 +29,12 @@ const UUID = /^[0-9a-f-]{36}$/i;
 const [TEXT_MAX, FACT_MAX] = [100_000, 3000];
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
-export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
+export async function opportunityPage({ catalog, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
   if (opportunity === undefined) return undefined;
   const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
-  const linked = await readLinked(catalog, index, opportunity);
+  const linked = await readLinked(catalog, opportunity);
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
@@ -52,22 +53,15 @@ async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | 
   return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
 }
 
-type Linked = { opportunity: WholeOpportunity; relation: string };
+/** The same opportunity in other sources, the one that it belongs to, and those that belong to it. */
+type Linked = Belonging & { twins: readonly WholeOpportunity[] };
 
-/** The same opportunity in other sources, the one that it follows from, and those that follow from it. */
-async function readLinked(catalog: CatalogDb, index: SearchFile, { id, relationships }: WholeOpportunity): Promise<Linked[]> {
-  const { canonical_id, parent_id } = relationships;
-  const relations = new Map([
-    ...[canonical_id, ...listNaming(index, "canonical_id", id)].map((each) => [each, "The same opportunity"] as const),
-    ...listNaming(index, "parent_id", id).map((each) => [each, "Followed by"] as const),
-    [parent_id, "Follows from"] as const,
-  ]);
-  const ids = [...relations.keys()].filter((each) => each !== null).filter((each) => each !== id);
-  const opportunities = await readOpportunities(catalog, ids);
-  return opportunities.map((opportunity) => ({ opportunity, relation: relations.get(opportunity.id) ?? "" }));
+async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity): Promise<Linked> {
+  const twins = (await readTwins(catalog, [opportunity.id])).get(opportunity.id) ?? [];
+  return { twins, ...(await readBelonging(catalog, opportunity)) };
 }
 
-type BodyProps = { opportunity: WholeOpportunity; linked: readonly Linked[]; history: History; now: EpochMs };
+type BodyProps = { opportunity: WholeOpportunity; linked: Linked; history: History; now: EpochMs };
 
 function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
   const { title, status, status_display, dates, source, description, summary, eligibility } = opportunity;
@@ -92,7 +86,7 @@ function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
           <a href="#history">What changed</a>
         </p>
       </header>
-      {linked.length > 0 && <LinkedRecords linked={linked} />}
+      <LinkedRecords opportunity={opportunity} linked={linked} />
       <div class="columns">
         <div class="main">
           <section class="prose" aria-labelledby="description">
@@ -118,17 +112,38 @@ function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
   );
 }
 
-function LinkedRecords({ linked }: { linked: readonly Linked[] }) {
+function LinkedRecords({ opportunity, linked: { twins, parent, parts, total } }: { opportunity: WholeOpportunity; linked: Linked }) {
+  if (twins.length + parts.length === 0 && parent === undefined) return null;
+  const { canonical_id } = opportunity.relationships;
   return (
     <section class="linked" aria-label="Related records">
       <ul>
-        {linked.map(({ opportunity: { id, title, source }, relation }) => (
-          <li key={id}>
-            {relation} at {source.name}: <a href={opportunityAddress(id)}>{cutText(title, 200)}</a>
-          </li>
+        {twins.map((twin) => (
+          <LinkedRecord key={twin.id} relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"} record={twin} />
         ))}
+        {parent !== undefined && <LinkedRecord relation="Belongs to" record={parent} />}
       </ul>
+      {parts.length > 0 && (
+        <details open={parts.length <= PARTS_OPEN}>
+          <summary>Parts and later stages ({total.toLocaleString("en-US")})</summary>
+          <ul>
+            {parts.map((part) => (
+              <LinkedRecord key={part.id} relation={numberInWords(part)} record={part} />
+            ))}
+            {total > parts.length && <li class="quiet">{(total - parts.length).toLocaleString("en-US")} more</li>}
+          </ul>
+        </details>
+      )}
     </section>
+  );
+}
+
+function LinkedRecord({ relation, record: { id, title, source, status } }: { relation: string; record: WholeOpportunity }) {
+  return (
+    <li>
+      {cutText(relation, 200)} at {cutText(source.name, 200)}: <a href={opportunityAddress(id)}>{cutText(title, 200)}</a>{" "}
+      <StatusBadge status={status} />
+    </li>
   );
 }
 

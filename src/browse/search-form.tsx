@@ -17,6 +17,8 @@ export type SearchForm = {
   /** The filter to search with: without `OTHER`, which stands for codes of the catalog. */
   resolved: Filter;
   given: Readonly<Record<string, string>>;
+  /** Whether every record is shown, also several of one opportunity. */
+  allSources: boolean;
   /** By field: why its value is refused. "" has what belongs to no field. */
   errors: ReadonlyMap<string, string>;
   /** The named sources. */
@@ -30,10 +32,11 @@ type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
 export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams, own: OwnFields): Promise<SearchForm> {
   const given = givenIn(query);
   const errors = new Map<string, string>();
-  const known = [...fieldNames, ...Object.keys(own)];
+  const fieldsHere: OwnFields = { ...own, all_sources: (text) => text === "yes" };
+  const known = [...fieldNames, ...Object.keys(fieldsHere)];
   for (const [name, text] of Object.entries(given)) {
     if (!known.includes(name)) errors.set("", `There is no filter "${name}"${didYouMean(name, known)}.`);
-    else if (own[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
+    else if (fieldsHere[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
   }
   const filter = readFilters(given, errors);
   const resolved = await resolveSources(catalog, filter, "find").catch((error: unknown) => {
@@ -41,7 +44,8 @@ export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams,
     errors.set("source", `${capitalized(error.reason)}.`);
     return filter;
   });
-  return { filter, resolved, given, errors, sources: [...(await listSources(catalog)), { code: "OTHER", name: "others" }] };
+  const allSources = given.all_sources === "yes";
+  return { filter, resolved, given, allSources, errors, sources: [...(await listSources(catalog)), { code: "OTHER", name: "others" }] };
 }
 
 function readFilters(given: Readonly<Record<string, string>>, errors: Map<string, string>): Filter {
@@ -110,6 +114,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
           <div class="groups">
             {ownFilters}
             <Filters form={form} />
+            <AllSourcesField form={form} />
           </div>
           <button type="submit">Apply filters</button>
         </details>
@@ -145,6 +150,21 @@ function Filters({ form }: { form: SearchForm }) {
         );
       })}
     </>
+  );
+}
+
+function AllSourcesField({ form }: { form: SearchForm }) {
+  return (
+    <section class="group">
+      <h2>Records</h2>
+      <fieldset aria-label="Records" {...describedBy("all_sources", form)}>
+        <label class="choice">
+          <input type="checkbox" name="all_sources" value="yes" checked={form.allSources} />
+          every source's record of an opportunity
+        </label>
+        <Hint name="all_sources" errors={form.errors} help="" />
+      </fieldset>
+    </section>
   );
 }
 
@@ -228,12 +248,14 @@ export function describedBy(name: string, { errors }: Pick<SearchForm, "errors">
 
 /** The filters in words, each with a link to the same page without it. */
 function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<FormProps, "action" | "form" | "now">) {
-  const active = filterNames.flatMap((name) => {
+  const active: { name: string; words: string; without: string }[] = filterNames.flatMap((name) => {
     const value = filter[name];
     if (value === undefined || errors.has(name)) return [];
     const field = fields[name] as unknown as Field<unknown>;
     return [{ name, words: wordOf(field.words(value, now)), without: addressOf(action, omit(given, name)) }];
   });
+  if (given.all_sources === "yes")
+    active.push({ name: "all_sources", words: "every source's record", without: addressOf(action, omit(given, "all_sources")) });
   if (active.length === 0) return null;
   return (
     <ul class="active" aria-label="Filters that apply">

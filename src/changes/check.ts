@@ -152,6 +152,8 @@ function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): 
   if (!isSameHash(rendered.hash, row.hash)) yield "its hash does not match its content";
   if (linkKeyOf(content) !== row.link_key) yield "its link key does not match its content";
   if (row.updated_at > row.stored_at) yield "it was updated after it was stored";
+  const { canonical_id, parent_id } = content.relationships;
+  if (canonical_id !== row.canonical_id || parent_id !== row.parent_id) yield "its relationships differ from its document's";
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
   if (!isFacetOf(facet, row, content)) yield "its facet does not match its document";

@@ -25,6 +25,8 @@ const updateOpportunity = query(
     "status_basis",
     "due_at",
     "link_key",
+    "canonical_id",
+    "parent_id",
     "hash",
     "document",
     "sidecar",
@@ -91,6 +93,7 @@ export async function insertRecord(
     status_basis,
     due_at: dueOf(decision, now),
     link_key: linkKeyOf(indexed),
+    ...indexed.relationships,
     hash: rendered.hash,
     sidecar: sidecarOf(rendered),
   });
@@ -130,6 +133,7 @@ export async function updateRecord(
     status_basis,
     due_at,
     link_key: linkKeyOf(indexed),
+    ...indexed.relationships,
     hash,
     sidecar: sidecarOf(rendered),
   });

@@ -72,7 +72,7 @@ export type IndexedFields = StatusTerms & {
   organization: Pick<Content["organization"], "agency">;
   program: Pick<Content["program"], "type" | "solicitation_id">;
   dates: Content["dates"];
-  relationships: Pick<Content["relationships"], "canonical_id">;
+  relationships: Content["relationships"];
 };
 
 /**
@@ -106,7 +106,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
     organization: { agency: organization.agency },
     program: { type: program.type, solicitation_id: program.solicitation_id },
     dates,
-    relationships: { canonical_id: relationships.canonical_id },
+    relationships,
   };
 }
 

@@ -20,6 +20,11 @@ export function addFilterOptions(command: CliCommand): CliCommand {
   );
 }
 
+/** Adds the option that shows each record, not one of each opportunity. */
+export function addAllSourcesOption(command: CliCommand): CliCommand {
+  return command.option("--all-sources", "show every source's record of an opportunity, not one for all");
+}
+
 /** The filter that the options and the file of `--match` give. */
 export function givenFilter(options: FilterOptions): Filter {
   const given = fieldNames.flatMap((name) => {

@@ -1,14 +1,15 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { type AlsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
 import { numberInWords } from "../search/number.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { cut, formatDuration } from "./output.ts";
+import { cut, formatCount, formatDuration } from "./output.ts";
 
-export type FoundResult = { opportunity: WholeOpportunity; snippet: string | null };
+export type FoundResult = { opportunity: WholeOpportunity; snippet: string | null; alsoAt: readonly AlsoAt[] };
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;
@@ -29,7 +30,7 @@ const [AGENCY_MAX, NUMBER_MAX, GAP] = [[12, 36], [20, 32], 2] as const;
 const TITLE_MIN = 20;
 const SOON_DAYS = 14;
 
-/** A line for each opportunity, and a second one that shows where the words matched, unless the title shows it. */
+/** A line for each opportunity, one that says where it is, too, and one that shows where the words matched, unless the title shows it. */
 export function resultTable(results: readonly FoundResult[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
   const rows = results.map(({ opportunity }) => [
@@ -49,10 +50,15 @@ export function resultTable(results: readonly FoundResult[], now: EpochMs, width
       .join(" ".repeat(GAP))
       .trimEnd();
   const lines = rows.flatMap((row, n) => {
-    const { opportunity, snippet } = results[n] as FoundResult;
+    const { opportunity, snippet, alsoAt } = results[n] as FoundResult;
     const [due = ""] = row;
     const shown = style.due(due, isSoon(opportunity.dates.closes_at, now)) + line(row).slice(due.length);
-    return snippet === null || isIn(snippet, opportunity.title) ? [shown] : [shown, `  ${snippetLine(snippet, width - 2, style)}`];
+    const where = alsoAtInWords(alsoAt);
+    return [
+      shown,
+      ...(where === null ? [] : [`  ${cut(oneLine(where), width - 2)}`]),
+      ...(snippet === null || isIn(snippet, opportunity.title) ? [] : [`  ${snippetLine(snippet, width - 2, style)}`]),
+    ];
   });
   return [style.header(line(header)), ...lines].join("\n");
 }
@@ -64,13 +70,23 @@ function mostColumns([narrow, wide]: readonly [number, number], width: number): 
 
 export function markdownTable(results: readonly FoundResult[]): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
-  const rows = results.map(({ opportunity }) => {
+  const linked = (text: string, url: string | null) =>
+    url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
+  const rows = results.map(({ opportunity, alsoAt }) => {
     const { dates, status, organization, title, source } = opportunity;
-    const number = cell(numberInWords(opportunity));
-    const link = source.url !== null && /^https?:\/\/[^\s()<>]+$/.test(source.url) ? `[${number}](${source.url})` : number;
-    return `| ${dates.closes_at === null ? "" : dateInWords(dates.closes_at)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${link} | ${cell(title)} |`;
+    const closes = dates.closes_at === null ? "" : dateInWords(dates.closes_at);
+    const others = alsoAt.map(({ source_name, url }) => linked(source_name, url)).join(", ");
+    const where = others === "" ? "" : ` (also at ${others})`;
+    const number = linked(numberInWords(opportunity), source.url);
+    return `| ${closes} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
   });
   return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+/** How many records were left out because another one of their opportunity is shown; "" if none was. */
+export function twinsInWords(twins: number): string {
+  const records = twins === 1 ? "1 more record" : `${formatCount(twins)} more records`;
+  return twins === 0 ? "" : `${records} of the same opportunities: --all-sources`;
 }
 
 /** When each source was last imported. */

@@ -1,6 +1,7 @@
 /** An opportunity as a line of CSV. */
 
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import type { AlsoAt } from "../opportunities/related.ts";
 import { csvLine } from "../text/csv.ts";
 import { plainText } from "../text/plain-text.ts";
 
@@ -39,7 +40,18 @@ const columns: Readonly<Record<string, (opportunity: WholeOpportunity) => string
 export const csvHeader = csvLine(Object.keys(columns));
 
 export function csvLineOf(opportunity: WholeOpportunity): string {
-  return csvLine(Object.values(columns).map((cell) => cell(opportunity)));
+  return csvLine(cellsOf(opportunity));
+}
+
+/** The header of `find`, whose last column names the other records of the same opportunity. */
+export const foundCsvHeader = csvLine([...Object.keys(columns), "also_at"]);
+
+export function foundCsvLine(opportunity: WholeOpportunity, alsoAt: readonly AlsoAt[]): string {
+  return csvLine([...cellsOf(opportunity), joined(alsoAt.map(({ source, url }) => (url === null ? source : `${source} ${url}`)))]);
+}
+
+function cellsOf(opportunity: WholeOpportunity): (string | null)[] {
+  return Object.values(columns).map((cell) => cell(opportunity));
 }
 
 /** Items of a list are joined by a semicolon and a blank. A semicolon within an item becomes a comma. */

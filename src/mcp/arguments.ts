@@ -95,6 +95,15 @@ export function limit(fallback: number, max: number): ToolArgument<number> {
   };
 }
 
+/** Whether each record is shown, not one of each opportunity. */
+export const allSourcesArgument: ToolArgument<boolean> = {
+  schema: Type.Boolean({ default: false, description: "Every source's record of an opportunity, instead of one for all of them." }),
+  read: (given) => {
+    if (typeof given !== "boolean") throw new BadValue("must be true or false");
+    return given;
+  },
+};
+
 export const cursorArgument: ToolArgument<string> = {
   schema: Type.String({ description: "`next_cursor` of an earlier result, with the same arguments, for what follows." }),
   read: (given) => {

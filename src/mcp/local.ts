@@ -12,6 +12,7 @@ import { fieldNames } from "../filter/filter.ts";
 import { resolveSources } from "../filter/sources.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
+import { alsoAt, readRows, readTwins } from "../opportunities/related.ts";
 import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { readFreshness } from "../sources/freshness.ts";
@@ -63,6 +64,7 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
         const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
         return findOpportunities(catalog, id, source, findNumber);
       }),
+    twins: (id) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id])).get(id) ?? [])),
     history: (request) => withCatalog((catalog) => historyPage(catalog, request)),
     changes: (request, call) =>
       withCatalog(async (catalog) => {
@@ -78,29 +80,36 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
 
 type FoundIds = ToolPage<{ id: string; match: string | null }>;
 
-function findPage(index: SearchFile, { filter, sort, limit, after }: FindRequest, { now }: ToolCall): FoundIds {
-  const { found, total, next } = findFrom(index, { filter, sort, limit }, { now: Math.trunc(now), keys: after });
+function findPage(index: SearchFile, { after, ...search }: FindRequest, { now }: ToolCall): FoundIds {
+  const { found, ...page } = findFrom(index, search, { now: Math.trunc(now), keys: after });
   const inBrackets = (snippet: string) => snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
-  return { items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })), total, next };
+  return { ...page, items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })) };
 }
 
 async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): Promise<ToolPage<Match>> {
   const matches = new Map(items.map(({ id, match }) => [id, match]));
-  const opportunities = await readOpportunities(catalog, [...matches.keys()]);
-  return { ...page, items: opportunities.map((opportunity) => ({ opportunity, match: matches.get(opportunity.id) ?? null })) };
+  const ids = [...matches.keys()];
+  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  const itemOf = (opportunity: WholeOpportunity): Match => {
+    const { id } = opportunity;
+    return { opportunity, match: matches.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
+  };
+  return { ...page, items: opportunities.map(itemOf) };
 }
 
-/** By id or upstream id from the catalog alone; only a number needs the search index. */
+/** By id or upstream id from the catalog alone; only a number needs the search index. Without a source, one record of each opportunity. */
 async function findOpportunities(
   catalog: CatalogDb,
   id: string,
   source: string | undefined,
   findNumber: () => Promise<string[]>,
 ): Promise<WholeOpportunity[]> {
-  for (const idsOf of [async () => [id.toLowerCase()], () => idsOfUpstreamId(catalog, id), findNumber]) {
+  const [byId] = await readOpportunities(catalog, [id.toLowerCase()]);
+  if (byId !== undefined) return source === undefined || byId.source.code === source ? [byId] : [];
+  for (const idsOf of [() => idsOfUpstreamId(catalog, id), findNumber]) {
     const opportunities = await readOpportunities(catalog, await idsOf());
     const found = opportunities.filter((each) => source === undefined || each.source.code === source);
-    if (found.length > 0) return found.slice(0, SAME_NUMBER_MAX);
+    if (found.length > 0) return (source === undefined ? await readRows(catalog, found) : found).slice(0, SAME_NUMBER_MAX);
   }
   return [];
 }

@@ -3,20 +3,24 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
 import type { FieldName, Filter } from "../filter/filter.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import type { AlsoAt } from "../opportunities/related.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import type { Sort } from "../search/find.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. */
-export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null };
+/**
+ * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `twins` is how many
+ * records or events were left out because those of another record of their opportunity are shown.
+ */
+export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; twins?: number };
 
 /** `match` is the words around a match. */
-export type Match = { opportunity: WholeOpportunity; match: string | null };
+export type Match = { opportunity: WholeOpportunity; match: string | null; alsoAt: AlsoAt[] };
 export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
-export type FindRequest = Paging & { filter: Filter; sort: Sort };
+export type FindRequest = Paging & { filter: Filter; sort: Sort; allSources: boolean };
 /** `since` is exclusive and `until` inclusive, as in the feed of events. */
 export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
 export type HistoryRequest = Paging & EventConditions & { id: string };
@@ -68,6 +72,8 @@ export type ToolReader = {
   /** How its `find` differs from what the filters say; "" if it does not. */
   findNote: string;
   find: (request: FindRequest, call: ToolCall) => Promise<ToolPage<Match>>;
+  /** The other records of the same opportunity. `null` if it does not know them; then lists show every record. */
+  twins: ((id: string, call: ToolCall) => Promise<AlsoAt[]>) | null;
   /** The opportunities with this id or number; of one source, if it is given. */
   get: (id: string, source: string | undefined, call: ToolCall) => Promise<WholeOpportunity[]>;
   /** The events of one opportunity, newest first. */

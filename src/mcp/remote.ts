@@ -32,9 +32,11 @@ export function remoteReader(server: Server): ToolReader {
     place: server.baseUrl,
     filters: ["status", "source", "agency", "program_type", "updated_after"],
     sorts: ["updated"],
-    findNote: " Over a server, `agency` is compared with the agency only, not with the sub-agency, and the total is not known.",
+    findNote:
+      " Over a server, `agency` is compared with the agency only, not with the sub-agency, the total is not known, and every record is listed, also several of one opportunity.",
     find: (request, call) => named(server, "find opportunities", () => findPage(feedOf(call), request, call.now)),
     get: (id, source, call) => named(server, `get ${id}`, () => opportunitiesOf(feedOf(call), id, source)),
+    twins: null,
     history: (request, call) => named(server, "read the history", () => historyPage(feedOf(call), request)),
     changes: null,
     explain: null,
@@ -62,7 +64,7 @@ function refuseLongWait(ms: number, reason: string): void {
 
 async function findPage(feed: Feed, { filter, limit, after }: FindRequest, now: EpochMs): Promise<ToolPage<Match>> {
   const { items, next } = await readPage(feed, "/opportunities", opportunityPage, parametersOf(filter, now), cursorIn(after), limit);
-  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null })), total: null, next: keysOf(next) };
+  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null, alsoAt: [] })), total: null, next: keysOf(next) };
 }
 
 /** A cursor of the server, as the one key of a place. */

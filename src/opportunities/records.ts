@@ -1,6 +1,6 @@
 /** Reads opportunities straight from the catalog, past the read model of the server. */
 import { asc, eq, inArray } from "drizzle-orm";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
@@ -19,7 +19,7 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
 );
 
 /** The opportunities with these ids, in that order. Those that do not exist are left out. */
-export async function readOpportunities(catalog: CatalogDb, ids: readonly string[]): Promise<WholeOpportunity[]> {
+export async function readOpportunities(catalog: Pick<CatalogSql, "all">, ids: readonly string[]): Promise<WholeOpportunity[]> {
   const rows = await catalog.all(documentsById, { ids });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
@@ -29,6 +29,6 @@ export async function readOpportunities(catalog: CatalogDb, ids: readonly string
 }
 
 /** The ids of opportunities that have, or had, this upstream id. */
-export async function idsOfUpstreamId(catalog: CatalogDb, upstreamId: string): Promise<string[]> {
+export async function idsOfUpstreamId(catalog: Pick<CatalogSql, "all">, upstreamId: string): Promise<string[]> {
   return (await catalog.all(idsByUpstreamId, { upstream_id: upstreamId })).map(({ id }) => id);
 }

@@ -14,6 +14,7 @@ import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
+import { groupOf } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { numberOf } from "./number.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
@@ -131,17 +132,40 @@ function writeBatch(sqlite: Database, rows: readonly Row[]): void {
   if (last !== undefined) sqlite.query("update progress set stored_at = ?, id = ?, is_checked = 0").run(last.stored_at, last.id);
 }
 
-const columnNames = ["stored_at", "number", "canonical_id", "parent_id", ...Object.keys(columns)];
+const columnNames = ["stored_at", "number", "canonical_id", ...Object.keys(columns)];
 const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
   on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
 
 function writeRecord(sqlite: Database, opportunity: WholeOpportunity, storedAt: EpochMs): void {
-  const { canonical_id, parent_id } = opportunity.relationships;
+  const { id } = opportunity;
+  const before = groupIn(sqlite, id);
   const cells = Object.values(columns).map((cell) => cell(opportunity));
   const row = sqlite
     .query<{ seq: number }, (string | number | null)[]>(INSERT)
-    .get(opportunity.id, storedAt, numberOf(opportunity)?.toUpperCase() ?? "", canonical_id, parent_id, ...cells);
+    .get(id, storedAt, numberOf(opportunity)?.toUpperCase() ?? "", opportunity.relationships.canonical_id, ...cells);
   const seq = row?.seq ?? 0;
+  if (groupOf(id, canonicalIdsIn(sqlite)) !== before) moveToGroup(sqlite, id);
   sqlite.query("delete from texts where rowid = ?").run(seq);
   sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));
+}
+
+/** The group that the records of the index follow from, if they name this record. */
+function groupIn(sqlite: Database, id: string): string {
+  return sqlite.query<{ twin_of: string | null }, [string]>("select twin_of from records where id = ?").get(id)?.twin_of ?? id;
+}
+
+function canonicalIdsIn(sqlite: Database): (id: string) => string | null | undefined {
+  const canonical = sqlite.query<{ canonical_id: string | null }, [string]>("select canonical_id from records where id = ?");
+  return (id) => canonical.get(id)?.canonical_id;
+}
+
+/** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */
+function moveToGroup(sqlite: Database, id: string): void {
+  const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
+  const setGroup = sqlite.query<unknown, [string, string]>("update records set twin_of = nullif(?, id) where id = ?");
+  const moving = new Set([id]);
+  for (const each of moving) {
+    setGroup.run(groupOf(each, canonicalIdsIn(sqlite)), each);
+    for (const { id } of naming.all(each)) moving.add(id);
+  }
 }

@@ -1,9 +1,13 @@
 /** The deadlines of a period. */
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { countTwins, isShown } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
 export type Deadline = { id: string; closes_at: EpochMs };
+
+/** Deadlines, and how many more records of the same opportunities match. */
+type Deadlines = { deadlines: Deadline[]; twins: number };
 
 /** The opportunities that match and close at `since` or later and before `until`, the next one first; at most `limit`. */
 export function listDeadlines(
@@ -11,12 +15,15 @@ export function listDeadlines(
   filter: Filter,
   { since, until }: { since: EpochMs; until: EpochMs },
   now: EpochMs,
-  limit: number,
-): Deadline[] {
+  { limit, allSources }: { limit: number; allSources: boolean },
+): Deadlines {
   const { sql, values } = conditionOf(filter, now);
-  return sqlite
+  const matching = { sql: `closes_at >= ? and closes_at < ? and ${sql}`, values: [since, until, ...values] };
+  const shown = allSources ? { sql: "true", values: [] } : isShown(matching);
+  const deadlines = sqlite
     .query<Deadline, (string | number)[]>(
-      `select id, closes_at from records where closes_at >= ? and closes_at < ? and ${sql} order by closes_at, id limit ?`,
+      `select id, closes_at from records where ${matching.sql} and ${shown.sql} order by closes_at, id limit ?`,
     )
-    .all(since, until, ...values, limit);
+    .all(...matching.values, ...shown.values, limit);
+  return { deadlines, twins: allSources ? 0 : countTwins(sqlite, matching) };
 }

@@ -1,6 +1,10 @@
-/** Finds opportunities in the search index, by words and other filters. */
+/**
+ * Finds opportunities in the search index, by words and other filters. Of the records of one opportunity that match, one is shown: the
+ * canonical one, else the first by id. (E-57)
+ */
 import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter, fieldNames } from "../filter/filter.ts";
+import type { Condition } from "../filter/kinds.ts";
 import { textWeights } from "../filter/texts.ts";
 import { exclusionOf, queriesOf } from "../filter/words.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -33,6 +37,8 @@ export type SearchRequest = {
   limit: number;
   sort?: Sort | undefined;
   after?: string | null | undefined;
+  /** Show every record, also several of one opportunity. */
+  allSources?: boolean | undefined;
   /** Count no further than this: counting every match takes as long as finding them. */
   countAtMost?: number | undefined;
 };
@@ -52,13 +58,16 @@ const SNIPPET_WORDS = 14;
 /** `snippet` shows where the words matched; it is null without words. */
 export type Found = { id: string; number: string; snippet: string | null };
 
-/** A page of what was found, how many match in all, and where the next page begins; null on the last one. */
-export type FoundPage<Next = string> = { total: number; found: Found[]; next: Next | null };
+/**
+ * A page of what was found, how many rows there are in all, how many more records match and are twins of those, and where the next page
+ * begins; null on the last one. `twins` is 0 if the count of rows ended early.
+ */
+export type FoundPage<Next = string> = { total: number; twins: number; found: Found[]; next: Next | null };
 
 /** A page with cursors as texts. Throws a BadCursor if `after` is none of this search. */
 export function find(index: SearchFile, { after, ...search }: SearchRequest, now: EpochMs): FoundPage {
   const { filter, sort = defaultSort(filter) } = search;
-  const request = [sort, ...fieldNames.map((name) => filter[name] ?? null)];
+  const request = [sort, search.allSources ?? false, ...fieldNames.map((name) => filter[name] ?? null)];
   const place = typeof after === "string" ? decodePlace(request, after) : { now: Math.trunc(now), keys: [] };
   const { next, ...page } = findFrom(index, search, place);
   return { ...page, next: next === null ? null : encodePlace(request, { now: place.now, keys: next }) };
@@ -69,39 +78,78 @@ export function find(index: SearchFile, { after, ...search }: SearchRequest, now
  * once.
  */
 export function findFrom({ sqlite }: SearchFile, search: Omit<SearchRequest, "after">, place: CursorPlace): FoundPage<CursorKey[]> {
-  const { filter, limit, sort = defaultSort(filter), countAtMost = -1 } = search;
+  const { filter, limit, sort = defaultSort(filter), countAtMost, allSources = false } = search;
   const { include } = queriesOf(filter.words ?? "");
   const keys: SortKey[] = [...orders[sort].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];
-  const matching = matchingRows(filter, place.now, sort === "relevance" ? { limit, after: place.keys[0] } : undefined);
+  const matching = matchingRows(filter, place.now, sort === "relevance" ? { limit, after: place.keys[0], allSources } : undefined);
+  const shown = allSources ? EVERY_ROW : isShown(conditionOf(filter, place.now));
   const rest = place.keys.length === 0 ? { sql: "true", values: [] } : followingRows(keys, place.keys);
   const order = keys.map(({ sql, isDescending }) => (isDescending ? `${sql} desc` : sql));
 
   const rows = sqlite
     .query<Row, CursorKey[]>(
-      `select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} order by ${order} limit ?`,
+      `select seq, id, number, ${keys.map(({ sql }) => sql)} ${matching.sql} and ${rest.sql} and ${shown.sql} order by ${order} limit ?`,
     )
-    .values(...matching.values, ...rest.values, limit + 1) as Row[];
-  const counted = matchingRows(filter, place.now);
-  const { total = 0 } =
-    sqlite
-      .query<{ total: number }, CursorKey[]>(`select count(*) as total from (select 1 ${counted.sql} limit ?)`)
-      .get(...counted.values, countAtMost) ?? {};
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
+    .values(...matching.values, ...rest.values, ...shown.values, limit + 1) as Row[];
+  const first = rows.slice(0, limit);
+  const last = rows.length > limit ? first.at(-1) : undefined;
   return {
-    total,
-    found: shown.map(([seq, id, number]) => ({ id, number, snippet: include === undefined ? null : snippetOf(sqlite, include, seq) })),
+    ...countRows(sqlite, filter, place.now, { countAtMost, allSources }),
+    found: first.map(([seq, id, number]) => ({ id, number, snippet: include === undefined ? null : snippetOf(sqlite, include, seq) })),
     next: last === undefined ? null : (last.slice(3) as CursorKey[]),
   };
 }
 
-/** The ids of all opportunities that match, the least recently updated first. */
-export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs): string[] {
+type Counting = Pick<SearchRequest, "countAtMost" | "allSources">;
+
+/** Twins are few, so counting all that match and taking them away is faster than looking at each row. */
+function countRows(sqlite: Database, filter: Filter, now: EpochMs, { countAtMost, allSources }: Counting) {
   const matching = matchingRows(filter, now);
+  if (allSources) return { total: count(sqlite, matching, countAtMost), twins: 0 };
+  const condition = conditionOf(filter, now);
+  if (countAtMost === undefined) {
+    const twins = countTwins(sqlite, condition);
+    return { total: count(sqlite, matching) - twins, twins };
+  }
+  const shown = isShown(condition);
+  const rows = { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] };
+  const total = count(sqlite, rows, countAtMost);
+  return { total, twins: total < countAtMost ? countTwins(sqlite, condition) : 0 };
+}
+
+/** How many records match and are not shown, because another one of their group is. */
+export function countTwins(sqlite: Database, matching: Condition): number {
+  const { sql, values } = hiddenTwins(matching);
+  return count(sqlite, { sql: `from (${sql})`, values });
+}
+
+function count(sqlite: Database, { sql, values }: Clause, most = -1): number {
+  const counted = sqlite.query<{ total: number }, CursorKey[]>(`select count(*) as total from (select 1 ${sql} limit ?)`);
+  return counted.get(...values, most)?.total ?? 0;
+}
+
+/** All opportunities that match, the least recently updated first: the id of the record that is shown, and that of its group. */
+export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, allSources = false): FoundGroup[] {
+  const matching = matchingRows(filter, now);
+  const shown = allSources ? EVERY_ROW : isShown(conditionOf(filter, now));
+  const group = allSources ? "id" : "coalesce(twin_of, id)";
   return sqlite
-    .query<{ id: string }, CursorKey[]>(`select id ${matching.sql} order by updated_at, id`)
-    .all(...matching.values)
-    .map(({ id }) => id);
+    .query<FoundGroup, CursorKey[]>(`select id, ${group} as "group" ${matching.sql} and ${shown.sql} order by updated_at, id`)
+    .all(...matching.values, ...shown.values);
+}
+
+type FoundGroup = { id: string; group: string };
+
+/** The groups of records, by id. Those that the index does not have are alone in theirs. */
+export function groupsOf({ sqlite }: SearchFile, ids: readonly string[]): Map<string, string> {
+  const sql = 'select id, twin_of as "group" from records where id in (select value from json_each(?)) and twin_of is not null';
+  const twins = new Map(
+    sqlite
+      .query<FoundGroup, [string]>(sql)
+      .all(JSON.stringify(ids))
+      .map(({ id, group }) => [id, group]),
+  );
+  return new Map(ids.map((id) => [id, twins.get(id) ?? id]));
 }
 
 /** The versions that match, and those that the index does not have. */
@@ -125,7 +173,7 @@ type Row = [seq: number, id: string, number: string, ...keys: CursorKey[]];
 type Clause = { sql: string; values: readonly CursorKey[] };
 
 /** A page of rows sorted by rank: how many it has, and the rank of the last row of the page before. */
-type RankedPage = { limit: number; after: CursorKey | undefined };
+type RankedPage = { limit: number; after: CursorKey | undefined; allSources: boolean };
 
 /** The tables and the conditions. Ranks are computed only where they are sorted by, because they take longest. */
 function matchingRows({ words = "", ...others }: Filter, now: EpochMs, page?: RankedPage): Clause {
@@ -141,16 +189,39 @@ function matchingRows({ words = "", ...others }: Filter, now: EpochMs, page?: Ra
   if (sql === "true" && exclusion.sql === "true") {
     // Without other conditions, the rank of the last row is known before the rows are read. There may be several of this rank.
     const last = "select rank from ranked where rank > ? order by rank limit 1 offset ?";
-    const best = `with ranked as materialized (${ranked}) select * from ranked where rank <= coalesce((${last}), 9e999)`;
+    const hidden = page.allSources ? NO_ROW : hiddenTwins(conditionOf({ words }, now));
+    const best = `with ranked as materialized (${ranked} and rowid not in (${hidden.sql})) select * from ranked where rank <= coalesce((${last}), 9e999)`;
     return {
       sql: `from (${best}) join records on seq = matched where true`,
-      values: [include, page.after ?? Number.NEGATIVE_INFINITY, page.limit],
+      values: [include, ...hidden.values, page.after ?? Number.NEGATIVE_INFINITY, page.limit],
     };
   }
   return {
     sql: `from (${ranked}) join records on seq = matched where ${sql} and ${exclusion.sql}`,
     values: [include, ...values, ...exclusion.values],
   };
+}
+
+const EVERY_ROW: Clause = { sql: "true", values: [] };
+const NO_ROW: Clause = { sql: "select null where false", values: [] };
+
+/** The records of a group that come before the present one and match: the canonical record, else those with smaller ids. */
+function isPreceded({ sql, values }: Condition, present: string): Condition {
+  const isBefore = `other.id = ${present}.twin_of or (other.twin_of = ${present}.twin_of and other.id < ${present}.id)`;
+  return { sql: `exists (select 1 from records as other where (${isBefore}) and ${sql})`, values }; // The columns are those of `other`.
+}
+
+/** The condition that a record that matches is the one of its group that is shown. */
+export function isShown(matching: Condition): Condition {
+  const { sql, values } = isPreceded(matching, "records");
+  return { sql: `(records.twin_of is null or not ${sql})`, values };
+}
+
+/** The records that match and are not shown. */
+function hiddenTwins(matching: Condition): Clause {
+  const preceded = isPreceded(matching, "twin");
+  const sql = `select seq from records as twin where twin_of is not null and ${matching.sql} and ${preceded.sql}`;
+  return { sql, values: [...matching.values, ...preceded.values] };
 }
 
 /** The rows after a place: greater in the first key that differs. */

@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../runtime/left-behind.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 5;
+const VERSION = 6;
 
 const TABLES = `
 create table progress (
@@ -23,10 +23,10 @@ create table progress (
   is_checked integer not null
 );
 create table records (seq integer primary key, id text not null unique, stored_at integer not null, number text not null,
-  canonical_id text, parent_id text, ${Object.keys(columns).join(", ")});
+  canonical_id text, twin_of text, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
 create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;
-create index records_by_parent_id on records (parent_id) where parent_id is not null;
+create index records_by_twin_of on records (twin_of, id) where twin_of is not null;
 create index records_by_updated_at on records (updated_at desc, id);
 create index records_by_closes_at on records (closes_at, status);
 ${createTexts("prefix = '2 3'")};

@@ -18,7 +18,7 @@ export async function matchingEach(catalog: CatalogDb, index: SearchFile, filter
   const resolved = await Promise.all(
     filters.map(async ({ source, ...others }) => ({ ...others, ...(source && { source: await withOtherSources(catalog, source) }) })),
   );
-  return index.sqlite.transaction(() => resolved.map((filter) => findAll(index, filter, now)))();
+  return index.sqlite.transaction(() => resolved.map((filter) => findAll(index, filter, now, true).map(({ id }) => id)))();
 }
 
 /** What matches, and the end of the feed at the same moment: if an import commits meanwhile, both are read again. */

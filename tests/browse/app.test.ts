@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { numberInWords } from "../../src/search/number.ts";
 import { aSampleDirectory, type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
 import { dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
@@ -182,7 +183,7 @@ describe("the address of a search", () => {
     let pages = 0;
     for (; ; pages++) {
       const page = await html(path);
-      for (const [, id = ""] of page.matchAll(/href="\/opportunities\/([0-9a-f-]{36})"/g)) seen.add(id);
+      for (const [, id = ""] of page.matchAll(/<h3><a href="\/opportunities\/([0-9a-f-]{36})"/g)) seen.add(id);
       const [, next] = /href="([^"]*)" rel="next"/.exec(page) ?? [];
       if (next === undefined) break;
       path = next.replaceAll("&amp;", "&");
@@ -289,12 +290,12 @@ describe("the records related to an opportunity", () => {
     const other = all.find(({ id }) => id === one?.relationships[relation]);
     if (one === undefined || other === undefined) throw new Error("The sample has no such records");
 
-    const words = relation === "parent_id" ? "Follows from at" : "The same opportunity at";
+    const [words, wordsBack] = relation === "parent_id" ? ["Belongs to", numberInWords(one)] : ["Canonical record", "The same opportunity"];
+    const status = ({ status }: Opportunity) => status.replaceAll("_", " ");
     expect(await relatedTo(one.id)).toEqual([
-      { text: `${words} ${other.source.name}: ${other.title}`, link: `/opportunities/${other.id}` },
+      { text: `${words} at ${other.source.name}: ${other.title} ${status(other)}`, link: `/opportunities/${other.id}` },
     ]);
-    const wordsBack = relation === "parent_id" ? "Followed by at" : words;
-    const back = { text: `${wordsBack} ${one.source.name}: ${one.title}`, link: `/opportunities/${one.id}` };
+    const back = { text: `${wordsBack} at ${one.source.name}: ${one.title} ${status(one)}`, link: `/opportunities/${one.id}` };
     expect(await relatedTo(other.id)).toContainEqual(back);
   });
 

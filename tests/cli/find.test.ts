@@ -9,6 +9,7 @@ import { fundfeed, machineOf } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
+import { rowsAmong } from "../support/rows.ts";
 
 setDefaultTimeout(300_000);
 
@@ -56,11 +57,14 @@ describe("fundfeed find", () => {
     }
   });
 
-  test("says when nothing was found, and when there is more", async () => {
+  test("says when nothing was found, when there is more, and how many records of the same opportunities it leaves out", async () => {
+    const rows = rowsAmong(all, () => true);
     expect((await at(80, "find", "xyzzyx")).out).toStartWith("Nothing found\n\nImported: ");
     expect(withoutColors((await at(80, "find", "--limit", "3")).out)).toContain(
-      `\n3 of ${all.length.toLocaleString("en-US")} shown; --limit shows more\n`,
+      `\n3 of ${rows.length.toLocaleString("en-US")} shown; --limit shows more\n${all.length - rows.length} more records of the same opportunities: --all-sources\n`,
     );
+    const each = withoutColors((await at(80, "find", "--all-sources", "--limit", "3")).out);
+    expect(each).toContain(`\n3 of ${all.length.toLocaleString("en-US")} shown; --limit shows more\nImported`);
   });
 
   test("prints JSON, NDJSON, CSV and Markdown", async () => {
@@ -232,7 +236,9 @@ describe("fundfeed show", () => {
     const { code, err } = await at(80, "show", "70US0926R70093555");
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^Cannot show 70US0926R70093555: several opportunities have this number; give the id of one: /),
+      expect.stringMatching(
+        /several opportunities have this number; show one of them: SAM_GOV, "Video Wall [^:]*", awarded: fundfeed show 6866e51a; SAM_GOV, /,
+      ),
     ]);
   });
 

@@ -20,12 +20,14 @@ export const facets = table(sqlite.facets, {
 export const figures = table(sqlite.figures);
 export const opportunities = table(sqlite.opportunities, {
   numbered: "seq",
-  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, link_key, due_at }) => [
+  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, link_key, canonical_id, parent_id, due_at }) => [
     uniqueIndex("opportunities_natural_key").on(source, lineage),
     // With the row number, which SQLite's indexes have anyway: the list index is read from this index alone.
     index("opportunities_order").on(updated_at, id, facet_id, seq),
     index("opportunities_stored").on(stored_at, id),
     index("opportunities_link").using("hash", link_key).where(sql`link_key is not null`),
+    index("opportunities_canonical").on(canonical_id, id).where(sql`canonical_id is not null`),
+    index("opportunities_parent").on(parent_id, id).where(sql`parent_id is not null`),
     index("opportunities_due").on(due_at).where(sql`due_at is not null`),
   ],
 });

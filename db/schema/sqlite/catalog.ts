@@ -70,6 +70,9 @@ export const opportunities = sqliteTable(
     due_at: integer("due_at"),
     /** The value it shares with records of the same opportunity in another source (`changes/link.ts`). */
     link_key: text("link_key"),
+    /** The relationships of the document, to find the records that name one. */
+    canonical_id: text("canonical_id"),
+    parent_id: text("parent_id"),
     /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
     hash: bytes("hash").notNull(),
     document: bytes("document").notNull(),
@@ -81,6 +84,8 @@ export const opportunities = sqliteTable(
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id),
     index("opportunities_stored").on(table.stored_at, table.id),
     index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
+    index("opportunities_canonical").on(table.canonical_id, table.id).where(sql`canonical_id is not null`),
+    index("opportunities_parent").on(table.parent_id, table.id).where(sql`parent_id is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],
 );

@@ -1,10 +1,11 @@
 /** `fundfeed find`: find opportunities by words and filters. */
 import type { CatalogDb } from "../../../db/engine.ts";
-import { csvHeader, csvLineOf } from "../../export/csv.ts";
+import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveSources } from "../../filter/sources.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
+import { alsoAt, readTwins } from "../../opportunities/related.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
@@ -13,6 +14,7 @@ import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import {
+  addAllSourcesOption,
   addFilterOptions,
   type FilterOptions,
   givenFilter,
@@ -21,17 +23,27 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { colorStyle, type FoundResult, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, resultTable } from "../results.ts";
+import {
+  colorStyle,
+  type FoundResult,
+  freshnessInWords,
+  markdownTable,
+  PLAIN_WIDTH,
+  plainStyle,
+  resultTable,
+  twinsInWords,
+} from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];
 
-type FindOptions = SearchOptions & FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true };
+type FindOptions = SearchOptions &
+  FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true; allSources?: true };
 
 export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
-  addFilterOptions(finding)
+  addAllSourcesOption(addFilterOptions(finding))
     .choice("--sort <order>", "order (default: relevance with words, else updated)", sorts)
     .option("--limit <n>", "the most opportunities to show", wholeNumber(1, 1_000_000), 20)
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
@@ -45,7 +57,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
     const filter = withWords(finding, givenFilter(options), words);
-    const { limit, sort, cursor: after, bom = false } = options;
+    const { limit, sort, cursor: after, bom = false, allSources } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     const now = cli.machine.now();
@@ -53,7 +65,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     await withCatalog(cli, options, async (catalog) => {
       const resolved = await resolveSources(catalog, filter, "find opportunities of");
       const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
-        const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after }, now));
+        const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after, allSources }, now));
         return { ...page, found: await resultsOf(catalog, found) };
       });
       const freshness = await readFreshness(catalog, now);
@@ -75,11 +87,12 @@ function withCursor(finding: CliCommand, search: () => FoundPage): FoundPage {
 
 async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<FoundResult[]> {
   const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
-  const opportunities = await readOpportunities(
-    catalog,
-    found.map(({ id }) => id),
-  );
-  return opportunities.map((opportunity) => ({ opportunity, snippet: snippets.get(opportunity.id) ?? null }));
+  const ids = found.map(({ id }) => id);
+  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  return opportunities.map((opportunity) => {
+    const { id } = opportunity;
+    return { opportunity, snippet: snippets.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
+  });
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
@@ -91,20 +104,23 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
 type Answer = {
   filter: Filter;
   total: number;
+  twins: number;
   next: string | null;
   results: readonly FoundResult[];
   freshness: readonly SourceFreshness[];
   bom: boolean;
 };
 
-function print({ machine }: Cli, format: Format, { filter, total, next, results, freshness, bom }: Answer): void {
+function print({ machine }: Cli, format: Format, { filter, total, twins, next, results, freshness, bom }: Answer): void {
   const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
   const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
   const hidden = total > results.length ? shown + more : "";
-  const foot = [hidden, freshnessInWords(freshness)].filter((line) => line !== "");
+  const foot = [hidden, twinsInWords(twins), freshnessInWords(freshness)].filter((line) => line !== "");
   if (format === "json") {
-    const data = results.map(({ opportunity, snippet }) => ({ ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet) }));
-    machine.printLine(JSON.stringify({ data, total, next_cursor: next, filter, sources: freshness }, null, 2));
+    const data = results.map(({ opportunity, snippet, alsoAt: also_at }) => {
+      return { ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet), also_at };
+    });
+    machine.printLine(JSON.stringify({ data, total, twins, next_cursor: next, filter, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const table =
@@ -114,7 +130,11 @@ function print({ machine }: Cli, format: Format, { filter, total, next, results,
   } else {
     if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(withoutSidecar(opportunity)));
     if (format === "csv")
-      machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader + results.map(({ opportunity }) => csvLineOf(opportunity)).join(""));
+      machine.printText(
+        (bom ? BYTE_ORDER_MARK : "") +
+          foundCsvHeader +
+          results.map(({ opportunity, alsoAt }) => foundCsvLine(opportunity, alsoAt)).join(""),
+      );
     if (format === "md") machine.printLine(markdownTable(results));
     for (const line of foot) machine.printError(line);
   }

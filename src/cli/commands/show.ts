@@ -6,11 +6,13 @@ import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../../opportunities/records.ts";
+import { alsoAt, type Belonging, readBelonging, readRows, readTwins } from "../../opportunities/related.ts";
 import { findByNumber } from "../../search/find.ts";
-import { numberOf } from "../../search/number.ts";
+import { numberInWords, numberOf } from "../../search/number.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
+import { quoted } from "../../text/quoted.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { nonBlank } from "../arguments.ts";
@@ -26,6 +28,8 @@ const LABEL_WIDTH = 13;
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
+/** So many characters of an id are enough to find it again. */
+const ID_BEGINNING = 8;
 
 export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
@@ -37,33 +41,41 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       if (opportunity === undefined)
         throw new Failure(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
       if (opportunities.length > 1) throw new Failure(severalOf(text, opportunities));
-      const history = await readHistory(catalog, opportunity.id);
-      printResult(cli, options, { ...opportunity, history }, page(opportunity, history, cli.machine.now()));
+      const { id } = opportunity;
+      const history = await readHistory(catalog, id);
+      const twins = (await readTwins(catalog, [id])).get(id) ?? [];
+      const belonging = await readBelonging(catalog, opportunity);
+      const json = { ...opportunity, history, also_at: alsoAt(twins), parts: alsoAt(belonging.parts), parts_total: belonging.total };
+      printResult(cli, options, json, page(opportunity, { ...belonging, twins }, history, cli.machine.now()));
     });
   });
 }
 
-/** By the catalog alone if it has the id. Only a number needs the search index. */
+/** By the catalog alone if it has the id. Only a number needs the search index. Of records of one opportunity, the canonical one. */
 async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
   const byId = await readOpportunities(catalog, [text.toLowerCase()]);
   if (byId.length > 0) return byId;
   const ids = await idsOfUpstreamId(catalog, text);
   const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
-  return readOpportunities(catalog, found.slice(0, LISTED));
+  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED)));
 }
 
 function severalOf(text: string, opportunities: readonly WholeOpportunity[]): string {
-  const lines = opportunities.map(({ id, source, title }) => `${id} (${source.code}, ${title})`);
-  return `Cannot show ${text}: several opportunities have this number; give the id of one: ${lines.join("; ")}`;
+  const lines = opportunities.map(
+    ({ id, source, title, status }) =>
+      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed show ${id.slice(0, ID_BEGINNING)}`,
+  );
+  return `Cannot show ${text}: several opportunities have this number; show one of them: ${lines.join("; ")}`;
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page(opportunity: WholeOpportunity, history: readonly OpportunityEvent[], now: EpochMs): string {
+function page(opportunity: WholeOpportunity, related: Related, history: readonly OpportunityEvent[], now: EpochMs): string {
   const { title, description, summary, eligibility } = opportunity;
   const lines = [
     ...wrapped(oneLine(title), WIDTH),
     "",
-    ...factsOf(opportunity, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
+    ...factsOf(opportunity, related, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
+    ...section("Parts and later stages", partLines(related)),
     ...section("History", historyLines(history)),
     ...section("Description", paragraphs(description ?? summary)),
     ...section("Eligibility", linesOf(eligibility.requirements ?? "", WIDTH)),
@@ -75,7 +87,9 @@ function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines];
 }
 
-function factsOf(opportunity: WholeOpportunity, now: EpochMs): [label: string, value: string | null][] {
+type Related = Belonging & { twins: readonly WholeOpportunity[] };
+
+function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now: EpochMs): [label: string, value: string | null][] {
   const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source } =
     opportunity;
   const number = numberOf(opportunity);
@@ -102,7 +116,24 @@ function factsOf(opportunity: WholeOpportunity, now: EpochMs): [label: string, v
     ["source", `${source.name}, ${source.opportunity_id}`],
     ["page", source.url],
     ["id", opportunity.id],
+    ...twins.map((twin): [string, string] => [
+      twin.id === opportunity.relationships.canonical_id ? "canonical" : "also at",
+      `${twin.source.name}, ${recordInShort(twin)}${twin.source.url === null ? "" : `\n${twin.source.url}`}`,
+    ]),
+    ["belongs to", parent === undefined ? null : `${parent.title}\n${parent.source.name}, ${recordInShort(parent)}`],
   ];
+}
+
+/** "22-586, open, id f834149b" */
+function recordInShort(record: WholeOpportunity): string {
+  return `${numberInWords(record)}, ${statusInWords(record.status)}, id ${record.id.slice(0, ID_BEGINNING)}`;
+}
+
+/** The first parts, and how many more there are. */
+function partLines({ parts, total }: Related): string[] {
+  const more = total - parts.length;
+  const lines = parts.flatMap((part) => wrapped(oneLine(`${recordInShort(part)}: ${part.title}`), WIDTH));
+  return more > 0 ? [...lines, `${formatCount(more)} more`] : lines;
 }
 
 /** "Feb 5, 2027, 11:59 PM ET (in 12 days)" */

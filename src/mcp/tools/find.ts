@@ -1,6 +1,7 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
+import { AlsoAt } from "../../opportunities/related.ts";
 import { defaultSort } from "../../search/find.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
@@ -8,15 +9,20 @@ import { nullable, object } from "../../text/schema.ts";
 import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { listStatement, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { allSourcesOf, alsoAtInLine, TWINS, twinLines } from "./twins.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
 const FoundRow = Type.Composite(
-  [OpportunityRow, object({ match: nullable(Type.String(), "The words around the match, which is in brackets.") })],
-  {
-    additionalProperties: false,
-  },
+  [
+    OpportunityRow,
+    object({
+      match: nullable(Type.String(), "The words around the match, which is in brackets."),
+      also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
+    }),
+  ],
+  { additionalProperties: false },
 );
 
 export function findTool({ reader, tool }: ToolContext): Tool {
@@ -31,32 +37,36 @@ export function findTool({ reader, tool }: ToolContext): Tool {
       reader.findNote,
     arguments: {
       ...filterArguments(reader.filters),
+      ...allSourcesOf(reader),
       sort: choice(reader.sorts, "Order of the results. Without it: relevance with words, else updated."),
       limit: limit(FOUND_DEFAULT, FOUND_MAX),
       cursor: cursorArgument,
     },
-    data: { results: Type.Array(FoundRow) },
+    data: { results: Type.Array(FoundRow), twins: Type.Integer({ description: TWINS }) },
     run: async (values, call) => {
       const filter = filterAmong("find", values, call.now);
       const sort = values.sort ?? defaultSort(filter);
-      const applied = { ...filter, sort, limit: values.limit ?? FOUND_DEFAULT };
-      const paged = await readPaged({ tool: "find", filter, sort }, applied.limit, values.cursor, call, {
-        read: (limit, after, call) => reader.find({ filter, sort, limit, after }, call),
-        show: ({ opportunity, match }) => ({ ...rowOf(opportunity), match }),
+      const { all_sources } = values;
+      const allSources = all_sources ?? false;
+      const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
+      const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
+        read: (limit, after, call) => reader.find({ filter, sort, allSources, limit, after }, call),
+        show: ({ opportunity, match, alsoAt }) => ({ ...rowOf(opportunity), match, also_at: alsoAt }),
       });
-      const { items, now } = paged;
+      const { items, now, twins = 0 } = paged;
       const said = listStatement(
         paged,
         applied,
         [...describeFilter(filter, now), `sorted by ${sort}`],
         upstreamTexts(FoundRow, "results[]"),
       );
-      return { data: { results: items }, lines: items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`), said };
+      const lines = items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`);
+      return { data: { results: items, twins }, lines: [...lines, ...twinLines(twins, "record")], said };
     },
   });
 }
 
-function lineOf({ id, title, number, agency, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
+function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
   const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; id ${id}`;
+  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; ${alsoAtInLine(also_at)}id ${id}`;
 }

@@ -1,6 +1,7 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { Type } from "@sinclair/typebox";
-import { Opportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { Opportunity, statuses, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { AlsoAt } from "../../opportunities/related.ts";
 import { numberOf } from "../../search/number.ts";
 import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
@@ -10,7 +11,7 @@ import { nullable } from "../../text/schema.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
-import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { onlyGiven, type Tool, type ToolContext } from "./tool.ts";
@@ -23,17 +24,33 @@ export function getTool({ reader, tool }: ToolContext): Tool {
     description:
       "Returns one opportunity with all its fields. What is too long for one result is cut and listed in `cut`; each of these has a cursor that returns the whole text in `piece`.",
     arguments: { id: requiredText(ID), source: sourceCode, cursor: cursorArgument },
-    data: { opportunity: nullable(Opportunity), cut: Type.Array(CutMember), piece: nullable(LongText) },
+    data: {
+      opportunity: nullable(Opportunity),
+      also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null if they are not known."),
+      cut: Type.Array(CutMember),
+      piece: nullable(LongText),
+    },
     run: async ({ id = "", source, cursor }, call) => {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
+      const also_at = reader.twins === null ? null : await reader.twins(opportunity.id, call);
       const request = { tool: "get", id, source };
       const filters = onlyGiven({ id, source });
       const [document, version] = [{ opportunity: withoutSidecar(opportunity) }, opportunity.updated_at];
-      return longResult({ call, request, filters, document, version, cursor }, { opportunity: null }, () => {
+      return longResult({ call, request, filters, document, version, cursor }, { opportunity: null, also_at: null }, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        return { data: value, cuts, lines: linesOf(opportunity, call.now), upstream: upstreamTexts(Opportunity, "opportunity") };
+        const lines = [...linesOf(opportunity, call.now), ...(also_at === null ? [] : alsoAtLines(opportunity, also_at))];
+        const upstream = [...upstreamTexts(Opportunity, "opportunity"), ...upstreamTexts(AlsoAt, "also_at[]")];
+        return { data: { ...value, also_at }, cuts, lines, upstream };
       });
     },
+  });
+}
+
+/** A line for each record of the same opportunity; the one that stands for all of them is called canonical. */
+function alsoAtLines({ relationships }: Opportunity, alsoAt: readonly AlsoAt[]): string[] {
+  return alsoAt.map(({ id, source, status }) => {
+    const kind = id === relationships.canonical_id ? "Canonical record" : "Also";
+    return `${kind} at ${codeInWords(source)}: ${knownOrQuoted(status, statuses)}; id ${id}`;
   });
 }
 

@@ -1,9 +1,9 @@
 /** The one opportunity that a tool is asked for. */
 import { Failure } from "../../../db/reason.ts";
-import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
+import { statuses, type WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
 import type { ToolCall, ToolReader } from "../reader.ts";
-import { codeInWords } from "../upstream-text.ts";
+import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
 export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
 
@@ -25,6 +25,8 @@ export async function theOpportunity(
       `Cannot ${action}: no opportunity${source === undefined ? "" : ` of ${source}`} has the id or number ${quoted(id)}. Look for it with find`,
     );
   if (found.length === 1) return opportunity;
-  const list = found.map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)})`).join("; ");
+  const list = found
+    .map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)}, ${knownOrQuoted(each.status, statuses)})`)
+    .join("; ");
   throw new Failure(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
 }

@@ -54,6 +54,8 @@ CREATE TABLE "fundfeed_catalog"."opportunities" (
 	"status_basis" text collate "C" NOT NULL,
 	"due_at" bigint,
 	"link_key" text collate "C",
+	"canonical_id" text collate "C",
+	"parent_id" text collate "C",
 	"hash" "bytea" NOT NULL,
 	"document" "bytea" NOT NULL,
 	"sidecar" "bytea" NOT NULL,
@@ -103,6 +105,8 @@ CREATE UNIQUE INDEX "opportunities_natural_key" ON "fundfeed_catalog"."opportuni
 CREATE INDEX "opportunities_order" ON "fundfeed_catalog"."opportunities" USING btree ("updated_at","id","facet_id","seq");--> statement-breakpoint
 CREATE INDEX "opportunities_stored" ON "fundfeed_catalog"."opportunities" USING btree ("stored_at","id");--> statement-breakpoint
 CREATE INDEX "opportunities_link" ON "fundfeed_catalog"."opportunities" USING hash ("link_key") WHERE link_key is not null;--> statement-breakpoint
+CREATE INDEX "opportunities_canonical" ON "fundfeed_catalog"."opportunities" USING btree ("canonical_id","id") WHERE canonical_id is not null;--> statement-breakpoint
+CREATE INDEX "opportunities_parent" ON "fundfeed_catalog"."opportunities" USING btree ("parent_id","id") WHERE parent_id is not null;--> statement-breakpoint
 CREATE INDEX "opportunities_due" ON "fundfeed_catalog"."opportunities" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "upstream_ids_of_record" ON "fundfeed_catalog"."upstream_ids" USING btree ("opportunity_seq");--> statement-breakpoint
 CREATE INDEX "versions_of_series" ON "fundfeed_catalog"."versions" USING btree ("source","series");

@@ -58,6 +58,8 @@ CREATE TABLE `opportunities` (
 	`status_basis` text NOT NULL,
 	`due_at` integer,
 	`link_key` text,
+	`canonical_id` text,
+	`parent_id` text,
 	`hash` blob NOT NULL,
 	`document` blob NOT NULL,
 	`sidecar` blob NOT NULL
@@ -68,6 +70,8 @@ CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`li
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
 CREATE INDEX `opportunities_stored` ON `opportunities` (`stored_at`,`id`);--> statement-breakpoint
 CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
+CREATE INDEX `opportunities_canonical` ON `opportunities` (`canonical_id`,`id`) WHERE canonical_id is not null;--> statement-breakpoint
+CREATE INDEX `opportunities_parent` ON `opportunities` (`parent_id`,`id`) WHERE parent_id is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `readings` (
 	`opportunity_seq` integer PRIMARY KEY NOT NULL,

@@ -1,0 +1,141 @@
+/**
+ * How records belong together: a group has the records of one opportunity, which name each other in `canonical_id`; a part names the record
+ * that it belongs to in `parent_id`. (E-57)
+ */
+import type { Static } from "@sinclair/typebox";
+import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { listOf, parameter, pick, query, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { object } from "../text/schema.ts";
+import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
+import { readOpportunities } from "./records.ts";
+
+/** The most twins or parts of a record that are read. */
+const RELATED_MAX = 20;
+/** Sources make no longer chains of records that each name the next one. The rest of such a chain is left out. */
+const CHAIN_MAX = 20;
+
+const named = pick(opportunities, "id", "canonical_id");
+const namingAny = query({ ids: listOf(opportunities.canonical_id) }, ({ ids }) =>
+  select(named).from(opportunities).where(inArray(opportunities.canonical_id, ids)),
+);
+const linkedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(named)
+    .from(opportunities)
+    .where(and(inArray(opportunities.id, ids), isNotNull(opportunities.canonical_id))),
+);
+const partsOf = query({ parent_id: opportunities.parent_id, limit: parameter<number>() }, ({ parent_id, limit }) =>
+  select(pick(opportunities, "id"))
+    .from(opportunities)
+    .where(eq(opportunities.parent_id, parent_id))
+    .orderBy(asc(opportunities.id))
+    .limit(limit),
+);
+const countParts = query({ parent_id: opportunities.parent_id }, ({ parent_id }) =>
+  select({ parts: count() }).from(opportunities).where(eq(opportunities.parent_id, parent_id)),
+);
+
+type Reading = Pick<CatalogSql, "all">;
+
+/** The ids of a group: the canonical record, which may not be stored, then the others by id. */
+type Group = readonly string[];
+
+/** The groups of records, by the id of each. Records without twins have none. */
+export async function readGroups(sql: Reading, ids: readonly string[]): Promise<Map<string, Group>> {
+  const canonicalIds = await readLinks(sql, ids);
+  if (canonicalIds.size === 0) return new Map();
+  const linked = [...new Set([...canonicalIds].flat())].sort();
+  const groups = Map.groupBy(linked, (id) => groupOf(id, (each) => canonicalIds.get(each)));
+  const ordered = [...groups].map(([first, group]): Group => [first, ...group.filter((id) => id !== first)]);
+  return new Map(ordered.flatMap((group) => group.map((id) => [id, group] as const)));
+}
+
+/** Who names whom in the groups of records: canonical ids by id. */
+async function readLinks(sql: Reading, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const seen = new Set(ids);
+  let next = [...seen];
+  for (let round = 0; next.length > 0 && round < CHAIN_MAX; round++) {
+    const rows = [...(await sql.all(linkedOf, { ids: next })), ...(await sql.all(namingAny, { ids: next }))];
+    for (const { id, canonical_id } of rows) if (canonical_id !== null) found.set(id, canonical_id);
+    next = [...new Set([...found].flat())].filter((id) => !seen.has(id));
+    for (const id of next) seen.add(id);
+  }
+  return found;
+}
+
+/** The canonical record of a record's group: where its chain of names ends; of a circle the smallest id. */
+export function groupOf(id: string, canonicalIdOf: (id: string) => string | null | undefined): string {
+  const chain = [id];
+  while (chain.length <= CHAIN_MAX) {
+    const next = canonicalIdOf(chain.at(-1) ?? id) ?? undefined;
+    if (next === undefined) break;
+    if (chain.includes(next)) return chain.slice(chain.indexOf(next)).sort()[0] ?? next;
+    chain.push(next);
+  }
+  return chain.at(-1) ?? id;
+}
+
+/** The other records of the same opportunities, the canonical one first, by the id of each; those without any have none. */
+export async function readTwins(sql: Reading, ids: readonly string[]): Promise<Map<string, WholeOpportunity[]>> {
+  const groups = await readGroups(sql, ids);
+  const twinsOf = (id: string) => (groups.get(id) ?? []).filter((each) => each !== id).slice(0, RELATED_MAX);
+  const wanted = new Set(ids.flatMap(twinsOf));
+  const records = new Map((await readOpportunities(sql, [...wanted])).map((record) => [record.id, record]));
+  const twins = ids.map((id) => [id, twinsOf(id).flatMap((each) => records.get(each) ?? [])] as const);
+  return new Map(twins.filter(([, records]) => records.length > 0));
+}
+
+/** One record for each opportunity that these are records of: the canonical one if it is stored, else the first of these. */
+export async function readRows(sql: Reading, records: readonly WholeOpportunity[]): Promise<WholeOpportunity[]> {
+  const groups = await readGroups(
+    sql,
+    records.map(({ id }) => id),
+  );
+  const rows = new Map<string, WholeOpportunity>();
+  for (const record of records) {
+    const first = groups.get(record.id)?.[0] ?? record.id;
+    rows.set(first, rows.get(first) ?? record);
+  }
+  const canonical = new Map((await readOpportunities(sql, [...rows.keys()])).map((record) => [record.id, record]));
+  return [...rows].map(([first, record]) => canonical.get(first) ?? record);
+}
+
+const { code, name, opportunity_id, url } = Opportunity.properties.source.properties;
+
+/** A twin, as results name it next to the record that they show. */
+export const AlsoAt = object({
+  id: Opportunity.properties.id,
+  source: code,
+  source_name: name,
+  upstream_id: opportunity_id,
+  status: Opportunity.properties.status,
+  url,
+});
+export type AlsoAt = Static<typeof AlsoAt>;
+
+/** The twins as results name them. */
+export function alsoAt(twins: readonly Opportunity[]): AlsoAt[] {
+  return twins.map(({ id, source, status }) => {
+    return { id, source: source.code, source_name: source.name, upstream_id: source.opportunity_id, status, url: source.url };
+  });
+}
+
+/** "also at NSF, SBIR.gov"; null without twins. */
+export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name">[]): string | null {
+  const names = new Set(twins.map(({ source_name }) => source_name));
+  return names.size === 0 ? null : `also at ${[...names].join(", ")}`;
+}
+
+/** What belongs to a record: the record that it is a part of, the first of its own parts, and how many it has in all. */
+export type Belonging = { parent: WholeOpportunity | undefined; parts: WholeOpportunity[]; total: number };
+
+/** The record that a record belongs to, and those that belong to it. */
+export async function readBelonging(sql: Reading, { id, relationships }: WholeOpportunity): Promise<Belonging> {
+  const { parent_id } = relationships;
+  const [parent] = parent_id === null || parent_id === id ? [] : await readOpportunities(sql, [parent_id]);
+  const ids = (await sql.all(partsOf, { parent_id: id, limit: RELATED_MAX })).map((part) => part.id).filter((part) => part !== id);
+  const [counted] = ids.length < RELATED_MAX ? [] : await sql.all(countParts, { parent_id: id });
+  return { parent, parts: await readOpportunities(sql, ids), total: counted?.parts ?? ids.length };
+}

@@ -1,0 +1,136 @@
+/** Of several records of one opportunity, lists show one. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Filter, readFilter } from "../../src/filter/filter.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import { readBelonging, readGroups, readTwins } from "../../src/opportunities/related.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { listDeadlines } from "../../src/search/deadlines.ts";
+import { find, findAll, groupsOf, type SearchRequest, sorts } from "../../src/search/find.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { engines } from "../support/engines.ts";
+import { aCatalog, aDirectory, dropScratch, NOON, SECOND } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const idOf = (name: string) => opportunityId("OWN", name);
+
+/** A record that names another one, by their names. */
+function named(name: string, canonical: string | null, fields: Partial<Draft> = {}): Draft {
+  const relationships = { canonical_id: canonical === null ? null : idOf(canonical) };
+  return { source: { code: "OWN", opportunity_id: name }, title: `Title ${name}`, status: "open", relationships, ...fields };
+}
+
+describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCatalog) => {
+  async function indexed() {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    const nameOf = new Map<string, string>();
+    return {
+      db,
+      store: async (...records: Draft[]) => {
+        clock.now += SECOND;
+        for (const { source } of records) nameOf.set(idOf(source.opportunity_id ?? ""), source.opportunity_id ?? "");
+        await take(records);
+        await catchUp(db, index);
+      },
+      search: (filter: Filter = {}, request: Partial<SearchRequest> = {}) => {
+        const { found, total, twins } = find(index, { filter, limit: 100, ...request }, NOON);
+        return { names: found.map(({ number }) => number).sort(), total, twins };
+      },
+      groups: async () => {
+        const ids = [...nameOf.keys()];
+        const inCatalog = await readGroups(db, ids);
+        const inIndex = groupsOf(index, ids);
+        const name = (id: string | undefined) => nameOf.get(id ?? "") ?? id;
+        const expected = ids.map((id) => [name(id), name(inCatalog.get(id)?.[0] ?? id)]);
+        expect(ids.map((id) => [name(id), name(inIndex.get(id))])).toEqual(expected);
+        return Object.fromEntries(expected) as Record<string, string>;
+      },
+      index,
+    };
+  }
+
+  test.if(isThere)("are one row: the canonical one if it meets the filter, else the first that does", async () => {
+    const { store, search, index } = await indexed();
+    const soon = { closes_at: "2026-12-01T12:00:00Z" };
+    const [first = "", last = ""] = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
+    await store(
+      named("C", null),
+      named("A", "C", { status: "closed", dates: soon }),
+      named("B", "C", { status: "closed" }),
+      named("D", null),
+    );
+    expect(search()).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(search({}, { countAtMost: 2 })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
+    expect(search({}, { countAtMost: 3 })).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(search({}, { allSources: true })).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+    expect(search({ status: ["open"] })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
+    expect(search({ status: ["closed"] })).toEqual({ names: [first], total: 1, twins: 1 });
+    expect(search({ status: ["closed"], words: last })).toEqual({ names: [last], total: 1, twins: 0 });
+    expect(search(readFilter({ words: "title" }, "words"))).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(findAll(index, { status: ["closed"] }, NOON)).toEqual([{ id: idOf(first), group: idOf("C") }]);
+    const period = { since: NOON, until: Date.parse("2027-01-01T00:00:00Z") };
+    const most = { limit: 10, allSources: false };
+    expect(listDeadlines(index, {}, period, NOON, most)).toMatchObject({ deadlines: [{ id: idOf("A") }], twins: 0 });
+  });
+
+  test.if(isThere)("are walked once in every order, page by page, and by words beyond the rank of a page", async () => {
+    const { store, index } = await indexed();
+    const groups = Array.from({ length: 12 }, (_, n) => [named(`C${n}`, null), named(`A${n}`, `C${n}`), named(`B${n}`, `C${n}`)]);
+    await store(...groups.flat());
+    for (const sort of sorts) {
+      for (const filter of [{}, { words: "title" }, { words: "title", status: ["open"] }]) {
+        const seen: string[] = [];
+        for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
+          const page = find(index, { filter, sort, after, limit: 5 }, NOON);
+          seen.push(...page.found.map(({ number }) => number));
+          expect(page.total).toBe(12);
+          after = page.next;
+        }
+        expect(seen.sort()).toEqual(groups.map(([canonical]) => canonical?.source.opportunity_id ?? "").sort());
+      }
+    }
+  });
+
+  test.if(isThere)("follow a link that moves, in the index as in the catalog", async () => {
+    const { store, search, groups } = await indexed();
+    await store(named("A", "C"), named("B", "A"));
+    expect(await groups()).toEqual({ A: idOf("C"), B: idOf("C") }); // The canonical record is not stored.
+    expect(search()).toMatchObject({ total: 1, twins: 1 });
+    await store(named("C", "D"));
+    expect(await groups()).toEqual({ A: idOf("D"), B: idOf("D"), C: idOf("D") });
+    await store(named("D", null), named("C", null));
+    expect(await groups()).toEqual({ A: "C", B: "C", C: "C", D: "D" });
+    await store(named("A", "D"));
+    expect(await groups()).toEqual({ A: "D", B: "D", C: "C", D: "D" });
+    await store(named("A", null));
+    expect(await groups()).toEqual({ A: "A", B: "A", C: "C", D: "D" });
+    expect(search()).toEqual({ names: ["A", "C", "D"], total: 3, twins: 1 });
+    await store(named("A", "B")); // A circle.
+    const [least] = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
+    expect(await groups()).toMatchObject({ A: least, B: least });
+    await store(named("A", "A"), named("B", null));
+    expect(await groups()).toEqual({ A: "A", B: "B", C: "C", D: "D" });
+    expect(search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+  });
+
+  test.if(isThere)("name each other, and a record the parts that it has", async () => {
+    const { db, store } = await indexed();
+    const part = (n: number) => named(`P${n}`, null, { relationships: { parent_id: idOf("C") } });
+    await store(named("C", null), named("A", "C"), named("B", "C"), ...Array.from({ length: 23 }, (_, n) => part(n)));
+    const twins = await readTwins(db, [idOf("A"), idOf("C"), idOf("P1")]);
+    const names = [...twins].map(([id, records]) => [id, records.map(({ source }) => source.opportunity_id)]);
+    const others = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
+    expect(names).toEqual([
+      [idOf("A"), ["C", "B"]],
+      [idOf("C"), others],
+    ]);
+    const [whole] = (await readTwins(db, [idOf("A")])).get(idOf("A")) ?? [];
+    const belonging = whole && (await readBelonging(db, whole));
+    expect([belonging?.parts.length, belonging?.total, belonging?.parent]).toEqual([20, 23, undefined]);
+    const [first] = belonging?.parts ?? [];
+    expect(first && (await readBelonging(db, first))).toMatchObject({ parent: { id: idOf("C") }, parts: [], total: 0 });
+  });
+});
