@@ -48,7 +48,7 @@ export async function* rowsIn(
   columns: readonly string[],
   encoding?: Encoding,
 ): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow; text: string }> {
-  for await (const { row, ...place } of csvRows(bytes(), columns, encoding)) yield { kind: "object", ...place, raw: row };
+  for await (const { line, row, text } of csvRows(bytes(), columns, encoding)) yield { kind: "object", line, raw: row, text };
 }
 
 /** Values under other names: `names` has the new name of each. */
