@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { insertInto, listOf, orIgnore, orUpdate, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { insertInto, listOf, orIgnore, orUpdate, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -60,6 +60,14 @@ const readingsByIds = query({ source: versions.source, ids: listOf(versions.upst
     .innerJoin(opportunities, eq(opportunities.seq, versions.opportunity_seq))
     .where(and(eq(versions.source, source), inArray(versions.upstream_id, ids), isNotNull(versions.reading))),
 );
+const keyedTitlesOfSeries = query({ ...pick(versions, "source", "series"), limit: parameter<number>() }, ({ source, series, limit }) =>
+  select(pick(versions, "revision_key", "title"))
+    .from(versions)
+    .innerJoin(opportunities, and(eq(opportunities.seq, versions.opportunity_seq), eq(opportunities.lineage, versions.revision_key)))
+    .where(and(eq(versions.source, source), eq(versions.series, series)))
+    .groupBy(versions.revision_key, versions.title)
+    .limit(limit),
+);
 const recordsByLineages = query({ source: opportunities.source, lineages: listOf(opportunities.lineage) }, ({ source, lineages }) =>
   select({
     lineage: opportunities.lineage,
@@ -75,7 +83,7 @@ const stagesOfSeries = query({ source: versions.source, series: listOf(versions.
     seq: opportunities.seq,
     lineage: opportunities.lineage,
     document: opportunities.document,
-    ...pick(versions, "revision_key", "series"),
+    ...pick(versions, "revision_key", "series", "title"),
   })
     .from(versions)
     .innerJoin(
@@ -141,8 +149,16 @@ export async function findShownVersions(sql: CatalogSql, source: string, lineage
   });
 }
 
+/** A revision key that is the lineage of a record, and the title of one of its versions. */
+export type KeyedTitle = { revision_key: string; title: string };
+
+/** Up to `limit` revision keys of a series that are lineages of stored records, with the titles of their versions. */
+export async function listKeyedTitles(sql: CatalogSql, source: string, series: string, limit: number): Promise<KeyedTitle[]> {
+  return sql.all(keyedTitlesOfSeries, { source, series, limit });
+}
+
 /** A record of a series, with the keys of the version that it shows: one stage of an acquisition. */
-type Stage = { seq: number; lineage: string; revision_key: string; series: string; parent_id: string | null };
+type Stage = KeyedTitle & { seq: number; lineage: string; series: string; parent_id: string | null };
 
 /** The stages of some series, in the order in which they were stored. */
 export async function listStages(sql: CatalogSql, source: string, series: readonly string[]): Promise<Stage[]> {

@@ -67,7 +67,7 @@ export async function runFirstPass(
   const redactContacts = options.redactContacts === true;
   const digestOf = digestUnder([format.name, [...names], redactContacts]);
   const files = await withContent(inputs);
-  const placements = await placeVersions(format.versions?.in(files), { db, staging, digestOf, isFirst });
+  const placements = await placeVersions(format.versions, files, { db, staging, digestOf, isFirst });
   const found: FirstPass = {
     read: 0,
     rejected: 0,
@@ -76,8 +76,7 @@ export async function runFirstPass(
     isFirst,
     placements,
   };
-  const { parentsOf } = format.versions ?? {};
-  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, parentsOf, found };
+  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, found };
   const lastItems = new Map<Input, Item>();
   const warn = once(notify);
   let missing: string | undefined;

@@ -107,8 +107,15 @@ export type Versions = {
    * unread, they are in the order of the items, with undefined for each item that has no version.
    */
   in: (inputs: readonly Input[]) => AsyncIterable<Version | UnreadVersion | undefined>;
+  /**
+   * What a key says that makes its versions one opportunity, whatever their titles and whatever other versions they name: the number of an
+   * award. "" if there is no such thing.
+   */
+  partOf?: (key: string) => string;
   /** Lineages of the earlier stages of a version with this key, nearest first. */
-  parentsOf?: (series: string, key: string) => readonly string[];
+  parentsOf?: (key: string) => readonly string[];
+  /** The same among other keys of its series, whose versions have a similar title. */
+  parentsAmong?: (key: string, others: readonly string[]) => readonly string[];
 };
 
 /** A whole record as it would have been imported when this revision appeared, at `since` (0 if that is unknown for the first one). */

@@ -80,10 +80,7 @@ export async function importFiles(context: ImportContext, format: Format, option
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass.sources, staging, options) : [];
     // Restored records already have their links.
-    const links =
-      firstPass.newestRestored === undefined
-        ? await listNewParents(db, staging, { parentsOf: format.versions?.parentsOf, ...firstPass })
-        : [];
+    const links = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
     const plan = { begun, firstPass, staging, missing, links };
     return options.dryRun ? countOnly(context, plan) : store(context, plan);
   });

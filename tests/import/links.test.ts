@@ -177,11 +177,11 @@ describe("parents", () => {
         async *in() {
           for (const id of ids) yield { ...version(id), facts: { key: `S|${id}`, series: "S", title: "Roof", posted: null } };
         },
-        parentsOf: (series, key) =>
+        parentsOf: (key) =>
           stages
             .slice(0, stages.indexOf(key.slice(2)))
             .toReversed()
-            .map((stage) => `${series}|${stage}`),
+            .map((stage) => `S|${stage}`),
       },
       async *read([input]) {
         if (input === undefined) return;

@@ -4,7 +4,18 @@ import fc from "fast-check";
 import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
-import { aCatalog, aFile, contentsOf, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
+import {
+  aCatalog,
+  aFile,
+  contentsOf,
+  documentsOf,
+  dropScratch,
+  exportOf,
+  inScratch,
+  ordersOf,
+  type TestCatalog,
+} from "../support/imports.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { describeReal } from "../support/real-data.ts";
 import { dailyRows, type Row, samGovFiles } from "../support/sam-gov-layouts.ts";
@@ -325,3 +336,122 @@ test("a notice that gets its number later keeps its record", async () => {
   await catalog.takeFiles(rowsOf(notice("bbbb", { PostedDate: at(21) })), { format });
   expect(await shown(catalog)).toMatchObject([{ id: "bbbb", earlier: ["aaaa"], lineage: "aaaa" }]);
 });
+
+describe("awards", () => {
+  const solicitation = notice("aaaa", { "Sol#": "SPE7M1-26-T-7566", Type: "Solicitation", BaseType: "Solicitation", PostedDate: at(1) });
+  const award = (id: string, number: string, fields: Row = {}) =>
+    notice(id, { ...solicitation, NoticeId: id, Type: "Award Notice", AwardNumber: number, PostedDate: at(20), ...fields });
+  const first = award("bbbb", "C-1", { "Sol#": "SPE7M126T7566" });
+  const second = award("cccc", "C2");
+  const corrected = award("dddd", "C1", { BaseType: "Award Notice", Title: "Wholly renamed", PostedDate: at(21) });
+  const ofSister = award("eeee", "C3", { "AAC Code": "X5", Title: "Repair of a roof, building 5" });
+  const ofOther = award("ffff", "C4", { "AAC Code": "36C263" });
+  const untitled = award("gggg", "C5", { "AAC Code": "X6", Title: "Circuit card" });
+  const rows = [solicitation, first, second, corrected, ofSister, ofOther, untitled];
+  const KEY_OF = { solicitation: "SPE7M126T7566|X1|Solicitation", C1: "SPE7M126T7566|X1|Award Notice|C1" };
+
+  const parents = async ({ db }: TestCatalog) =>
+    Object.fromEntries(
+      (await documentsOf(db)).map(({ source, relationships }) => [
+        source.opportunity_id,
+        (relationships as { parent_id: string | null }).parent_id,
+      ]),
+    );
+
+  test("are one record each, with their solicitation as the parent, whichever comes first", async () => {
+    const parent = opportunityId("SAM_GOV", KEY_OF.solicitation);
+    const expected = { aaaa: null, cccc: parent, dddd: parent, eeee: parent, ffff: null, gggg: null };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray(rows, { minLength: rows.length }),
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 7, maxLength: 7 }),
+        async (order, sizes) => {
+          const catalog = await atNow();
+          for (let done = 0; done < order.length; done += sizes[done] ?? 1)
+            await catalog.takeFiles(rowsOf(...order.slice(done, done + (sizes[done] ?? 1))), { format });
+          expect(await parents(catalog)).toEqual(expected);
+          expect((await shown(catalog)).find(({ id }) => id === "dddd")).toMatchObject({ earlier: ["bbbb"], lineage: KEY_OF.C1 });
+          const before = await contentsOf(catalog.db);
+          for (const row of order) await catalog.takeFiles(rowsOf(row), { format });
+          expect(await contentsOf(catalog.db)).toBe(before);
+          expect(await checkCatalog(catalog.db)).toEqual([]);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test("of one GSA schedule in the real excerpts are as many records as contracts, on one day or day by day", async () => {
+    const schedule = dailyRows().filter((row) => row["Sol#"] === "47QSMD20R0001");
+    const contracts = new Set(schedule.map((row) => row.AwardNumber));
+    expect([schedule.length, contracts.size]).toEqual([78, 77]);
+    const [once, daily] = [await atNow(), await atNow()];
+    expect(await once.takeFiles(rowsOf(...schedule), { format })).toMatchObject({ added: 77, merged: 1, events: 77 });
+    const days = Map.groupBy(schedule, (row) => String(row.PostedDate).slice(0, 10));
+    for (const day of days.values()) await daily.takeFiles(rowsOf(...day), { format });
+    expect((await shown(daily)).toSorted(byId)).toEqual((await shown(once)).toSorted(byId));
+  });
+
+  const number = solicitation["Sol#"];
+  /** The details of a notice in the page backend: they name the first and the previous version, and no office. */
+  const details = (id: string, previous: string, data: object) => ({
+    opportunityId: id,
+    parent: { opportunityId: "aaaa" },
+    _links: { "opportunity:previous": { href: `https://sam.gov/api/opportunities/${previous}` } },
+    status: { code: "published" },
+    postedDate: "2026-04-20T14:00:00.000+00:00",
+    data2: { title: "Repair of a roof", solicitationNumber: number, ...data },
+  });
+  const found = (id: string) => ({
+    _id: id,
+    _type: "opportunity",
+    parentNoticeId: "aaaa",
+    title: "Repair of a roof",
+    solicitationNumber: number,
+    organizationHierarchy: [{ name: "NAVSEA", type: "OFFICE", code: "X1" }],
+    publishDate: "2026-04-20T14:00:00+00:00",
+    type: { value: "Award Notice" },
+  });
+  const row = (opportunityId: string, index: string, procurement_type: string, latest: string) => {
+    return {
+      opportunityId,
+      parentOpportunityId: index === "1" ? null : "aaaa",
+      index,
+      procurement_type,
+      title: "Repair of a roof",
+      latest,
+    };
+  };
+  const history = { content: { history: [row("aaaa", "1", "o", "0"), row("bbbb", "2", "a", "0"), row("cccc", "3", "a", "1")] } };
+  const pages = {
+    details: [
+      details("bbbb", "aaaa", { type: "a", award: { number: "C1" } }),
+      details("cccc", "bbbb", { type: "a", award: { number: "C2" } }),
+    ],
+    search: [{ _embedded: { results: [found("bbbb"), found("cccc")] }, page: { totalElements: 2 } }],
+    history: [history],
+  };
+
+  test.each(Object.entries(pages))(
+    "stay apart from their solicitation and from each other in the page backend's %s",
+    async (_, documents) => {
+      const files = [...documents.map((each) => [aFile(JSON.stringify(each))]), rowsOf(solicitation), rowsOf(award("bbbb", "C1"), second)];
+      for (const order of ordersOf(files)) {
+        const catalog = await atNow();
+        for (const each of order) await catalog.takeFiles(each, { format });
+        expect((await shown(catalog)).map(({ id, earlier }) => [id, earlier]).toSorted()).toEqual([
+          ["aaaa", []],
+          ["bbbb", []],
+          ["cccc", []],
+        ]);
+        const before = await shown(catalog);
+        for (const each of order) await catalog.takeFiles(each, { format });
+        expect(await shown(catalog)).toEqual(before);
+      }
+    },
+  );
+});
+
+function byId(one: { id: string }, other: { id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}

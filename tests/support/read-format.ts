@@ -1,6 +1,6 @@
 /** Reads files with one format, without a catalog: inputs from real files or texts, and the drafts and reasons that result. */
 import { openCatalog } from "../../db/sqlite/open.ts";
-import type { Format, Input, Item, LazyItem, VersionItem, Versions } from "../../src/import/format.ts";
+import type { Format, Input, Item, LazyItem, VersionItem } from "../../src/import/format.ts";
 import { openInput } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
@@ -48,7 +48,7 @@ export async function readFormat(format: Format, inputs: readonly Input[], now =
   const drafts = items
     .filter(({ isSuperseded }) => isSuperseded !== true)
     .flatMap((item) => (item.kind === "record" ? [item.record as Draft] : []));
-  const kept = format.versions === undefined ? lastOf(drafts) : await newestOf(format.versions, inputs, items);
+  const kept = format.versions === undefined ? lastOf(drafts) : await newestOf(format, inputs, items);
   const refused = items.flatMap((item) => (item.kind === "rejected" ? [item.reason] : [...rejectionsOf(item.record)]));
   return { items, drafts, kept, refused, warnings: [...warnings] };
 }
@@ -58,9 +58,9 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
 }
 
 /** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
-async function newestOf(versions: Versions, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
+async function newestOf(format: Format, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
-  const placements = await placeVersions(versions.in(inputs), { db, staging, digestOf: digestUnder([]), isFirst: true });
+  const placements = await placeVersions(format.versions, inputs, { db, staging, digestOf: digestUnder([]), isFirst: true });
   const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
     if (item.kind !== "record") continue;

@@ -11,8 +11,10 @@ export type Identity = {
   posted: string;
   /** An instant before it was posted, for the order of versions, if the layout does not state when it was. */
   postedAfter?: string;
+  type: string;
   baseType: string;
-  awardNumber: string;
+  /** Undefined if the layout lacks it. */
+  awardNumber?: string;
   /** The id of the first version of the notice, and ids of others, as far as the layout names them. */
   firstId?: string;
   others?: readonly string[];
@@ -23,7 +25,6 @@ export type Notice = Identity & {
   organization: Organization;
   /** The code of the sub-tier, such as `97AS`. */
   agencyCode?: string;
-  type: string;
   archiveDate: string;
   active: string;
   setAsides?: string[];

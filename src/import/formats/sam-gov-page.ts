@@ -76,7 +76,7 @@ export function noticeOfPage(raw: JsonObject): Notice {
 }
 
 /** What all layouts lack is undefined or "". */
-const nothing = { awardNumber: "", baseType: "", setAsideLabel: "", active: "", archiveDate: "", organization: {} };
+const nothing = { baseType: "", setAsideLabel: "", active: "", archiveDate: "", organization: {} };
 
 /* Details */
 
@@ -183,19 +183,26 @@ type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
 type Row = JsonObject & { [REVISION]?: Revision };
 
 /**
- * The rows of a history. The last one is the notice as it is now, and names all the others, which are its earlier versions. These name the
- * first one: if each named all, the names would be the square of the rows.
+ * The rows of a history. An award is a notice of its own. Of the others, the last one is the notice as it is now, and names all of them, its
+ * earlier versions. These name the first one: if each named all, the names would be the square of the rows.
  */
 function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
   const rows = arrayOf(objectOf(response.content).history).map(objectOf);
-  const ids = rows.map(({ opportunityId }) => textOf(opportunityId));
+  const versions = rows.filter((row) => !isAwardRow(row));
+  const ids = versions.map(({ opportunityId }) => textOf(opportunityId));
   const postedAfter = newestIn(rows);
-  const last = rows.find(({ latest }) => isTrue(latest)) ?? rows.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
+  const last = versions.find(({ latest }) => isTrue(latest)) ?? versions.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
   for (const [index, row] of rows.entries()) {
     const isLast = row === last;
-    const raw: Row = { ...row, [REVISION]: { ids: isLast ? ids : ids.slice(0, 1), isLast, postedAfter } };
+    const raw: Row = isAwardRow(row)
+      ? { ...row, [REVISION]: { ids: [], isLast: true, postedAfter } }
+      : { ...row, [REVISION]: { ids: isLast ? ids : ids.slice(0, 1), isLast, postedAfter } };
     yield { kind: "object", line: index + 1, raw };
   }
+}
+
+function isAwardRow({ procurement_type }: JsonObject): boolean {
+  return textOf(procurement_type) === "a";
 }
 
 function indexOf({ index }: JsonObject): number {

@@ -33,7 +33,7 @@ export const samGov: Format = {
   name: "sam-gov",
   source: SOURCE,
   about: "SAM.gov contract opportunities: the bulk CSV, daily rows as JSON, or responses of the v2 API or of the page backend",
-  versions: { in: versionsIn, parentsOf },
+  versions: { in: versionsIn, partOf, parentsOf, parentsAmong },
   read,
 };
 
@@ -44,6 +44,7 @@ const IDENTITY_COLUMNS = {
   number: "Sol#",
   officeCode: "AAC Code",
   posted: "PostedDate",
+  type: "Type",
   baseType: "BaseType",
   awardNumber: "AwardNumber",
 } as const;
@@ -51,7 +52,6 @@ const IDENTITY_COLUMNS = {
 /** The columns of its other texts. */
 const TEXT_COLUMNS = {
   agencyCode: "FPDS Code",
-  type: "Type",
   archiveDate: "ArchiveDate",
   active: "Active",
   setAsideLabel: "SetASide",
@@ -78,15 +78,17 @@ const COLUMNS: readonly string[] = [
 /** A kind of notice, and the kinds that may precede it in one acquisition, nearest first. `words` matches all spellings of its name. */
 type Kind = { name: string; words: RegExp; after?: readonly string[]; display?: true };
 
+const AWARD = "Award Notice";
+
 const KINDS: readonly Kind[] = [
   { name: "Sources Sought", words: /^sources sought/i, display: true },
   { name: "Presolicitation", words: /^pre-?solicitation/i, after: ["Sources Sought"] },
   { name: "Combined Synopsis/Solicitation", words: /^combined/i, after: ["Presolicitation", "Sources Sought"] },
   { name: "Solicitation", words: /^solicitation/i, after: ["Presolicitation", "Sources Sought"] },
   {
-    name: "Award Notice",
+    name: AWARD,
     words: /^award/i,
-    after: ["Solicitation", "Combined Synopsis/Solicitation", "Presolicitation", "Sources Sought"],
+    after: ["Solicitation", "Combined Synopsis/Solicitation", "Presolicitation", "Sources Sought", "Special Notice"],
   },
   { name: "Justification", words: /^justification/i, display: true },
   { name: "Special Notice", words: /^special notice/i, display: true },
@@ -168,6 +170,7 @@ function identityOfResponse(response: JsonObject): Identity {
     number: textOf(response.solicitationNumber),
     officeCode: response.organizationType === "OFFICE" ? (textOf(response.fullParentPathCode).split(".").at(-1) ?? "") : "",
     posted: textOf(response.postedDate),
+    type: textOf(response.type),
     baseType: textOf(response.baseType),
     awardNumber: textOf(objectOf(response.award).number),
   };
@@ -199,7 +202,6 @@ function noticeOfResponse(response: JsonObject): Notice {
     ...identityOfResponse(response),
     organization: organizationOf(response),
     agencyCode: textOf(response.fullParentPathCode).split(".")[1] ?? "",
-    type: textOf(response.type),
     archiveDate: textOf(response.archiveDate),
     active: textOf(response.active),
     setAsides: setAsideCodes(textOf(response.typeOfSetAside)),
@@ -239,8 +241,8 @@ function organizationOf(response: JsonObject): Organization {
 /* Versions */
 
 /**
- * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type, and award notices
- * also the same contract number, because one solicitation leads to many contracts.
+ * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type. A notice of an
+ * award, by its type or by its original type, is none of them: its number tells it from other awards of the solicitation.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version | UnreadVersion | undefined> {
   for await (const found of elementsOf(inputs, noticesIn)) yield found.kind === "rejected" ? undefined : versionIn(found.raw, found.text);
@@ -261,37 +263,81 @@ function idOfRow(row: JsonObject): string {
 
 /** The version that a notice is. */
 function noticeVersion(notice: Identity): Version {
-  const { id, title, baseType, awardNumber, firstId = id, others = [] } = notice;
+  const { id, title, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
-  const series = seriesOf(notice);
-  const named = others.length === 0 ? {} : { others };
-  if (series === undefined) {
-    // Its number is not usable, or its office is unknown: the id of the first version is the key until another layout has a better one.
-    return { source: SOURCE, id, facts: { key: firstId, series: firstId, title, posted: postedOf(posted) }, ...named };
-  }
-  const base = kindOf(baseType)?.name ?? baseType;
-  const key = base === "Award Notice" ? `${series}|${base}|${squeezed(awardNumber)}` : `${series}|${base}`;
-  return { source: SOURCE, id, facts: { key, series, title, posted: postedOf(posted) }, ...named };
+  const named = others.length === 0 || isUnnumberedAward(notice) ? {} : { others };
+  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedOf(posted) }, ...named };
 }
 
-/** Number and office. Undefined if the layout lacks the office, or the number is blank, a placeholder or the office's own code. */
-function seriesOf({ number, officeCode }: Identity): string | undefined {
-  if (officeCode === undefined) return undefined;
-  const [id, office] = [squeezed(number), squeezed(officeCode)];
-  return id === office || PLACEHOLDER.test(id) ? undefined : `${id}|${office}`;
+/**
+ * The key of a notice and its series, the number. Where the number is not usable, or the office is unknown, the id of the first version is
+ * the key until another layout has a better one.
+ */
+function keysOf(notice: Identity): { key: string; series: string } {
+  const { id, firstId = id, officeCode, baseType, awardNumber = "" } = notice;
+  const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(squeezed) as [string, string, string];
+  const isNumbered = isAward(notice) && !PLACEHOLDER.test(award);
+  if (isUnnumberedAward(notice)) return provisional(id);
+  if (officeCode === undefined) return provisional(isNumbered ? `${firstId}|${AWARD}|${award}` : firstId);
+  if (number === office || PLACEHOLDER.test(number))
+    return isNumbered ? { key: `|${office}|${AWARD}|${award}`, series: `|${office}|${award}` } : provisional(firstId);
+  const kind = isAward(notice) ? `${AWARD}|${award}` : (kindOf(baseType)?.name ?? baseType);
+  return { key: `${number}|${office}|${kind}`, series: number };
 }
 
-const PLACEHOLDER = /^(VARIOUS|MULTIPLE|TBD|N\/?A|NONE|UNKNOWN)?$/;
+function provisional(key: string): { key: string; series: string } {
+  return { key, series: key };
+}
+
+function isAward({ type, baseType }: Identity): boolean {
+  return [type, baseType].some((each) => kindOf(each)?.name === AWARD);
+}
+
+/** An award in a layout without award numbers may be any award of the notices that it names. */
+function isUnnumberedAward(notice: Identity): boolean {
+  return isAward(notice) && notice.awardNumber === undefined;
+}
+
+const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;
+
+/** The number of an award, which is one record. */
+function partOf(key: string): string {
+  const [, award = ""] = key.split(`|${AWARD}|`);
+  return PLACEHOLDER.test(award) ? "" : award;
+}
 
 function postedOf(posted: string): string | null {
   return isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
 }
 
-/** The lineages of earlier kinds of notice in the same solicitation, nearest first. */
-function parentsOf(series: string, key: string): string[] {
-  const [base] = key.slice(series.length + 1).split("|");
-  const earlier = KINDS.find(({ name }) => name === base)?.after ?? [];
-  return earlier.map((name) => `${series}|${name}`);
+/** The lineages of earlier kinds of notice with the same number and office, nearest first. */
+function parentsOf(key: string): string[] {
+  const { number, office, kind } = partsOf(key);
+  return earlierKinds(kind).map((name) => `${number}|${office}|${name}`);
+}
+
+/** Offices of one department stand in for each other: what DLA solicits at SPE7M1 it awards at SPE7M5. */
+function parentsAmong(key: string, others: readonly string[]): string[] {
+  const { number, office, kind } = partsOf(key);
+  if (number.length < 5 || !/\d/.test(number)) return [];
+  const ofDepartment = others
+    .map((other) => ({ other, ...partsOf(other) }))
+    .filter((each) => departmentOf(each.office) === departmentOf(office));
+  return earlierKinds(kind).flatMap((name) => ofDepartment.flatMap((each) => (each.kind === name ? [each.other] : [])));
+}
+
+function partsOf(key: string): { number: string; office: string; kind: string } {
+  const [number = "", office = "", kind = ""] = key.split("|");
+  return { number, office, kind };
+}
+
+function earlierKinds(kind: string): readonly string[] {
+  return KINDS.find(({ name }) => name === kind)?.after ?? [];
+}
+
+/** Codes of the Department of Defense's offices begin with a letter, others with the two digits of their department. */
+function departmentOf(office: string): string {
+  return /^\d\d/.exec(office)?.[0] ?? (office === "" ? "" : "DoD");
 }
 
 /* The draft */
@@ -333,7 +379,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
           ? undefined
           : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
       agency_codes: notice.agencyCode ? [notice.agencyCode] : undefined,
-      earlier_ids: others.length === 0 ? undefined : [...others],
+      earlier_ids: others.length === 0 || isAward(notice) ? undefined : [...others], // Those of an award may be its solicitation's.
     }),
   };
 }
@@ -440,7 +486,7 @@ function statedIn(notice: Notice): Stated {
   return { status: statusOf(notice), status_display: displayOf(notice) };
 }
 
-function statusOf({ stated, active, awardNumber, awardee = "", type }: Notice): string | null {
+function statusOf({ stated, active, awardNumber = "", awardee = "", type }: Notice): string | null {
   const kind = kindOf(type)?.name;
   if (stated?.isCancelled) return "cancelled";
   if (stated?.isDeleted || stated?.isArchived || active === "No") return "archived";
@@ -521,6 +567,7 @@ function isPlace(text: string): boolean {
   return /\p{L}/u.test(text);
 }
 
+/** A number in one spelling: `SPE4A6-26-R-X631` is `SPE4A626RX631`. */
 function squeezed(text: string): string {
-  return text.toUpperCase().replace(/\s+/g, "");
+  return text.toUpperCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }

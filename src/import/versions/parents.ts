@@ -4,43 +4,63 @@
  */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
-import { listStages } from "../../changes/versions.ts";
+import { type KeyedTitle, listKeyedTitles, listStages } from "../../changes/versions.ts";
 import { opportunityId } from "../../opportunities/identity.ts";
-import type { Versions } from "../format.ts";
+import type { Format } from "../format.ts";
 import type { NewLink } from "../links.ts";
 import type { Staging } from "../staging.ts";
 import type { PlacedVersion, Placements } from "./placing.ts";
+import { areSimilar } from "./threads.ts";
 
 /** Series looked up by one statement. */
 const SERIES_AT_ONCE = 200;
 
-/** How parents are found: by the format's rule, among the records in the files and, unless the catalog was empty, the stored ones. */
-export type Parents = { parentsOf: Versions["parentsOf"]; placements: Placements; isFirst: boolean };
+/** A series with more keys and titles than this has no number of its own, so its stages in other offices are not looked for. */
+const TITLES_MAX = 500;
+
+/** How parents are found: by the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
+export type Parents = { format: Pick<Format, "versions">; placements: Placements; isFirst: boolean };
+
+/** A version by what tells its parent. */
+type Child = KeyedTitle & { series: string };
 
 /** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
-  return facts === undefined ? undefined : nearest(sql, source, facts.series, facts.revision_key, parents);
+  return facts === undefined ? undefined : nearest(sql, source, facts, parents);
 }
 
-async function nearest(sql: CatalogSql, source: string, series: string, key: string, parents: Parents): Promise<string | undefined> {
-  const { parentsOf, placements, isFirst } = parents;
-  for (const lineage of parentsOf?.(series, key) ?? []) {
+async function nearest(sql: CatalogSql, source: string, child: Child, parents: Parents): Promise<string | undefined> {
+  const { format, placements, isFirst } = parents;
+  for (const lineage of format.versions?.parentsOf?.(child.revision_key) ?? []) {
     const isKnown = placements.hasRecord(source, lineage) || (!isFirst && (await isStored(sql, source, lineage)));
     if (isKnown) return opportunityId(source, lineage);
   }
-  return undefined;
+  const [lineage] = format.versions?.parentsAmong?.(child.revision_key, await similarKeys(sql, source, child, parents)) ?? [];
+  return lineage === undefined ? undefined : opportunityId(source, lineage);
+}
+
+/** The other keys of a series that are lineages of records of which a version has a similar title. */
+async function similarKeys(sql: CatalogSql, source: string, { series, title, revision_key }: Child, parents: Parents): Promise<string[]> {
+  const inFiles = parents.placements.stagesOf(source, series, TITLES_MAX);
+  const stored = parents.isFirst ? [] : await listKeyedTitles(sql, source, series, TITLES_MAX);
+  if (inFiles.length === TITLES_MAX || stored.length === TITLES_MAX) return [];
+  const similar = [...inFiles, ...stored].filter((other) => other.revision_key !== revision_key && areSimilar(other.title, title));
+  return [...new Set(similar.map((other) => other.revision_key))].sort();
 }
 
 /** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
 export async function listNewParents(db: CatalogDb, staging: Staging, parents: Parents): Promise<NewLink[]> {
-  if (parents.isFirst) return [];
+  const { format, placements, isFirst } = parents;
+  if (isFirst) return [];
   const found: NewLink[] = [];
-  for (const [source, series] of parents.placements.begunSeries()) {
+  const mayBeParents = placements.newStages().filter(({ revision_key }) => !format.versions?.partOf?.(revision_key));
+  for (const [source, keys] of Map.groupBy(mayBeParents, (key) => key.source)) {
+    const series = [...new Set(keys.map((key) => key.series))];
     for (let first = 0; first < series.length; first += SERIES_AT_ONCE) {
       await db.readTransaction(async (sql) => {
         for (const stage of await listStages(sql, source, series.slice(first, first + SERIES_AT_ONCE))) {
           if (staging.isToWrite(source, stage.lineage)) continue;
-          const parent_id = await nearest(sql, source, stage.series, stage.revision_key, parents);
+          const parent_id = await nearest(sql, source, stage, parents);
           if (parent_id !== undefined && parent_id !== stage.parent_id) found.push({ seq: stage.seq, parent_id });
         }
       });

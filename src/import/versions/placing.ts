@@ -7,6 +7,7 @@ import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import {
   findShownVersions,
   findVersionRecords,
+  type KeyedTitle,
   listVersions,
   type ShownVersion,
   type VersionFacts,
@@ -15,7 +16,7 @@ import {
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { inBatches } from "../batches.ts";
-import type { Item, Version, Versions } from "../format.ts";
+import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { usableKey } from "../validate.ts";
 import { createSettled, type Settling } from "./settled.ts";
@@ -59,20 +60,22 @@ export type Placements = {
   unsavedOf: (source: string, lineage: string) => PlacedVersion[];
   /** The same of all records that the import does not store, in batches. */
   unsaved: () => Iterable<PlacedVersion[]>;
-  /** The series, by source, in which a version begins a new record whose lineage is its key. */
-  begunSeries: () => Map<string, string[]>;
+  /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
+  stagesOf: (source: string, series: string, limit: number) => KeyedTitle[];
+  /** The keys, with their series, that are the lineages of records and have new versions in the files. */
+  newStages: () => VersionKey[];
 };
 
 /** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
-export async function placeVersions(versions: ReturnType<Versions["in"]> | undefined, settling: Settling): Promise<Placements> {
+export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling): Promise<Placements> {
   const { db, staging, isFirst } = settling;
   const table = openVersionTable(staging.sqlite);
   const settled = createSettled(settling);
   if (versions !== undefined) {
-    for await (const found of inBatches(versions, TAKEN_AT_ONCE))
+    for await (const found of inBatches(versions.in(files), TAKEN_AT_ONCE))
       for (const { version, digest } of await settled.take(found, table.has))
         add(table, "read" in version ? version.read() : version, digest);
-    await placeAll(db, table, isFirst);
+    await placeAll(db, table, versions.partOf ?? (() => ""), isFirst);
   }
   return {
     isSettled: settled.has,
@@ -89,10 +92,8 @@ export async function placeVersions(versions: ReturnType<Versions["in"]> | undef
     *unsaved() {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
-    begunSeries() {
-      const bySource = Map.groupBy(table.begun(), ({ source }) => source);
-      return new Map([...bySource].map(([source, keys]) => [source, keys.map(({ series }) => series)]));
-    },
+    stagesOf: table.stagesOf,
+    newStages: table.newStages,
   };
 }
 
@@ -106,16 +107,16 @@ function placedOf({ source, id, lineage, revision_key, series, title, posted_at,
   return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, digest: digest ?? undefined };
 }
 
-async function placeAll(db: CatalogDb, table: VersionTable, isFirst: boolean): Promise<void> {
-  if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows));
-  for (const rows of table.naming()) await placeFamilies(db, table, rows, isFirst);
+async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFirst: boolean): Promise<void> {
+  if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows, partOf));
+  for (const rows of table.naming()) await placeFamilies(db, table, rows, partOf, isFirst);
   table.placeByIds();
   for (const keys of table.unplacedKeys()) {
     const known = isFirst ? undefined : await db.readTransaction((sql) => threadsOf(sql, keys));
     for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
       const names = ofSource.map(({ revision_key }) => revision_key);
       for (const [key, rows] of Map.groupBy(table.ofKeys(source, names), ({ revision_key }) => revision_key ?? ""))
-        placeByKey(table, rows, key, known?.get(nameOf({ source, revision_key: key })) ?? []);
+        placeByKey(table, rows, key, partOf(key) !== "", known?.get(nameOf({ source, revision_key: key })) ?? []);
     }
   }
   if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
@@ -157,38 +158,64 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
   return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
 }
 
+type PartOf = NonNullable<Versions["partOf"]>;
+
 /** Places the versions whose id a record has. */
-async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
+async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[], partOf: PartOf): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
     const recordsById = await findVersionRecords(sql, source, ids);
     for (const row of ofSource) {
       const record = recordsById.get(row.id);
-      if (record !== undefined) table.update(asKnown(row, record));
+      if (record !== undefined && isKnown(row, record, partOf)) table.update(asKnown(row, record));
     }
   }
 }
 
-/** Versions that name each other, even through versions that are not in the files, belong to one record. */
-async function placeFamilies(db: CatalogDb, table: VersionTable, rows: readonly VersionRow[], isFirst: boolean): Promise<void> {
+/** Whether a record has this version, and not only its id because a version of another part named it. */
+function isKnown({ id, revision_key }: VersionRow, { lineage, shown_id, facts }: VersionRecord, partOf: PartOf): boolean {
+  return facts !== undefined || shown_id === id || lineage === id || partOf(lineage) === partOf(revision_key ?? "");
+}
+
+/** Versions that name each other, even through versions that are not in the files, belong to one record for each part. */
+async function placeFamilies(
+  db: CatalogDb,
+  table: VersionTable,
+  rows: readonly VersionRow[],
+  partOf: PartOf,
+  isFirst: boolean,
+): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const families = ofSource.map(({ id }) => table.takeFamily(source, id)).filter((ids) => ids.length > 1);
     const records = isFirst ? undefined : await db.readTransaction((sql) => findVersionRecords(sql, source, families.flat()));
-    for (const ids of families) placeFamily(table, table.ofIds(source, ids), ids, records);
+    for (const ids of families) {
+      const unplaced = table.ofIds(source, ids).filter(({ lineage }) => lineage === null);
+      for (const [part, ofPart] of Map.groupBy(unplaced, ({ revision_key }) => partOf(revision_key ?? ""))) {
+        const recordOf = (id: string) => {
+          const record = records?.get(id);
+          return record !== undefined && partOf(record.facts?.revision_key ?? record.lineage) === part ? record : undefined;
+        };
+        placeFamily(table, ofPart, ids, recordOf);
+      }
+    }
   }
 }
 
 /**
- * Places the unplaced versions of a family with the record of a version that they name, or else of another one. If none has a record, they
+ * Places unplaced versions of a family with the record of a version that they name, or else of another one. If none has a record, they
  * get the key of the oldest one whose key is not provisional, and follow the oldest one.
  */
-function placeFamily(table: VersionTable, rows: readonly VersionRow[], ids: readonly string[], records?: Map<string, VersionRecord>): void {
-  const unplaced = rows.filter(({ lineage }) => lineage === null);
+function placeFamily(
+  table: VersionTable,
+  unplaced: readonly VersionRow[],
+  ids: readonly string[],
+  recordOf: (id: string) => VersionRecord | undefined,
+): void {
   const keyed =
     unplaced.find((row) => row.revision_key !== null && !isProvisional(row)) ?? unplaced.find((row) => row.revision_key !== null);
   for (const row of unplaced) {
-    const id = [...othersOf(row), ...ids].find((other) => records?.has(other));
-    const record = id === undefined ? undefined : records?.get(id);
+    const id = [...othersOf(row), ...ids].find((other) => recordOf(other) !== undefined);
+    const record = id === undefined ? undefined : recordOf(id);
     if (record !== undefined) {
       table.update({ ...row, ...keyOf(record, row), lineage: record.lineage, is_other: 1 });
     } else if (keyed !== undefined) {
@@ -252,11 +279,11 @@ function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
   return `${source}\n${revision_key}`;
 }
 
-/** Places the unplaced versions of one key. `rows` are all its versions in the files, oldest first. */
-function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, known: Thread[]): void {
+/** Places the unplaced versions of one key. `rows` are all its versions in the files, oldest first. `isWhole` if titles tell nothing. */
+function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, isWhole: boolean, known: Thread[]): void {
   const [only] = rows;
   if (only?.lineage === null && rows.length + known.length === 1) {
-    table.place(only.n, key, { begins: true, isOther: false }); // Most versions are alone.
+    table.place(only.n, key, false); // Most versions are alone.
     return;
   }
   for (const row of rows) if (row.lineage !== null && row.is_saved === 0) join(threadIn(known, row.lineage), row);
@@ -266,11 +293,10 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   for (const row of rows) {
     if (row.lineage !== null) continue;
     // A provisional key is the id of the first version, so it is right whatever the titles are.
-    const [first] = isProvisional(row) ? threads : [];
+    const isOne = isWhole || isProvisional(row);
     const version = { id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) };
-    const lineage = placed.get(row.head ?? "") ?? (isProvisional(row) ? (first?.lineage ?? key) : lineageOf(version, key, threads));
-    const begins = lineage === key && !threads.some((thread) => thread.lineage === key);
-    table.place(row.n, lineage, { begins, isOther: stored.has(lineage) });
+    const lineage = placed.get(row.head ?? "") ?? (isOne ? (threads[0]?.lineage ?? key) : lineageOf(version, key, threads));
+    table.place(row.n, lineage, stored.has(lineage));
     placed.set(row.id, lineage);
     join(threadIn(threads, lineage), row);
   }

@@ -29,7 +29,7 @@ export function lineageOf(version: { id: string; title: string; day: string }, k
 }
 
 /** Whether two titles share more than half of the shorter one's words, as after a correction. */
-function areSimilar(one: string, other: string): boolean {
+export function areSimilar(one: string, other: string): boolean {
   const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
   return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
 }

@@ -1,5 +1,6 @@
 /** The table of the staging database with the versions in the files of one import, for `placing.ts`. */
 import type { Database } from "bun:sqlite";
+import type { KeyedTitle } from "../../changes/versions.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { batches } from "../staging.ts";
 
@@ -29,8 +30,6 @@ export type VersionRow = {
   /** Its record is stored and shows another version. */
   is_other: number;
   is_older: number;
-  /** It begins a new record whose lineage is its key. */
-  begins: number;
   /** The catalog already has all of this. */
   is_saved: number;
   /** The digest of its last text; null if its format provides none. */
@@ -47,12 +46,13 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0, is_older integer not null default 0,
-       begins integer not null default 0, is_saved integer not null default 0, digest blob)`,
+       posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0,
+       is_older integer not null default 0, is_saved integer not null default 0, digest blob)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
   sqlite.run("create index versions_lineage on versions (source, lineage)");
+  sqlite.run("create index versions_series on versions (source, series)");
   sqlite.run("create table named (source text, id text, other text, primary key (source, id, other)) without rowid");
   const rows = <Values extends (string | number)[]>(rest: string) =>
     sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
@@ -63,8 +63,7 @@ export function openVersionTable(sqlite: Database) {
   );
   const update = sqlite.prepare<unknown, VersionRow>(
     `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
-       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, begins = $begins, is_saved = $is_saved,
-       digest = $digest
+       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, is_saved = $is_saved, digest = $digest
      where n = $n`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
@@ -75,9 +74,7 @@ export function openVersionTable(sqlite: Database) {
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
      ) order by n limit ${READ_AT_ONCE}`,
   );
-  const place = sqlite.prepare<unknown, [string, number, number, number]>(
-    "update versions set lineage = ?, begins = ?, is_other = ? where n = ?",
-  );
+  const place = sqlite.prepare<unknown, [string, number, number]>("update versions set lineage = ?, is_other = ? where n = ?");
   const unplacedKeys = sqlite.prepare<VersionKey, [string, string]>(
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
      group by source, revision_key order by source, revision_key limit ${READ_AT_ONCE}`,
@@ -95,7 +92,12 @@ export function openVersionTable(sqlite: Database) {
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
-  const begun = sqlite.prepare<VersionKey, []>("select distinct source, series from versions where begins order by source, series");
+  const stages = sqlite.prepare<KeyedTitle, [string, string, number]>(
+    "select distinct revision_key, title from versions where source = ? and series = ? and lineage = revision_key limit ?",
+  );
+  const newStages = sqlite.prepare<VersionKey, []>(
+    "select distinct source, series, revision_key from versions where lineage = revision_key and not is_saved order by source, series",
+  );
 
   return {
     has: (source: string, id: string): boolean => find.get(source, id) !== null,
@@ -116,8 +118,7 @@ export function openVersionTable(sqlite: Database) {
     others: () => batches({ n: 0 }, ({ n }) => others.all(n)),
     /** The versions that name others of their record. */
     naming: () => batches({ n: 0 }, ({ n }) => naming.all(n)),
-    place: (n: number, lineage: string, { begins, isOther }: { begins: boolean; isOther: boolean }) =>
-      void place.run(lineage, begins ? 1 : 0, isOther ? 1 : 0, n),
+    place: (n: number, lineage: string, isOther: boolean) => void place.run(lineage, isOther ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
     /** The unsaved versions of records that the import does not store. */
@@ -130,7 +131,10 @@ export function openVersionTable(sqlite: Database) {
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
     drop: (source: string, id: string) => void drop.run(source, id),
-    begun: (): Pick<VersionKey, "source" | "series">[] => begun.all(),
+    /** Keys in a series that are the lineages of records, with the titles of their versions. */
+    stagesOf: (source: string, series: string, limit: number): KeyedTitle[] => stages.all(source, series, limit),
+    /** The keys of unsaved versions that are the lineages of their records. */
+    newStages: (): VersionKey[] => newStages.all(),
   };
 }
 

@@ -78,28 +78,28 @@ function testDailyFiles(directory: string, notices: number, types: Counts): void
 
 describeReal("the full files", (directory) => {
   testFiles(directory, [
-    [CSV_MARCH, "2026-03-30T12:00:00Z", 6185, 6046, { archived: 2373, awarded: 2966, null: 688, pre_release: 19 }],
-    [CSV_APRIL, "2026-04-25T12:00:00Z", 9767, 9421, { archived: 5855, awarded: 1781, null: 1662, pre_release: 123 }],
+    [CSV_MARCH, "2026-03-30T12:00:00Z", 6185, 6090, { archived: 2362, awarded: 3020, null: 689, pre_release: 19 }],
+    [CSV_APRIL, "2026-04-25T12:00:00Z", 9767, 9502, { archived: 5851, awarded: 1862, null: 1666, pre_release: 123 }],
   ]);
   testDailyFiles(directory, 9767, {
     BAA: 7,
-    CONTRACT: 7355,
+    CONTRACT: 7429,
     CSO: 3,
     INDUSTRY_EVENT: 6,
-    OTHER: 111,
+    OTHER: 112,
     RFI: 261,
-    RFP: 1676,
+    RFP: 1682,
     SBIR: 2,
   });
 });
 
 describe("real files", () => {
   testFiles(EXCERPTS, [
-    [CSV_MARCH, "2026-03-30T12:00:00Z", 454, 345, { archived: 124, awarded: 176, null: 44, pre_release: 1 }],
-    [CSV_APRIL, "2026-04-25T12:00:00Z", 859, 610, { archived: 324, awarded: 107, null: 169, pre_release: 10 }],
+    [CSV_MARCH, "2026-03-30T12:00:00Z", 454, 401, { archived: 123, awarded: 233, null: 44, pre_release: 1 }],
+    [CSV_APRIL, "2026-04-25T12:00:00Z", 859, 704, { archived: 334, awarded: 188, null: 172, pre_release: 10 }],
     ["sam-gov/v2-search-20260202.json", "2026-02-02T12:00:00Z", 8, 8, { null: 6, pre_release: 2 }],
   ]);
-  testDailyFiles(EXCERPTS, 859, { BAA: 7, CONTRACT: 394, CSO: 3, INDUSTRY_EVENT: 6, OTHER: 10, RFI: 31, RFP: 157, SBIR: 2 });
+  testDailyFiles(EXCERPTS, 859, { BAA: 7, CONTRACT: 485, CSO: 3, INDUSTRY_EVENT: 6, OTHER: 10, RFI: 31, RFP: 160, SBIR: 2 });
 
   test("a solicitation with its contacts, field by field", async () => {
     const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/records-20260309.json`)], "2026-03-09T12:00:00Z");
@@ -228,7 +228,7 @@ describe("real files", () => {
       attachments: [],
       agency_codes: ["4740"],
     });
-    const special = kept.get("N0002426SN-20||Special Notice");
+    const special = kept.get("N0002426SN20||Special Notice");
     expect(special?.organization).toEqual({ agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "NAVSEA HQ" });
     expect(kept.get("N6264926RK007|N62649|Solicitation")?.attachments).toHaveLength(5);
   });
@@ -322,7 +322,7 @@ describe("lineage", () => {
   test("a revision is the same opportunity with the newest NoticeId, in any order", async () => {
     const rows = [
       { NoticeId: "b", "Sol#": "S1 ", "AAC Code": "X1", PostedDate: posted(21), Title: "Wholly renamed" },
-      { NoticeId: "c", "Sol#": "s1", "AAC Code": "X1", PostedDate: posted(22), Type: "Award Notice" },
+      { NoticeId: "c", "Sol#": "s-1", "AAC Code": "X1", PostedDate: posted(22), Type: "Special Notice" },
       { NoticeId: "a", "Sol#": " S1", "AAC Code": "X1", PostedDate: posted(20) },
     ];
     expect(await keptOf(...rows)).toEqual([["S1|X1|Solicitation", "c", ["a", "b"]]]);
@@ -343,6 +343,55 @@ describe("lineage", () => {
     expect(await keptOf({ ...award, NoticeId: "a", AwardNumber: "C1" }, { ...award, NoticeId: "b", AwardNumber: "C2" })).toEqual([
       ["S1|X1|Award Notice|C1", "a", []],
       ["S1|X1|Award Notice|C2", "b", []],
+    ]);
+  });
+
+  const award = (NoticeId: string, AwardNumber: string, fields: Record<string, string> = {}) => {
+    return {
+      NoticeId,
+      AwardNumber,
+      "Sol#": "S1",
+      "AAC Code": "X1",
+      Type: "Award Notice",
+      BaseType: "Combined Synopsis/Solicitation",
+      ...fields,
+    };
+  };
+
+  test("a notice that is an award is told by its number, whatever it was before, and is none of the solicitation's", async () => {
+    const kept = await keptOf(
+      { NoticeId: "s", "Sol#": "S1", "AAC Code": "X1", BaseType: "Combined Synopsis/Solicitation" },
+      award("a", "C-1"),
+      award("b", "C2"),
+      award("c", "C1", { BaseType: "Award Notice", Title: "Wholly renamed" }),
+      award("d", "C3", { Type: "Justification", BaseType: "Award Notice" }),
+    );
+    expect(kept).toEqual([
+      ["S1|X1|Combined Synopsis/Solicitation", "s", []],
+      ["S1|X1|Award Notice|C1", "c", ["a"]],
+      ["S1|X1|Award Notice|C2", "b", []],
+      ["S1|X1|Award Notice|C3", "d", []],
+    ]);
+  });
+
+  test("an award without the number of its solicitation has its own, and one with neither has its id", async () => {
+    expect(
+      await keptOf(award("a", "C1", { "Sol#": "X1" }), award("b", "C-1", { "Sol#": "" }), award("c", "Various", { "Sol#": "Various" })),
+    ).toEqual([
+      ["|X1|Award Notice|C1", "b", ["a"]],
+      ["c", "c", []],
+    ]);
+  });
+
+  test("awards without a number of their own are told by their titles", async () => {
+    const titles = ["Subsistence, third quarter", "Meat for winter"].map((Title) => ({ Title }));
+    expect(
+      await keptOf(...["Multiple", ""].flatMap((number) => titles.map((title, at) => award(`${number}${at}`, number, title)))),
+    ).toEqual([
+      ["S1|X1|Award Notice|MULTIPLE", "Multiple0", []],
+      ["Multiple1", "Multiple1", []],
+      ["S1|X1|Award Notice|", "0", []],
+      ["1", "1", []],
     ]);
   });
 
@@ -411,9 +460,9 @@ test("earlier stages of the same number and office may be the parent, the neares
   const input = json(stage("d", "Award Notice"), stage("c", "Solicitation"), stage("a", "Sources Sought"), stage("e", "Special Notice"));
   const parents = [];
   for await (const version of samGov.versions?.in([input]) ?? [])
-    if (version !== undefined && "facts" in version) parents.push(samGov.versions?.parentsOf?.(version.facts.series, version.facts.key));
+    if (version !== undefined && "facts" in version) parents.push(samGov.versions?.parentsOf?.(version.facts.key));
   expect(parents).toEqual([
-    ["S1|X1|Solicitation", "S1|X1|Combined Synopsis/Solicitation", "S1|X1|Presolicitation", "S1|X1|Sources Sought"],
+    ["S1|X1|Solicitation", "S1|X1|Combined Synopsis/Solicitation", "S1|X1|Presolicitation", "S1|X1|Sources Sought", "S1|X1|Special Notice"],
     ["S1|X1|Presolicitation", "S1|X1|Sources Sought"],
     [],
     [],
