@@ -32,6 +32,8 @@ export type ImportContext = {
   progress: (progress: ImportProgress) => void | Promise<void>;
   /** Stops the import at its next progress report. */
   stop?: AbortSignal | undefined;
+  /** Records in one transaction, where a test has few; `CHUNK` otherwise. */
+  chunk?: number | undefined;
 };
 
 export type ImportProgress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };

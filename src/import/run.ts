@@ -260,7 +260,7 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
   const isRestore = firstPass.newestRestored !== undefined;
   const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
-  for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(CHUNK)) {
+  for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(chunkOf(run))) {
     await commit(run, async (writing) => {
       if (isRestore && (await newestInstant(writing.sql)) !== undefined)
         throw new Failure(
@@ -307,7 +307,7 @@ function isNews({ outcome, events, foreseen }: Decision): boolean {
 }
 
 async function storeRemovals(run: Run): Promise<void> {
-  for (const rows of slices(run.missing)) {
+  for (const rows of slices(run.missing, chunkOf(run))) {
     await commit(run, async (writing) => {
       for (const seq of rows) {
         const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
@@ -326,7 +326,7 @@ async function storeMoreLinks(run: Run, links: readonly NewLink[]): Promise<void
 }
 
 async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {
-  for (const slice of slices(links)) {
+  for (const slice of slices(links, chunkOf(run))) {
     await commit(run, async (writing) => {
       for (const link of slice) await storeLink(run, writing, link);
     });
@@ -373,7 +373,7 @@ function* otherVersions(
 /** Saves the digests of records that were read again and turned out to be unchanged. */
 async function saveSourceDigests(run: Run): Promise<void> {
   const { context, staging } = run;
-  for (const chunk of staging.reread(CHUNK)) {
+  for (const chunk of staging.reread(chunkOf(run))) {
     await report(run);
     await context.db.transaction(async (sql) => {
       for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
@@ -402,8 +402,12 @@ function findBefore(sql: CatalogSql, { indexed, lineage }: PreparedRecord): Prom
   return findStored(sql, indexed.source.code, lineage);
 }
 
-function* slices<T>(items: readonly T[]): Iterable<readonly T[]> {
-  for (let first = 0; first < items.length; first += CHUNK) yield items.slice(first, first + CHUNK);
+function chunkOf({ context }: Pick<Run, "context">): number {
+  return context.chunk ?? CHUNK;
+}
+
+function* slices<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
 
 function* allRecords(staging: Staging): Iterable<PreparedRecord> {

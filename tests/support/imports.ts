@@ -56,18 +56,19 @@ export function ordersOf<T>(items: readonly T[]): T[][] {
 }
 
 export type Imported = ImportOutcome & { messages: string[] };
-type Given = Partial<Omit<ImportOptions, "files">> & { now?: number; format?: Format };
+type Given = Partial<Omit<ImportOptions, "files">> & { now?: number; format?: Format; chunk?: number };
 
 /** An empty catalog, unless one is given, and functions that import into it. Its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
   const db = given ?? (await (await defaultLocation()).catalog(NOON));
   const clock = { now: NOON };
-  const contextOf = (messages: string[], asOf?: number): ImportContext => ({
+  const contextOf = (messages: string[], { asOf, chunk }: Given = {}): ImportContext => ({
     db,
     directory: ":memory:",
     now: () => (clock.now = Math.max(clock.now, asOf ?? 0)), // History is not imported before it happened.
     notify: (message) => void messages.push(message),
     progress: () => undefined,
+    chunk,
   });
   const optionsOf = (paths: readonly string[], given: Given): ImportOptions => ({
     snapshot: false,
@@ -85,13 +86,13 @@ export async function aCatalog(given?: CatalogDb) {
     take: async (content: readonly (Draft | unknown)[] | string, given: Given = {}): Promise<Imported> => {
       const messages: string[] = [];
       return {
-        ...(await importFiles(contextOf(messages, given.asOf), given.format ?? records, optionsOf([aFile(content)], given))),
+        ...(await importFiles(contextOf(messages, given), given.format ?? records, optionsOf([aFile(content)], given))),
         messages,
       };
     },
     takeFiles: async (paths: readonly string[], given: Given = {}): Promise<Imported> => {
       const messages: string[] = [];
-      return { ...(await importFiles(contextOf(messages, given.asOf), given.format ?? records, optionsOf(paths, given))), messages };
+      return { ...(await importFiles(contextOf(messages, given), given.format ?? records, optionsOf(paths, given))), messages };
     },
     takeEvents: async (content: readonly unknown[] | string, given: Given = {}): Promise<Imported> => {
       const messages: string[] = [];
