@@ -45,7 +45,7 @@ const settings: [string, boolean, Setting][] = [
     "SQLite",
     true,
     {
-      ...{ rounds: rounds(3), records: 600, servers: 1, importers: 1, clients: 1, killedWithinMs: 480 },
+      ...{ rounds: rounds(2), records: 300, servers: 1, importers: 1, clients: 1, killedWithinMs: 400 },
       location: async () => ["--data", aDirectory()],
       open: async (value) => openCatalog(value, 0),
       commit: "coalesce(import_id, 0)",
@@ -55,7 +55,7 @@ const settings: [string, boolean, Setting][] = [
     "PostgreSQL",
     hasPostgres,
     {
-      ...{ rounds: rounds(2), records: 300, servers: 3, importers: 2, clients: 2, killedWithinMs: 2500 },
+      ...{ rounds: rounds(2), records: 200, servers: 3, importers: 2, clients: 2, killedWithinMs: 2000 },
       location: async () => ["--database", await (await postgresServer()).freshDatabase()],
       open: (value) => openPostgresCatalog(value, 0, { connections: 1 }),
       commit: "cast(xmin as text)", // The transaction that wrote the row. Events are never updated.

@@ -1,12 +1,13 @@
 /** Runs every command line in the documents, and checks that every option, variable and link in them exists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import manifest from "../../package.json";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
+import { program as compiled } from "../support/binary.ts";
 import { wholeProgram } from "../support/commands.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
@@ -119,7 +120,7 @@ function linesOf({ path, text }: Document): Line[] {
   });
 }
 
-/** Creates a directory with the examples' files and a data directory, and an environment whose `fundfeed` runs this checkout. */
+/** Creates a directory with the examples' files and a data directory, and an environment whose `fundfeed` is the compiled program. */
 function createSandbox({ base, demoData, key, id }: Omit<Demo, "stop">, upstream: string): Sandbox {
   const directory = aDirectory();
   for (const [name, content] of Object.entries(exampleFiles)) writeFileSync(join(directory, name), content());
@@ -127,8 +128,7 @@ function createSandbox({ base, demoData, key, id }: Omit<Demo, "stop">, upstream
   mkdirSync(join(directory, "var/www"), { recursive: true });
   const bin = join(directory, "bin");
   mkdirSync(bin);
-  const program = join(bin, "fundfeed");
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, "src/main.ts")}' "$@"\n`, { mode: 0o755 });
+  symlinkSync(compiled, join(bin, "fundfeed"));
   const addresses = upstreams.map(({ name }) => [`FUNDFEED_${variable(name)}_URL`, upstream]);
   return {
     directory,
@@ -189,7 +189,7 @@ function checkScript(line: string): void {
 }
 
 function activeKeyIn(directory: string): string {
-  const { stdout } = Bun.spawnSync([process.execPath, join(root, "src/main.ts"), "keys", "list", "--json"], { cwd: directory });
+  const { stdout } = Bun.spawnSync([compiled, "keys", "list", "--json"], { cwd: directory });
   const keys: { id: string; revoked_at: string | null }[] = JSON.parse(stdout.toString());
   return keys.find(({ revoked_at }) => revoked_at === null)?.id ?? "none";
 }
@@ -197,7 +197,7 @@ function activeKeyIn(directory: string): string {
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 async function startDemo() {
-  const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), "demo", "--port", "0"], { stdout: "pipe", stderr: "ignore" });
+  const child = Bun.spawn([compiled, "demo", "--port", "0"], { stdout: "pipe", stderr: "ignore" });
   let printed = "";
   for await (const piece of child.stdout) {
     printed += Buffer.from(piece).toString();

@@ -102,12 +102,12 @@ describe.each((await upstreamFiles()).map((file, index): [string, UpstreamFile, 
       }
     });
 
-    // Into an empty catalog, and into one of the two that have the records: the engines take turns, so that each gets every value.
+    // Into an empty catalog, and of every third file into one that has the records: the engines take turns, so that each gets every value.
     test.each(valueNamesFor(file).map((names, n): [string, ValueNames, number] => [names.join(" and "), names, n + fileIndex]))(
       "with %s in some records",
       async (_, names, turn) => {
         await expectOnlyBadRejected(await catalogFor(file), file, names, expected, false);
-        const catalog = catalogs[turn % catalogs.length];
+        const catalog = catalogs[(turn / 3) % catalogs.length];
         if (catalog !== undefined) await expectOnlyBadRejected(catalog, file, names, expected, true);
       },
     );

@@ -28,12 +28,12 @@ const notices = (day: string) => `sam-gov/derived/ContractOpportunitiesFullCSV-$
 
 /** What is there before, and what is killed: additions, changes and removals, and the first of all, in which nothing is looked up. */
 const importsOfGrants: readonly Killed[] = [
-  ["grants-gov", grants("20260730"), grants("20250821")],
+  ["grants-gov", grants("20260726"), grants("20260803")],
   ["grants-gov", NOTHING, grants("20250821")],
 ];
 const importsOfNotices: readonly Killed[] = [
   ["sam-gov", notices("20260330"), notices("20260425")],
-  ["sam-gov", NOTHING, notices("20260425")],
+  ["sam-gov", NOTHING, notices(isThorough ? "20260425" : "20260330")],
 ];
 
 async function contentsIn(directory: string): Promise<string> {
@@ -98,7 +98,7 @@ function testKilled(imports: readonly Killed[], directory: string): void {
 }
 
 describe.if(hasPostgres)("an import into PostgreSQL", () => {
-  const [earlier, later] = [grants("20260730"), grants("20250821")];
+  const [earlier, later] = [grants("20260726"), grants("20260803")];
   const first = (url: string) => ["import", "grants-gov", realPath(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
   /** Additions and changes in one transaction, removals in another. */
   const second = (url: string) => [

@@ -16,10 +16,14 @@ import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { play } from "../pull/upstream.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
+import { onPostgres } from "../support/database-locations.ts";
 import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
 import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
+
+/** A run that is on PostgreSQL as a whole would only repeat these tests. */
+const startsPostgres = hasPostgres && !onPostgres;
 
 afterAll(dropScratch);
 
@@ -183,7 +187,7 @@ describe("fundfeed redact", () => {
     expect((await fundfeed(["explain", String(redacted?.id), "--data", data])).out).toContain("by        fundfeed redact\n");
   });
 
-  test.if(hasPostgres)("refuses a role that may not rewrite the tables, before anything is erased", async () => {
+  test.if(startsPostgres)("refuses a role that may not rewrite the tables, before anything is erased", async () => {
     const server = await quietPostgresServer();
     const url = await server.freshDatabase();
     await fundfeed(["import", "records", aFile([record({ contacts: [ann] })]), "--database", url]);
@@ -209,7 +213,7 @@ describe("fundfeed redact", () => {
     return { url, reader };
   }
 
-  test.if(hasPostgres)(
+  test.if(startsPostgres)(
     "waits for who reads a PostgreSQL, and no other reader waits with it for long",
     async () => {
       const { url, reader } = await aReadDatabase("begin", "select 1 from fundfeed_catalog.opportunities");
@@ -242,7 +246,7 @@ describe("fundfeed redact", () => {
     60_000,
   );
 
-  test.if(hasPostgres)("says that old versions stay which a state of a PostgreSQL has that somebody reads", async () => {
+  test.if(startsPostgres)("says that old versions stay which a state of a PostgreSQL has that somebody reads", async () => {
     const { url, reader } = await aReadDatabase("begin isolation level repeatable read", "select 1");
     const { code, out, err } = await fundfeed(["redact", "--json", "--database", url]);
     expect([code, JSON.parse(out), err]).toEqual([
@@ -256,7 +260,7 @@ describe("fundfeed redact", () => {
     await reader.close();
   });
 
-  test.if(hasPostgres)("a row that is inserted while tables are rewritten hides no old version", async () => {
+  test.if(startsPostgres)("a row that is inserted while tables are rewritten hides no old version", async () => {
     const { url, reader } = await aReadDatabase("begin isolation level repeatable read", "select 1");
     const sql = new SQL(url, { max: 1 });
     const ask = (statement: string, values: readonly Value[] = []) => sql.unsafe(numbered(statement), [...values]);

@@ -18,7 +18,7 @@ import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Something may be written in each step. After it, there are `QUESTIONS` lists. */
-const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 400 : 500));
+const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 150 : 250));
 const QUESTIONS = 5;
 /** Clients that read page by page at the same time. */
 const WALKS = 5;
@@ -26,7 +26,7 @@ const WALKS = 5;
 const codes = ["A", "B", "C", "D"];
 const agencies = [null, "NASA", "Department of Defense", "Défense", "100% _Agency_"];
 
-const upstreamId = fc.nat({ max: 249 }).map((n) => `N${n}`);
+const upstreamId = fc.nat({ max: 99 }).map((n) => `N${n}`);
 const record = fc.record({
   source: fc.record({ code: fc.constantFrom(...codes), opportunity_id: upstreamId }),
   title: fc.string({ minLength: 1, maxLength: 3 }).map((text) => `T${text.replaceAll("\0", "")}`),
