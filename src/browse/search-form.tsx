@@ -126,8 +126,8 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
 
 /** Fields with the same kind of value stand together. */
 const groups: readonly { title: string; has: (field: Field<never>, name: FieldName) => boolean }[] = [
-  { title: "Status, source and program", has: ({ choices }, name) => choices !== undefined || name === "source" },
-  { title: "Agency and eligibility", has: ({ value }) => value === "<text>" },
+  { title: "Status, source and program", has: ({ choices }, name) => (choices !== undefined && name !== "applicant") || name === "source" },
+  { title: "Agency and eligibility", has: ({ value }) => ["<text>", "<kinds>", "<places>"].includes(value) },
   { title: "Codes", has: ({ value }, name) => value === "<codes>" && name !== "source" },
   { title: "Dates", has: ({ value }) => value === "<when>" },
   { title: "Awards", has: ({ value }) => value === "<amount>" },

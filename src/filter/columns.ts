@@ -4,6 +4,8 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
 import { parseStoredMs } from "../text/instant.ts";
+import { applicantCodesOf } from "./applicants.ts";
+import { placeCodes } from "./places.ts";
 
 type Cell = string | number | null;
 
@@ -17,6 +19,8 @@ export const columns = {
   psc: (opportunity) => codeCell(codesOf("psc", opportunity)),
   listing: (opportunity) => codeCell(codesOf("listing", opportunity)),
   set_aside: (opportunity) => codeCell(codesOf("set_aside", opportunity)),
+  applicant: (opportunity) => codeCell(codesOf("applicant", opportunity)),
+  place: (opportunity) => codeCell(codesOf("place", opportunity)),
   posted_at: ({ dates }) => instantCell(dates.posted_at),
   opens_at: ({ dates }) => instantCell(dates.opens_at),
   closes_at: ({ dates }) => instantCell(dates.closes_at),
@@ -47,12 +51,25 @@ function amountsOf(funding: WholeOpportunity["funding"]): string[] {
   return [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string" && isDecimal(amount)) as string[];
 }
 
+/** Schemes of codes. */
+export type Scheme = "naics" | "psc" | "listing" | "set_aside" | "applicant" | "place";
+
+const published: Readonly<Record<Scheme, (opportunity: WholeOpportunity) => readonly string[]>> = {
+  naics: ({ classifications }) => classifications.naics_codes,
+  psc: ({ classifications }) => withoutPrefix("PSC:", classifications.tech_taxonomy),
+  listing: ({ classifications }) => withoutPrefix("ALN:", classifications.tech_taxonomy),
+  set_aside: ({ classifications }) => classifications.set_aside_types,
+  applicant: applicantCodesOf,
+  place: ({ sidecar }) => placeCodes(sidecar.place),
+};
+
 /** The codes of one scheme, in upper case and without blanks. */
-export function codesOf(scheme: "naics" | "psc" | "listing" | "set_aside", { classifications }: WholeOpportunity): string[] {
-  const { naics_codes, set_aside_types, tech_taxonomy } = classifications;
-  const prefix = { naics: "", set_aside: "", psc: "PSC:", listing: "ALN:" }[scheme];
-  const codes = scheme === "naics" ? naics_codes : scheme === "set_aside" ? set_aside_types : tech_taxonomy;
-  return codes.filter((code) => code.startsWith(prefix)).map((code) => code.slice(prefix.length).toUpperCase().replace(/\s/g, ""));
+export function codesOf(scheme: Scheme, opportunity: WholeOpportunity): string[] {
+  return published[scheme](opportunity).map((code) => code.toUpperCase().replace(/\s/g, ""));
+}
+
+function withoutPrefix(prefix: string, codes: readonly string[]): string[] {
+  return codes.filter((code) => code.startsWith(prefix)).map((code) => code.slice(prefix.length));
 }
 
 /** Each code between line feeds, so that `instr` finds a whole code or its beginning. */

@@ -10,12 +10,14 @@ import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
+import { applicantKinds, codesOfKind } from "./applicants.ts";
 import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
 import {
   amountField,
   BadValue,
   type Condition,
   choiceField,
+  codeReader,
   codesField,
   dateField,
   type Field,
@@ -23,6 +25,8 @@ import {
   sourceField,
   textField,
 } from "./kinds.ts";
+import { namedPlaces, nameOfPlace, placeCode } from "./places.ts";
+import { codesOfFamily } from "./set-asides.ts";
 import { words } from "./words.ts";
 
 export const fields = {
@@ -34,37 +38,53 @@ export const fields = {
     column: "naics",
     help: "NAICS code begins with one of these: 5417",
     label: "NAICS",
-    form: /^\d{2,6}$/,
-    mustBe: "2 to 6 digits",
+    read: codeReader(/^\d{2,6}$/, "2 to 6 digits"),
     fits: (code, sought) => code.startsWith(sought),
-    needle: (sought) => `\n${sought}`,
+    needles: (sought) => [`\n${sought}`],
   }),
   psc: codesField({
     column: "psc",
     help: "product or service code (PSC) begins with one of these: AC",
     label: "PSC",
-    form: /^[0-9A-Z]{1,4}$/,
-    mustBe: "1 to 4 letters and digits",
+    read: codeReader(/^[0-9A-Z]{1,4}$/, "1 to 4 letters and digits"),
     fits: (code, sought) => code.startsWith(sought),
-    needle: (sought) => `\n${sought}`,
+    needles: (sought) => [`\n${sought}`],
   }),
   listing: codesField({
     column: "listing",
     help: "assistance listing (ALN): 93.242, or 93 for all of an agency",
     label: "assistance listing",
-    form: /^\d\d(\.[0-9A-Z]{1,4})?$/,
-    mustBe: "an assistance listing such as 93.242, or the two digits of an agency",
+    read: codeReader(/^\d\d(\.[0-9A-Z]{1,4})?$/, "an assistance listing such as 93.242, or the two digits of an agency"),
     fits: (code, sought) => code === sought || (sought.length === 2 && code.startsWith(`${sought}.`)),
-    needle: (sought) => (sought.length === 2 ? `\n${sought}.` : `\n${sought}\n`),
+    needles: (sought) => [sought.length === 2 ? `\n${sought}.` : `\n${sought}\n`],
   }),
   set_aside: codesField({
     column: "set_aside",
-    help: "set-aside code: SBA, 8A, SDVOSBC",
+    help: "set-aside, by family or code: SBA, 8A, HUBZONE, SDVOSB, WOSB; 8AN for its sole source alone",
     label: "set-aside",
-    form: /^[0-9A-Z]{1,20}$/,
-    mustBe: "a set-aside code such as SBA or 8A",
+    read: codeReader(/^[0-9A-Z]{1,20}$/, "a set-aside code such as SBA or 8A"),
+    fits: (code, sought) => codesOfFamily(sought).includes(code),
+    needles: (sought) => codesOfFamily(sought).map((code) => `\n${code}\n`),
+  }),
+  applicant: codesField({
+    column: "applicant",
+    help: `who may apply: ${applicantKinds.join(", ")}; or a code of Grants.gov: 06`,
+    label: "open to",
+    choices: applicantKinds,
+    value: "<kinds>",
+    read: applicantKind,
+    fits: (code, sought) => codesOfKind(sought).includes(code),
+    needles: (sought) => codesOfKind(sought).map((code) => `\n${code}\n`),
+  }),
+  place: codesField({
+    column: "place",
+    help: "place of performance, a US state or a country, by code or name: TX, Germany",
+    label: "place",
+    value: "<places>",
+    read: placeGiven,
+    show: nameOfPlace,
     fits: (code, sought) => code === sought,
-    needle: (sought) => `\n${sought}\n`,
+    needles: (sought) => [`\n${sought}\n`],
   }),
   eligibility: textField("eligibility", "eligibility contains this text", (opportunity) => opportunity.eligibility.requirements),
   posted_after: dateField("posted", ">=", "posted_at", ({ dates }) => dates.posted_at),
@@ -94,6 +114,18 @@ export const fields = {
   updated_after: dateField("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
   words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
+
+function applicantKind(text: string): string {
+  const kind = text.toLowerCase().replaceAll(/[\s_]+/g, "-");
+  if (applicantKinds.includes(kind) || /^\d\d$/.test(kind)) return kind;
+  throw new BadValue(`must be of ${applicantKinds.join(", ")}, or a code such as 06; not "${text}"${didYouMean(kind, applicantKinds)}`);
+}
+
+function placeGiven(text: string): string {
+  const code = placeCode(text);
+  if (code !== undefined) return code;
+  throw new BadValue(`must be US states or countries, such as TX, Texas, DEU or Germany; not "${text}"${didYouMean(text, namedPlaces)}`);
+}
 
 export type FieldName = keyof typeof fields;
 

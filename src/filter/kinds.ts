@@ -13,7 +13,7 @@ import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { fold } from "../text/fold.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS, parseStoredMs } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";
-import { type ColumnName, codesOf } from "./columns.ts";
+import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
 /** A condition on the table `records` of search.db, with `?` for each value. */
 export type Condition = { sql: string; values: readonly (string | number)[] };
@@ -126,31 +126,55 @@ export function textField(
 }
 
 type CodeField = {
-  column: "naics" | "psc" | "listing" | "set_aside";
+  column: Scheme;
   help: string;
   label: string;
-  form: RegExp;
-  mustBe: string;
+  choices?: readonly string[];
+  value?: string;
+  /** The code of a text that a person gave. Throws a BadValue if there is none. */
+  read: (text: string) => string;
+  /** A code for people. */
+  show?: (code: string) => string;
   /** Whether a code of an opportunity matches the code sought. */
   fits: (code: string, sought: string) => boolean;
-  /** The part of a code cell that shows the same. */
-  needle: (sought: string) => string;
+  /** The parts of a code cell of which one shows the same. */
+  needles: (sought: string) => readonly string[];
 };
 
-export function codesField({ column, help, label, form, mustBe, fits, needle }: CodeField): Field<string[]> {
+/** A list of codes. A record matches if one of its codes fits one of them. */
+export function codesField({
+  column,
+  help,
+  label,
+  choices,
+  value = "<codes>",
+  read,
+  show = (code) => code,
+  fits,
+  needles,
+}: CodeField): Field<string[]> {
   return list({
     label: capitalized(label),
-    value: "<codes>",
+    ...(choices !== undefined && { choices, known: choices }),
+    value,
     help,
-    item: (text) => {
-      const code = text.toUpperCase().replace(/[\s()]/g, "");
-      if (!form.test(code)) throw new BadValue(`must be ${mustBe}; not "${text}"`);
-      return code;
-    },
-    words: (values) => `${label} ${or(values)}`,
+    item: read,
+    words: (values) => `${label} ${or(values.map(show))}`,
     matches: (sought, opportunity) => codesOf(column, opportunity).some((code) => sought.some((each) => fits(code, each))),
-    condition: (sought) => ({ sql: sought.map(() => `instr(${column}, ?) > 0`).join(" or "), values: sought.map(needle) }),
+    condition: (sought) => {
+      const parts = [...new Set(sought.flatMap(needles))];
+      return { sql: parts.map(() => `instr(${column}, ?) > 0`).join(" or "), values: parts };
+    },
   });
+}
+
+/** Reads a code in any letter case, with blanks and brackets. */
+export function codeReader(form: RegExp, mustBe: string): (text: string) => string {
+  return (text) => {
+    const code = text.toUpperCase().replace(/[\s()]/g, "");
+    if (!form.test(code)) throw new BadValue(`must be ${mustBe}; not "${text}"`);
+    return code;
+  };
 }
 
 /** `after` includes the instant and `before` does not, so that neighboring ranges share no record. Without a date, neither matches. */

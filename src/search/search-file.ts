@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../runtime/left-behind.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 6;
+const VERSION = 7;
 
 const TABLES = `
 create table progress (

@@ -4,7 +4,19 @@ import type { Command, Option } from "commander";
 import { wholeProgram } from "../support/commands.ts";
 
 /** The options whose value is a list. Each other option takes one value. */
-const LISTS = ["--status", "--source", "--program-type", "--naics", "--psc", "--listing", "--set-aside", "--type", "--clear"];
+const LISTS = [
+  "--status",
+  "--source",
+  "--program-type",
+  "--naics",
+  "--psc",
+  "--listing",
+  "--set-aside",
+  "--applicant",
+  "--place",
+  "--type",
+  "--clear",
+];
 
 /** Values for the options without choices, by how the help shows them. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -18,6 +30,8 @@ const VALUES: Readonly<Record<string, string>> = {
   "<statuses>": "open",
   "<types>": "grant",
   "<codes>": "93",
+  "<kinds>": "tribe",
+  "<places>": "TX",
   "<address>": "ann@example.org",
   "<zone>": "UTC",
   "<filters>": "status",

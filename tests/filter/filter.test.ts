@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
 import { momentOf } from "../../src/filter/kinds.ts";
-import { noSidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { noSidecar, type Sidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { NOON } from "../support/imports.ts";
 
 /** An opportunity with every field that a filter looks at. */
@@ -35,7 +35,7 @@ const opportunity: WholeOpportunity = {
   relationships: { parent_id: null, canonical_id: null },
   created_at: "2026-02-01T12:00:00.000Z",
   updated_at: "2026-02-02T12:00:00.000Z",
-  sidecar: noSidecar,
+  sidecar: { ...noSidecar, applicant_types: ["06", "20"], place: { city: "Akron", state: "OH", country: "USA" } },
 };
 
 const isMatch = (json: unknown) => matches(readFilter(json, "the filter"), opportunity, NOON);
@@ -54,6 +54,14 @@ describe("matches()", () => {
     { listing: ["93.242"] },
     { listing: ["93"] },
     { set_aside: ["8(a)"] },
+    { set_aside: ["8A"] },
+    { applicant: "university" },
+    { applicant: ["tribe", "UNIVERSITY"] },
+    { applicant: ["06"] },
+    { place: "Ohio" },
+    { place: ["TX", "oh"] },
+    { place: "United States" },
+    { words: "ohio" },
     { eligibility: "SMALL" },
     { posted_after: "2026-02-01" },
     { posted_before: "2026-02-02" },
@@ -81,6 +89,9 @@ describe("matches()", () => {
     { listing: ["93.24"] },
     { listing: ["24"] },
     { set_aside: ["8AN"] },
+    { applicant: ["tribe", "small-business"] },
+    { applicant: ["unrestricted"] },
+    { place: ["IA", "Germany"] },
     { eligibility: "large" },
     { posted_before: "2026-02-01" },
     { opens_after: "2000-01-01" },
@@ -100,6 +111,59 @@ describe("matches()", () => {
   });
 });
 
+const given = (code: string, sidecar: Partial<Sidecar>, set_aside_types: string[] = []) => ({
+  ...opportunity,
+  source: { ...opportunity.source, code },
+  classifications: { ...opportunity.classifications, set_aside_types },
+  sidecar: { ...noSidecar, ...sidecar },
+});
+
+test.each<[string, Partial<Sidecar>, unknown, boolean]>([
+  ["GRANTS_GOV", { applicant_types: ["99"] }, "tribe", true],
+  ["GRANTS_GOV", { applicant_types: ["99"] }, "unrestricted", true],
+  ["GRANTS_GOV", { applicant_types: ["25"] }, "tribe", false],
+  ["GRANTS_GOV", {}, "small-business", false],
+  ["SBIR_GOV", {}, "small-business", true],
+  ["DSIP", {}, "small-business", true],
+  ["DSIP", {}, "university", false],
+])("a record of %s with %j is met by the applicant %j: %p", (code, sidecar, applicant, expected) => {
+  expect(matches(readFilter({ applicant }, "the filter"), given(code, sidecar), NOON)).toBe(expected);
+});
+
+test.each<[Sidecar["place"], string, boolean]>([
+  [{ city: null, state: "TX", country: null }, "Texas", true],
+  [{ city: null, state: "TX", country: null }, "USA", true],
+  [{ city: null, state: "DE-RP", country: "DEU" }, "Delaware", false],
+  [{ city: null, state: "MN-1", country: "MNG" }, "MN", false],
+  [{ city: null, state: null, country: "DEU" }, "germany", true],
+  [{ city: null, state: null, country: "DEU" }, "DE", false],
+  [{ city: null, state: "CA", country: "CANADA" }, "CA", false],
+  [{ city: null, state: null, country: "PRI" }, "PR", true],
+  [{ city: null, state: "PR", country: "USA" }, "Puerto Rico", true],
+  [{ city: null, state: null, country: "GEO" }, "Georgia", false],
+  [{ city: null, state: null, country: "JPN" }, "jp", true],
+  [{ city: "Paris", state: "N/A", country: "AX1" }, "AX", false],
+])("the place %j is met by %j: %p", (place, sought, expected) => {
+  expect(matches(readFilter({ place: sought }, "the filter"), given("SAM_GOV", { place }), NOON)).toBe(expected);
+});
+
+test.each([
+  ["8a", ["8A", "8AN"]],
+  ["8AN", ["8AN"]],
+  ["SDVOSB", ["SDVOSBC", "SDVOSBS"]],
+  ["SDVOSBC", ["SDVOSBC"]],
+  ["HUBZone", ["HZC", "HZS"]],
+  ["HZS", ["HZS"]],
+  ["WOSB", ["WOSB", "WOSBSS"]],
+  ["EDWOSB", ["EDWOSB", "EDWOSBSS"]],
+  ["sba", ["SBA", "SBP"]],
+  ["SBP", ["SBP"]],
+])("the set-aside %s finds %p", (set_aside, expected) => {
+  const codes = ["8A", "8AN", "SDVOSBC", "SDVOSBS", "HZC", "HZS", "WOSB", "WOSBSS", "EDWOSB", "EDWOSBSS", "SBA", "SBP", "IEE"];
+  const filter = readFilter({ set_aside: [set_aside] }, "the filter");
+  expect(codes.filter((code) => matches(filter, given("SAM_GOV", {}, [code]), NOON))).toEqual(expected);
+});
+
 describe("readFilter() refuses", () => {
   test.each<[unknown, string]>([
     [[], 'it must be a JSON object of filters, such as {"status": ["open"]}'],
@@ -115,6 +179,9 @@ describe("readFilter() refuses", () => {
     [{ agency: " " }, '"agency" must be a text that is not blank'],
     [{ agency: "défense\ndept" }, '"agency" must not contain control characters'],
     [{ agency: "x".repeat(201) }, '"agency" must have at most 200 characters'],
+    [{ applicant: ["univeristy"] }, 'or a code such as 06; not "univeristy" (did you mean "university"?)'],
+    [{ applicant: ["6"] }, '"applicant" must be of university, small-business, for-profit, nonprofit,'],
+    [{ place: "Texs" }, 'such as TX, Texas, DEU or Germany; not "Texs" (did you mean "Texas"?)'],
     [{ closes_before: "2026-02-30" }, '"closes_before" must be a time from now such as 30d or -7d, yesterday'],
     [{ closes_before: "30" }, '"closes_before" must be a time from now'],
     [{ closes_before: 30 }, '"closes_before" must be a time from now'],

@@ -106,6 +106,8 @@ describe("find", () => {
     { psc: ["A"] },
     { listing: ["93"] },
     { set_aside: ["SBA"] },
+    { applicant: ["university", "tribe"] },
+    { place: ["TX", "Germany"] },
     { eligibility: "small business" },
     { posted_after: "2026-01-01" },
     { posted_before: "-400d" },

@@ -67,8 +67,8 @@ test("loading and reloading handle other work after each batch", async () => {
   const numbers = `with recursive n(n) as (select 1 union all select n + 1 from n where n < ${3 * LOADED_AT_ONCE})`;
   db.sqlite.run(`${numbers} insert into facets (status, source, program_type, agency) select 'open', 'S' || n, '', '' from n`);
   db.sqlite.run(
-    `${numbers} insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, hash, document, sidecar)
-     select 'id' || n, 'S' || n, n, n, 0, n / 1000, n, 'stated', '', '', '' from n`,
+    `${numbers} insert into opportunities (id, source, lineage, source_opportunity_id, created_at, updated_at, stored_at, facet_id, status_basis, hash, document, sidecar)
+     select 'id' || n, 'S' || n, n, n, 0, n / 1000, n / 1000, n, 'stated', '', '', '' from n`,
   );
   const reads: { rows: number; turn: number }[] = [];
   let turn = 0;

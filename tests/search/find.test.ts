@@ -1,7 +1,9 @@
 /** Finding by filters and words, in all records of `tests/data`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { applicantKinds } from "../../src/filter/applicants.ts";
 import { type FieldName, type Filter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
+import { nameOfPlace, placeCodes } from "../../src/filter/places.ts";
 import { textsOf } from "../../src/filter/texts.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
@@ -48,6 +50,8 @@ const samples = {
   psc: (o) => codesWith(o, "PSC:").flatMap((code) => [code, code.slice(0, 1)]),
   listing: (o) => codesWith(o, "ALN:").flatMap((code) => [code, code.slice(0, 2), code.slice(0, 5)]),
   set_aside: (o) => o.classifications.set_aside_types.flatMap((code) => [code, code.slice(0, 2)]),
+  applicant: (o) => [...o.sidecar.applicant_types, ...applicantKinds],
+  place: (o) => placeCodes(o.sidecar.place).flatMap((code) => [code, nameOfPlace(code)]),
   eligibility: (o) => (o.eligibility.requirements ?? "small").split("\n").flatMap((line) => [line.slice(3, 20), line.slice(0, 6)]),
   posted_after: (o) => timesOf(o.dates.posted_at),
   posted_before: (o) => timesOf(o.dates.posted_at),

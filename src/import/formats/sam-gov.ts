@@ -378,6 +378,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
         infoLink === undefined && resourceLinks === undefined
           ? undefined
           : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
+      place: notice.placeOfPerformance && placeOf(notice.placeOfPerformance),
       agency_codes: notice.agencyCode ? [notice.agencyCode] : undefined,
       earlier_ids: others.length === 0 || isAward(notice) ? undefined : [...others], // Those of an award may be its solicitation's.
     }),
@@ -398,6 +399,11 @@ function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
     requirements: notice.setAsides && requirementsOf(notice),
     geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
   });
+}
+
+function placeOf(names: readonly string[]): Draft["place"] {
+  const [city = null, state = null, country = null] = names.map((name) => (isPlace(name) ? name : null));
+  return city === null && state === null && country === null ? null : { city, state, country };
 }
 
 const INFO_LINK = "Additional information";

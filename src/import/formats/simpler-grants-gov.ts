@@ -108,7 +108,7 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
       .split(/;(?=\s*\d\d\.)/)
       .filter(Boolean)
       .map(listingOf),
-    applicants: words("applicant_types", APPLICANTS).map(({ label }) => label),
+    applicants: words("applicant_types", APPLICANTS),
     costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
     fiscalYear: forecast ? text("fiscal_year") : "",
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },

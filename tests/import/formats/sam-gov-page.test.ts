@@ -129,6 +129,7 @@ describe("real files", () => {
       classifications: { tech_taxonomy: ["PSC:S201"], naics_codes: ["561720"], set_aside_types: ["SBA"] },
       eligibility: { requirements: "Set-aside: SBA", geographic_scope: "IL, USA" },
       contacts: [{ name: "Dustin Hansrote", email: "hansrote@fnal.gov", phone: null, role: "primary" }],
+      place: { city: null, state: "IL", country: "USA" },
       earlier_ids: [FIRST, PREVIOUS],
     });
     expect(items[0]).toMatchObject({ kind: "record", version: { id: PRESENT } });

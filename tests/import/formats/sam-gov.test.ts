@@ -142,6 +142,7 @@ describe("real files", () => {
         { name: "A1C Bishwa R. Neupane", email: "bishwa.neupane.1@us.af.mil", phone: "8439633704", role: "secondary" },
       ],
       attachments: [],
+      place: { city: "Charleston AFB", state: "SC", country: "USA" },
       agency_codes: ["5700"],
     });
   });
@@ -181,6 +182,7 @@ describe("real files", () => {
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
       attachments: [],
+      place: null,
       agency_codes: ["3600"],
     });
   });
@@ -226,6 +228,7 @@ describe("real files", () => {
       },
       contacts: [{ name: "corey roundfield", email: "corey.roundfield@gsa.gov", phone: "720.656.0243", role: "primary" }],
       attachments: [],
+      place: { city: "Grand Junction", state: "CO", country: "USA" },
       agency_codes: ["4740"],
     });
     const special = kept.get("N0002426SN20||Special Notice");

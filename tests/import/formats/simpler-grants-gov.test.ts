@@ -68,6 +68,7 @@ describe("the real export", () => {
           url: "https://sam.gov/workspace/contract/opp/629e0be660b043b99a133e3a3ca37147/view",
         },
       ],
+      applicant_types: ["25", "06", "20"],
       agency_codes: ["DOD-AMC"],
     });
   });

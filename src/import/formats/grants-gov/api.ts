@@ -218,7 +218,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
       number: textOf(cfdaNumber) || textOf(alnNumber),
       title: textOf(programTitle),
     })),
-    applicants: coded("applicantTypes", applicantCodes).map(({ label }) => label),
+    applicants: coded("applicantTypes", applicantCodes),
     eligibility: textOf(body.applicantEligibilityDesc),
     costSharing: body.costSharing === true ? "Yes" : body.costSharing === false ? "No" : "",
     postDate: date("postingDate"),

@@ -117,7 +117,7 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     activities: readCodes(activities, fundingActivities, "category of funding activity", warn),
     activitiesNote: text("CategoryExplanation", "OtherCategoryExplanation"),
     assistanceListings: readListings(all("CFDANumbers", "CFDANumber"), warn),
-    applicants: readCodes(applicants, applicantCodes, "applicant type", warn).map(({ label }) => label),
+    applicants: readCodes(applicants, applicantCodes, "applicant type", warn),
     eligibility: text("AdditionalInformationOnEligibility", "AdditionalEligibilityInfo"),
     costSharing: /^y/i.test(costSharing) ? "Yes" : /^n/i.test(costSharing) ? "No" : "",
     postDate: date("PostDate", "PostDate"),

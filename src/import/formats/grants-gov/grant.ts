@@ -46,7 +46,7 @@ export type Grant = typeof noTexts & {
   activities: readonly Coded[];
   /** Assistance listing numbers and titles. */
   assistanceListings: readonly { number: string; title: string }[];
-  applicants: readonly string[];
+  applicants: readonly Coded[];
   costSharing: "Yes" | "No" | "";
   contact: StatedContact;
   attachments: readonly { name: string; url: string }[];
@@ -92,6 +92,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
     eligibility: { requirements: requirementsOf(grant) },
     contacts: contactsOf(grant.contact),
     attachments: attachmentsOf(grant),
+    ...(grant.applicants.length > 0 ? { applicant_types: distinct(grant.applicants.map(({ code }) => code)) } : {}),
     ...(grant.agencyCode ? { agency_codes: [grant.agencyCode] } : {}),
   };
 }
@@ -180,7 +181,7 @@ const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/
 function requirementsOf({ applicants, eligibility, costSharing, closeDateExplanation }: Grant): string | null {
   const [text, note] = [plainText(eligibility), plainText(closeDateExplanation)];
   const parts = [
-    applicants.join("; "),
+    applicants.map(({ label }) => label).join("; "),
     NO_NOTE.test(text) ? "" : text,
     costSharing && `Cost sharing or matching required: ${costSharing}`,
     NO_NOTE.test(note) ? "" : `Deadline note: ${note}`,

@@ -88,6 +88,7 @@ describe("real files", () => {
       },
       contacts: [{ name: "Alassane Diakite, Grantor", email: "Nouakchottgrants@state.gov", phone: "45252660", role: "Grantor contact" }],
       attachments: [],
+      applicant_types: ["25"],
       agency_codes: ["DOS-MRT"],
     });
   });
@@ -206,6 +207,7 @@ describe("real files", () => {
         { name: "DE-FOA-0003450.000001.pdf: Full Announcement", url: `${ATTACHMENTS}/346434` },
         { name: "DE-FOA-0003450.000003.pdf: Full NOFO", url: `${ATTACHMENTS}/346861` },
       ],
+      applicant_types: ["25"],
       agency_codes: ["PAMS-SC"],
     });
   });

@@ -1,0 +1,35 @@
+/** Who may apply: the kinds that people ask for, and the codes of Grants.gov that stand for them. (E-58) */
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+
+/** Grants.gov's codes by kind. Code 25, "others", stands for what only the text on eligibility says. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  university: ["06", "20"],
+  "small-business": ["23"],
+  "for-profit": ["22"],
+  nonprofit: ["12", "13"],
+  individual: ["21"],
+  tribe: ["07", "11"],
+  state: ["00"],
+  county: ["01"],
+  city: ["02"],
+  "special-district": ["04"],
+  "school-district": ["05"],
+  "housing-authority": ["08"],
+  other: ["25"],
+  unrestricted: ["99"],
+};
+
+export const applicantKinds: readonly string[] = Object.keys(kinds);
+
+/** The codes of a kind, and that of opportunities for all. A code stands for itself. */
+export function codesOfKind(kind: string): string[] {
+  return [...(kinds[kind] ?? [kind]), "99"];
+}
+
+/** Sources whose opportunities are for small businesses by law (15 U.S.C. 638), so that they do not publish it as a code. */
+const OF_SMALL_BUSINESSES: readonly string[] = ["SBIR_GOV", "DSIP"];
+
+/** The codes of those who may apply. */
+export function applicantCodesOf({ source, sidecar: { applicant_types } }: WholeOpportunity): readonly string[] {
+  return applicant_types.length === 0 && OF_SMALL_BUSINESSES.includes(source.code) ? ["23"] : applicant_types;
+}
