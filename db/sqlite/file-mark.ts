@@ -1,6 +1,6 @@
 /** Notices commits without opening the database. (E-35) */
-import { statSync } from "node:fs";
 import { join } from "node:path";
+import { fingerprintOf } from "../file-identity.ts";
 import { fileNames } from "./open.ts";
 
 /**
@@ -9,9 +9,5 @@ import { fileNames } from "./open.ts";
  */
 export function catalogMark(directory: string): string {
   const path = join(directory, fileNames.catalog);
-  const marks = [path, `${path}-wal`].map((each) => {
-    const file = statSync(each, { bigint: true, throwIfNoEntry: false });
-    return file === undefined ? "" : [file.ino, file.size, file.mtimeNs].join();
-  });
-  return marks.join(" ");
+  return [path, `${path}-wal`].map(fingerprintOf).join(" ");
 }

@@ -8,7 +8,7 @@ import type { ImportContext, ImportOutcome, ImportProgress } from "../import/con
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { Cli, CommonOptions } from "./command.ts";
-import { withCatalog } from "./databases.ts";
+import { useAndClose, withCatalog } from "./databases.ts";
 import { formatCount } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
@@ -29,11 +29,7 @@ export async function withReadOnlyContext<T>(cli: Cli, options: CommonOptions, w
       if (error instanceof NoData) return openCatalog(":memory:", cli.machine.now());
       throw error;
     });
-    try {
-      return await work(importContextOf(cli, db, directory));
-    } finally {
-      await db.close();
-    }
+    return useAndClose(db, () => work(importContextOf(cli, db, directory)));
   });
 }
 

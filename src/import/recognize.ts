@@ -56,8 +56,7 @@ export function commandFor(format: string, file: string): string {
 export async function recognize(input: Pick<Input, "bytes">): Promise<Recognized | undefined> {
   const head = (await headOf(input)).replace(/^\ufeff/, "").trimStart();
   const marks = head.startsWith("<") ? xml : /^[[{]/.test(head) ? json : csv;
-  const found = marks.find(({ mark }) => mark.test(head));
-  return found && { what: found.what, ...(found.format !== undefined && { format: found.format }) };
+  return marks.find(({ mark }) => mark.test(head));
 }
 
 async function headOf({ bytes }: Pick<Input, "bytes">): Promise<string> {

@@ -15,6 +15,7 @@ import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
+import { useAndClose } from "../databases.ts";
 import { sample } from "../demo-sample.ts";
 import { printResult } from "../output.ts";
 import { startBrowse } from "./browse.ts";
@@ -78,9 +79,8 @@ async function browseSample(machine: Machine, directory: string, port: number, i
 
 /** Imports each file as of the instant of its publication, so that the history is the real one. Returns the number of records. */
 async function importSample(machine: Machine, directory: string, interrupted: AbortSignal): Promise<number> {
-  const db = openCatalog(directory, machine.now());
   let added = 0;
-  try {
+  return useAndClose(openCatalog(directory, machine.now()), async (db) => {
     for (const [step, { format: name, file, asOf, snapshot }] of sample.entries()) {
       if (interrupted.aborted) break;
       const format = formats.find((each) => each.name === name);
@@ -93,19 +93,13 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
       added += (await importFiles(context, format, options)).added;
     }
     return added;
-  } finally {
-    machine.showProgress("");
-    await db.close();
-  }
+  }).finally(() => machine.showProgress(""));
 }
 
 async function createDemoKey(machine: Machine, directory: string): Promise<string> {
-  const db = openState(directory, machine.now());
-  try {
-    return (await createKey(db, { account: "demo", plan: "paid", label: "demo" }, machine.randomBytes, machine.now())).key;
-  } finally {
-    await db.close();
-  }
+  const wanted = { account: "demo", plan: "paid", label: "demo" };
+  const { key } = await useAndClose(openState(directory, machine.now()), (db) => createKey(db, wanted, machine.randomBytes, machine.now()));
+  return key;
 }
 
 type Introduced = { base_url: string; browse_url: string; key: string; records: number; directory: string };

@@ -59,18 +59,12 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
     stray += counted.stray;
     if (stray > inCharacters + STRAY_BYTES_ENOUGH) return first.equals(BOM) ? "mixed" : "windows-1252";
   }
-  if (stray === 0 && !isWhole(strict)) stray = 1;
-  if (stray === 0) return "utf-8";
-  return inCharacters > stray || first.equals(BOM) ? "mixed" : "windows-1252";
-}
-
-/** Whether the decoded bytes did not end within a character. */
-function isWhole(strict: TextDecoder): boolean {
   try {
-    return strict.decode() === "";
+    if (stray === 0 && strict.decode() === "") return "utf-8";
   } catch {
-    return false;
+    stray = 1; // It ends within a character.
   }
+  return inCharacters > stray || first.equals(BOM) ? "mixed" : "windows-1252";
 }
 
 /** A majority of stray bytes that decides, so that the rest of a large file need not be counted. */
