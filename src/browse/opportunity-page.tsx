@@ -183,7 +183,8 @@ function Timeline({ history: { events, next, isFirst }, id, now }: { history: Hi
 
 /** Every field that is stated. */
 function Facts({ opportunity, now }: { opportunity: WholeOpportunity; now: EpochMs }) {
-  const { dates, organization, program, funding, classifications, eligibility, contacts, source, id } = opportunity;
+  const { dates, organization, program, funding, classifications, eligibility, contacts, source, id, sidecar } = opportunity;
+  const { award } = sidecar;
   return (
     <>
       <FactList title="Dates">
@@ -210,6 +211,13 @@ function Facts({ opportunity, now }: { opportunity: WholeOpportunity; now: Epoch
         <FactText name="Solicitation" text={program.solicitation_id} />
         <FactText name="Solicitation title" text={program.solicitation_title} />
       </FactList>
+      {award !== null && (
+        <FactList title="Who won">
+          <FactText name="Awardee" text={award.awardee} />
+          <FactText name="Award" text={award.number} />
+          <FactText name="Awarded" text={award.date} />
+        </FactList>
+      )}
       <FactList title="For whom">
         <FactText name="Place" text={eligibility.geographic_scope} />
         <FactCodes name="Set-aside" codes={classifications.set_aside_types} filter="set_aside" />

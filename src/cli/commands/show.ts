@@ -90,7 +90,7 @@ function section(heading: string, lines: readonly string[]): string[] {
 type Related = Belonging & { twins: readonly WholeOpportunity[] };
 
 function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now: EpochMs): [label: string, value: string | null][] {
-  const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source } =
+  const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
     opportunity;
   const number = numberOf(opportunity);
   const solicitationId = program.solicitation_id?.trim() === number ? null : program.solicitation_id;
@@ -107,6 +107,7 @@ function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now:
     ["agency", listed([organization.agency, organization.sub_agency, organization.issuing_office])],
     ["program", listed([program.type, program.contract_class])],
     ["awards", funding === null ? null : (fundingInWords(funding) ?? null)],
+    ["won by", sidecar.award && listed([sidecar.award.awardee, sidecar.award.number, sidecar.award.date])],
     ["NAICS", listed(classifications.naics_codes)],
     ["set-aside", listed(classifications.set_aside_types)],
     ["codes", listed(classifications.tech_taxonomy)],

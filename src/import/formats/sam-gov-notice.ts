@@ -36,6 +36,7 @@ export type Notice = Identity & {
   placeOfPerformance?: string[];
   amount?: string;
   awardee?: string;
+  awardDate?: string;
   contacts?: { name: string; email: string; phone: string; role: string }[];
   infoLink?: string;
   resourceLinks?: string[];

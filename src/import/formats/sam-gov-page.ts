@@ -99,6 +99,7 @@ function noticeOfDetails(details: JsonObject): Notice {
     awardNumber: textOf(award?.number),
     amount: textOf(award?.amount),
     awardee: textOf(objectOf(award?.awardee).name),
+    ...(award !== undefined && "date" in award && { awardDate: textOf(award.date) }),
     // Award notices lack several of these members, whose values the CSV has.
     ...("setAside" in solicitation && { setAsides: setAsideCodes(textOf(solicitation.setAside)) }),
     ...("response" in deadlines && { deadline: textOf(deadlines.response) }),

@@ -59,6 +59,7 @@ const TEXT_COLUMNS = {
   productCode: "ClassificationCode",
   amount: "Award$",
   awardee: "Awardee",
+  awardDate: "AwardDate",
   infoLink: "AdditionalInfoLink",
   description: "Description",
 } as const;
@@ -211,6 +212,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     productCode: textOf(response.classificationCode),
     amount: textOf(award.amount),
     awardee: textOf(objectOf(award.awardee).name),
+    ...("date" in award && { awardDate: textOf(award.date) }),
     // The API has null for these two in some notices for which the CSV has values.
     ...(isObject(response.placeOfPerformance) && { placeOfPerformance: placeNames(response.placeOfPerformance) }),
     ...(Array.isArray(response.pointOfContact) && { contacts: response.pointOfContact.map(objectOf).map(contactOf) }),
@@ -365,7 +367,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
       solicitation_title: notice.title || null,
       contract_class: notice.type || null,
     },
-    ...(notice.awardee === undefined ? {} : { funding: fundingOf(notice) }),
+    ...(notice.awardee === undefined ? {} : { funding: fundingOf(notice), award: awardOf(notice) }),
     dates: {
       ...(posted === "" && postedAfter !== undefined ? {} : { posted_at: instantOf(posted, "00:00:00", context) }),
       ...(closes === undefined ? {} : { closes_at: closes, response_at: closes }),
@@ -435,9 +437,10 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
 
 /** The stored values are of the same notice, from another layout. */
 function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draft {
-  const { summary = null, description, dates = {}, funding, classifications, eligibility } = stored;
+  const { summary = null, description, dates = {}, funding, award, classifications, eligibility } = stored;
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
+  const hasPlace = display !== "" && funding?.display?.startsWith(`${display} `) === true; // The awardee's, of which the display tells.
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
   return {
     ...draft,
@@ -451,7 +454,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
       closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
       response_at: moreExact(notice.deadline, response_at, dates.response_at),
     }),
-    ...(display !== "" && funding?.display?.startsWith(`${display} `) ? { funding } : {}),
+    ...(hasPlace ? { funding, award: { ...draft.award, awardee: award?.awardee ?? null } } : {}),
   };
 }
 
@@ -521,19 +524,30 @@ function displayOf({ stated, type }: Notice): string | null {
 
 const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;
 
-/** An awarded amount is not a range to apply for, so it is only text. */
+/** An award's amount is both the smallest and the largest one. */
 function fundingOf({ amount = "", awardee = "" }: Notice): NonNullable<Draft["funding"]> | null {
   const dollars = dollarsOf(amount);
   if (dollars === undefined && awardee === "") return null;
-  return { display: joined(["Awarded", dollars, awardee && `to ${awardee}`], " ") };
+  const shown = dollars && `$${dollars.replace(/\B(?=(\d{3})+\.)/g, ",")}`;
+  return { amount_min: dollars ?? null, amount_max: dollars ?? null, display: joined(["Awarded", shown, awardee && `to ${awardee}`], " ") };
 }
 
-/** Turns `800620.5` into `$800,620.50`. Undefined for zero, which means that no amount is stated. */
+function awardOf({ awardNumber = "", awardDate, amount = "", awardee = "" }: Notice): NonNullable<Draft["award"]> | null {
+  if (awardNumber === "" && awardee === "") return null;
+  return {
+    number: awardNumber || null,
+    amount: dollarsOf(amount) ?? null,
+    awardee: awardee || null,
+    ...(awardDate === undefined ? {} : { date: awardDate || null }),
+  };
+}
+
+/** Turns `800620.5` into `800620.50`. Undefined for zero, which means that no amount is stated. */
 function dollarsOf(amount: string): string | undefined {
   const [, whole = "", cents = ""] = /^\$?([\d,]{1,80})(?:\.(\d*))?$/.exec(amount) ?? [];
   const digits = whole.replaceAll(",", "").replace(/^0+(?=\d)/, "");
-  const shown = `${digits.replace(/\B(?=(\d{3})+$)/g, ",")}.${cents.slice(0, 2).padEnd(2, "0")}`;
-  return /[1-9]/.test(shown) ? `$${shown}` : undefined;
+  const dollars = `${digits || "0"}.${cents.slice(0, 2).padEnd(2, "0")}`;
+  return /[1-9]/.test(dollars) ? dollars : undefined;
 }
 
 function requirementsOf({ setAsides = [], setAsideLabel }: Notice): string | null {

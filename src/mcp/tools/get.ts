@@ -1,6 +1,6 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { Type } from "@sinclair/typebox";
-import { Opportunity, statuses, withoutSidecar } from "../../opportunities/opportunity.ts";
+import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import { numberOf } from "../../search/number.ts";
 import { cutTo } from "../../text/cut.ts";
@@ -57,14 +57,15 @@ function alsoAtLines({ relationships }: Opportunity, alsoAt: readonly AlsoAt[]):
 /** The most characters of the summary and the eligibility in the text of a result. */
 const LONG_LINE = 600;
 
-function linesOf(opportunity: Opportunity, now: EpochMs): string[] {
-  const { id, title, summary, organization, program, funding, dates, classifications, eligibility, source } = opportunity;
+function linesOf(opportunity: WholeOpportunity, now: EpochMs): string[] {
+  const { id, title, summary, organization, program, funding, dates, classifications, eligibility, source, sidecar } = opportunity;
   const facts: [string, (string | null)[]][] = [
     ["Agency", [organization.agency, organization.sub_agency, organization.issuing_office]],
     ["Program", [program.type, program.contract_class]],
     ["Posted", [dates.posted_at === null ? null : timeInWords(dates.posted_at)]],
     ["Opens", [dates.opens_at === null ? null : timeInWords(dates.opens_at)]],
     ["Awards", [funding?.amount_min ?? null, funding?.amount_max ?? null, funding?.display ?? null]],
+    ["Won by", [sidecar.award?.awardee ?? null, sidecar.award?.number ?? null, sidecar.award?.date ?? null]],
     ["NAICS", classifications.naics_codes],
     ["Set-aside", classifications.set_aside_types],
     ["Eligibility", [eligibility.requirements]],

@@ -130,6 +130,7 @@ describe("real files", () => {
       eligibility: { requirements: "Set-aside: SBA", geographic_scope: "IL, USA" },
       contacts: [{ name: "Dustin Hansrote", email: "hansrote@fnal.gov", phone: null, role: "primary" }],
       place: { city: null, state: "IL", country: "USA" },
+      award: null,
       earlier_ids: [FIRST, PREVIOUS],
     });
     expect(items[0]).toMatchObject({ kind: "record", version: { id: PRESENT } });

@@ -143,6 +143,7 @@ describe("real files", () => {
       ],
       attachments: [],
       place: { city: "Charleston AFB", state: "SC", country: "USA" },
+      award: null,
       agency_codes: ["5700"],
     });
   });
@@ -176,13 +177,23 @@ describe("real files", () => {
         solicitation_title: "V301--Relocation Services | Coronado DC | POP: 4/1/26-3/31/27 |",
         contract_class: "Award Notice",
       },
-      funding: { display: "Awarded $565,834.50 to CORONADO DISTRIBUTION COMPANY, INC. NATIONAL CITY 91950" },
+      funding: {
+        amount_min: "565834.50",
+        amount_max: "565834.50",
+        display: "Awarded $565,834.50 to CORONADO DISTRIBUTION COMPANY, INC. NATIONAL CITY 91950",
+      },
       dates: { posted_at: "2026-03-17T18:41:34.445-04:00", closes_at: null, response_at: null },
       classifications: { tech_taxonomy: ["PSC:V301"], naics_codes: ["484210"], set_aside_types: ["SBA"] },
       eligibility: { requirements: "Set-aside: Total Small Business Set-Aside (FAR 19.5)", geographic_scope: null },
       contacts: [{ name: "James Postell", email: "james.postell@va.gov", phone: "702-791-9000 x18936", role: "Contracting Officer" }],
       attachments: [],
       place: null,
+      award: {
+        number: "36C10G18D007136C26126N0360",
+        date: "2026-03-17",
+        amount: "565834.50",
+        awardee: "CORONADO DISTRIBUTION COMPANY, INC. NATIONAL CITY 91950",
+      },
       agency_codes: ["3600"],
     });
   });
@@ -230,6 +241,7 @@ describe("real files", () => {
       attachments: [],
       place: { city: "Grand Junction", state: "CO", country: "USA" },
       agency_codes: ["4740"],
+      award: null,
     });
     const special = kept.get("N0002426SN20||Special Notice");
     expect(special?.organization).toEqual({ agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "NAVSEA HQ" });
