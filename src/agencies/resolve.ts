@@ -1,0 +1,94 @@
+/** Resolves a record to the agency that it is of: by the codes of its upstream, else by the names that were published. (E-55) */
+import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
+
+/** What a record says about its agency. `codes` are those of its upstream, and `number` is its opportunity number. */
+export type PublishedAgency = {
+  codes: readonly string[];
+  agency: string | null;
+  sub_agency: string | null;
+  issuing_office: string | null;
+  number?: string | null;
+};
+
+/** Records of one source repeat few agencies. */
+const KEPT_MAX = 20_000;
+const kept = new Map<string, string | null>();
+
+/** Our code of the smallest agency that a record names; null if it is not in the table. */
+export function resolveAgency({ codes, agency, sub_agency, issuing_office, number }: PublishedAgency): string | null {
+  const key = [agency, sub_agency, issuing_office, instituteOf(number), ...codes].join("\n");
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  if (kept.size === KEPT_MAX) kept.clear();
+  const resolved = resolve(codes, [agency, sub_agency], issuing_office, instituteOf(number)) ?? null;
+  kept.set(key, resolved);
+  return resolved;
+}
+
+function resolve(
+  codes: readonly string[],
+  names: readonly (string | null)[],
+  office: string | null,
+  institute: string,
+): string | undefined {
+  let found = codes
+    .map((code) => codeOfUpstream(code))
+    .reduce((before, code) => (depthOf(code) >= depthOf(before) ? code : before), undefined);
+  for (const name of names) if (name !== null) found = withName(found, name);
+  if (found === undefined) return undefined;
+  if (office !== null) found = withName(found, office);
+  return narrowed(found, [codeOfUpstream(institute) ?? ""]);
+}
+
+function depthOf(code: string | undefined): number {
+  return code === undefined ? 0 : code.split(".").length;
+}
+
+/** The institute of NIH whose letters a number has: NIH:CA of RFA-CA-26-001. Other agencies of HHS have letters of their own. */
+function instituteOf(number: string | null | undefined): string {
+  const letters = /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d/.exec(number ?? "")?.[1];
+  return letters === undefined ? "" : `NIH:${letters}`;
+}
+
+/** Between the parts of a name: "Department of Homeland Security - FEMA", "DOT/Federal Motor Carrier Safety Administration". */
+const BETWEEN = /\s+[-–—]+\s+|[–—]|--+|\/|[()]|[:;]/;
+/** Grants.gov cut long names. */
+const CUT_LENGTH = 45;
+
+/** The agency that a name names within the one that was found before, or that one. */
+function withName(before: string | undefined, name: string): string | undefined {
+  const whole = narrowed(before, codesOfName(name));
+  if (whole !== before) return whole;
+  let found = before;
+  for (const part of name.split(BETWEEN)) {
+    const pieces = codesOfPart(part).length > 0 ? [part] : part.split(/, |-/);
+    for (const piece of pieces) found = narrowed(found, codesOfPart(piece));
+  }
+  if (found === undefined && name.length >= CUT_LENGTH) return narrowed(undefined, codesOfCutName(name));
+  return found;
+}
+
+/** The agencies that a part of a name can mean: its name, its abbreviation, or one that it begins or ends with. */
+function codesOfPart(part: string): readonly string[] {
+  const text = part.trim();
+  if (text === "") return [];
+  const named = codesOfName(text);
+  if (named.length > 0) return named;
+  const words = text.split(/\s+/);
+  for (const word of [words.at(0) ?? "", words.at(-1) ?? ""]) {
+    const codes = /^[A-Z][A-Za-z]*[A-Z]$/.test(word) ? codesOfAbbreviation(word) : [];
+    if (codes.length > 0) return codes;
+  }
+  return [];
+}
+
+/** The one of several agencies that lies within the one found before; without it, the one that all others lie in. What contradicts is ignored. */
+function narrowed(before: string | undefined, codes: readonly string[]): string | undefined {
+  const within = codes.filter((code) => code !== "" && (before === undefined || isWithin(code, before)));
+  const least = within.reduce<string | undefined>(
+    (short, code) => (short === undefined || code.length < short.length ? code : short),
+    undefined,
+  );
+  if (least === undefined || !within.every((code) => isWithin(code, least))) return before;
+  return least;
+}

@@ -1,0 +1,122 @@
+/**
+ * The federal departments, agencies and offices. `make-table.ts` made the table; it is read when it is needed first. (E-55)
+ *
+ * Our code of an agency begins with that of its parent: `HHS.NIH.NCI` is a part of `HHS.NIH`.
+ */
+import { normalForm } from "./names.ts";
+import text from "./table.tsv" with { type: "text" };
+
+/** `forms` are the normal forms of its names in all styles. */
+export type Agency = { code: string; name: string; abbreviations: readonly string[]; forms: readonly string[] };
+
+/** Changes with the table: what was resolved by another one is resolved again. */
+export const tableVersion = Bun.hash.crc32(text);
+
+type Table = {
+  /** By our code: the cells of the row. */
+  rows: Map<string, readonly string[]>;
+  byUpstreamCode: Map<string, string>;
+  /** By abbreviation in upper case, and by the normal form of a name: the codes of all that have it. */
+  byAbbreviation: Map<string, string[]>;
+  byName: Map<string, string[]>;
+  /** Normal forms of names that go on: "mission to" of "U.S. Mission to *". */
+  beginnings: [string, string][];
+  /** Our codes that others begin with. */
+  parents: Set<string>;
+};
+
+let read: Table | undefined;
+
+function table(): Table {
+  read ??= readTable(text);
+  return read;
+}
+
+function readTable(lines: string): Table {
+  const made: Table = {
+    rows: new Map(),
+    byUpstreamCode: new Map(),
+    byAbbreviation: new Map(),
+    byName: new Map(),
+    beginnings: [],
+    parents: new Set(),
+  };
+  for (const line of lines.trimEnd().split("\n")) {
+    const row = line.split("\t");
+    const [code = "", , abbreviations = "", forms = "", upstreamCodes = ""] = row;
+    made.rows.set(code, row);
+    if (code.includes(".")) made.parents.add(code.slice(0, code.lastIndexOf(".")));
+    if (upstreamCodes !== "") for (const each of upstreamCodes.split("|")) made.byUpstreamCode.set(each, code);
+    if (abbreviations !== "") for (const each of abbreviations.split("|")) push(made.byAbbreviation, each.toUpperCase(), code);
+    for (const form of forms.split("|")) {
+      if (form.endsWith(" *")) made.beginnings.push([form.slice(0, -1), code]);
+      else push(made.byName, form, code);
+    }
+  }
+  return made;
+}
+
+function push(map: Map<string, string[]>, key: string, code: string): void {
+  const codes = map.get(key);
+  if (codes === undefined) map.set(key, [code]);
+  else if (!codes.includes(code)) codes.push(code);
+}
+
+/** The agency with this code of ours. */
+export function agencyByCode(code: string): Agency | undefined {
+  const row = table().rows.get(code);
+  return row && agencyOf(row);
+}
+
+/** Our code for exactly this code of an upstream. */
+export function codeOfExactly(code: string): string | undefined {
+  return table().byUpstreamCode.get(code);
+}
+
+/** Our code for a code of an upstream: `7529` of SAM.gov, `HHS-NIH11` of Grants.gov. An unknown code of Grants.gov belongs to the one it begins with. */
+export function codeOfUpstream(code: string): string | undefined {
+  for (let part = code; part !== ""; part = part.slice(0, Math.max(0, part.lastIndexOf("-")))) {
+    const found = codeOfExactly(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Our codes of all agencies with this abbreviation, in any letter case. */
+export function codesOfAbbreviation(abbreviation: string): readonly string[] {
+  return table().byAbbreviation.get(abbreviation.toUpperCase()) ?? [];
+}
+
+/** Our codes of all agencies with this name, in any style. */
+export function codesOfName(name: string): readonly string[] {
+  const sought = normalForm(name);
+  const found = table().byName.get(sought);
+  if (found !== undefined) return found;
+  const { beginnings } = table();
+  return beginnings.filter(([beginning]) => sought.startsWith(beginning)).map(([, code]) => code);
+}
+
+/** Our codes of the agencies whose name begins so, if there are not many. */
+export function codesOfCutName(beginning: string): readonly string[] {
+  const sought = normalForm(beginning);
+  return [...new Set([...table().byName].flatMap(([name, codes]) => (name.startsWith(sought) ? codes : [])))];
+}
+
+/** Whether an agency is another one or a part of it. */
+export function isWithin(code: string, parent: string): boolean {
+  return code === parent || code.startsWith(`${parent}.`);
+}
+
+/** Whether an agency has parts. */
+export function hasParts(code: string): boolean {
+  return table().parents.has(code);
+}
+
+/** All agencies. */
+export function listAgencies(): Agency[] {
+  return [...table().rows.values()].map(agencyOf);
+}
+
+function agencyOf([code = "", name = "", abbreviations = "", forms = ""]: readonly string[]): Agency {
+  return { code, name, abbreviations: abbreviations === "" ? [] : abbreviations.split("|"), forms: forms.split("|") };
+}
