@@ -4,6 +4,9 @@ import { DrizzleQueryError } from "drizzle-orm/errors";
 /** An error whose message is a whole sentence for the operator: what could not be done, and why. Of other errors, only the reason is known. */
 export class Failure extends Error {}
 
+/** A Failure because of a value that somebody gave, as only the data show: a usage error on the command line. */
+export class UsageFailure extends Failure {}
+
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],
   [/^ENOENT\b/, "the directory cannot be made there"],

@@ -1,13 +1,13 @@
 /** Resolves a record to the agency that it is of: by the codes of its upstream, else by the names that were published. (E-55) */
 import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
 
-/** What a record says about its agency. `codes` are those of its upstream, and `number` is its opportunity number. */
+/** What a record says about its agency. `codes` are those of its upstream, `numbers` those of the opportunity. */
 export type PublishedAgency = {
   codes: readonly string[];
   agency: string | null;
   sub_agency: string | null;
   issuing_office: string | null;
-  number?: string | null;
+  numbers?: readonly (string | null)[];
 };
 
 /** Records of one source repeat few agencies. */
@@ -15,12 +15,13 @@ const KEPT_MAX = 20_000;
 const kept = new Map<string, string | null>();
 
 /** Our code of the smallest agency that a record names; null if it is not in the table. */
-export function resolveAgency({ codes, agency, sub_agency, issuing_office, number }: PublishedAgency): string | null {
-  const key = [agency, sub_agency, issuing_office, instituteOf(number), ...codes].join("\n");
+export function resolveAgency({ codes, agency, sub_agency, issuing_office, numbers = [] }: PublishedAgency): string | null {
+  const institute = instituteOf(numbers);
+  const key = [agency, sub_agency, issuing_office, institute, ...codes].join("\n");
   const known = kept.get(key);
   if (known !== undefined) return known;
   if (kept.size === KEPT_MAX) kept.clear();
-  const resolved = resolve(codes, [agency, sub_agency], issuing_office, instituteOf(number)) ?? null;
+  const resolved = resolve(codes, [agency, sub_agency], issuing_office, institute) ?? null;
   kept.set(key, resolved);
   return resolved;
 }
@@ -45,8 +46,8 @@ function depthOf(code: string | undefined): number {
 }
 
 /** The institute of NIH whose letters a number has: NIH:CA of RFA-CA-26-001. Other agencies of HHS have letters of their own. */
-function instituteOf(number: string | null | undefined): string {
-  const letters = /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d/.exec(number ?? "")?.[1];
+function instituteOf(numbers: readonly (string | null)[]): string {
+  const letters = numbers.map((number) => /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d/.exec(number ?? "")?.[1]).find((found) => found !== undefined);
   return letters === undefined ? "" : `NIH:${letters}`;
 }
 

@@ -55,7 +55,7 @@ type Shown = { window: Window; buckets: readonly Bucket[]; isPartial: boolean; e
 export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm(catalog, query, {
+  const form = await readSearchForm({ catalog, index, query }, {
     since: (text) => Object.hasOwn(periods, text),
     until: (text) => dayAfter(text) !== undefined,
     type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),

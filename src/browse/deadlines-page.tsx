@@ -31,7 +31,7 @@ type Shown = { days: readonly Day[]; total: number; twins: number; isPartial: bo
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm(catalog, query, { from: (text) => startOf(text) !== undefined });
+  const form = await readSearchForm({ catalog, index, query }, { from: (text) => startOf(text) !== undefined });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now);

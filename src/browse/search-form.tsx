@@ -1,15 +1,17 @@
 /** @jsxImportSource hono/jsx */
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
 import type { Child } from "hono/jsx";
-import type { CatalogDb } from "../../db/engine.ts";
+import { shortNameOf } from "../agencies/understand.ts";
 import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import { BadValue, type Field } from "../filter/kinds.ts";
-import { resolveSources } from "../filter/sources.ts";
+import { resolveFilter, UnknownAgency } from "../filter/known.ts";
+import { type AgencyCount, countByAgency } from "../search/agencies.ts";
 import { listSources, UnknownSource } from "../sources/source.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
+import type { PageContext } from "./page.ts";
 
 /** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
 export type SearchForm = {
@@ -22,14 +24,18 @@ export type SearchForm = {
   /** By field: why its value is refused. "" has what belongs to no field. */
   errors: ReadonlyMap<string, string>;
   /** The named sources. */
-  sources: readonly { code: string; name: string }[];
+  sources: readonly Option[];
+  /** The agencies that have records, the most first. */
+  agencies: readonly Option[];
 };
 
 /** A field of a page's own: the values that it takes. */
 type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
 
+type FormContext = Pick<PageContext, "catalog" | "index" | "query">;
+
 /** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
-export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams, own: OwnFields): Promise<SearchForm> {
+export async function readSearchForm({ catalog, index, query }: FormContext, own: OwnFields): Promise<SearchForm> {
   const given = givenIn(query);
   const errors = new Map<string, string>();
   const fieldsHere: OwnFields = { ...own, all_sources: (text) => text === "yes" };
@@ -39,13 +45,19 @@ export async function readSearchForm(catalog: CatalogDb, query: URLSearchParams,
     else if (fieldsHere[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
   }
   const filter = readFilters(given, errors);
-  const resolved = await resolveSources(catalog, filter, "find").catch((error: unknown) => {
-    if (!(error instanceof UnknownSource)) throw error;
-    errors.set("source", `${capitalized(error.reason)}.`);
+  const resolved = await resolveFilter(catalog, filter, "find").catch((error: unknown) => {
+    if (error instanceof UnknownSource) errors.set("source", `${capitalized(error.reason)}.`);
+    else if (error instanceof UnknownAgency) errors.set("agency", capitalized(error.message));
+    else throw error;
     return filter;
   });
   const allSources = given.all_sources === "yes";
-  return { filter, resolved, given, allSources, errors, sources: [...(await listSources(catalog)), { code: "OTHER", name: "others" }] };
+  const sources = [...(await listSources(catalog)), { code: "OTHER", name: "others" }];
+  return { filter, resolved, given, allSources, errors, sources, agencies: countByAgency(index).map(agencyOption) };
+}
+
+function agencyOption({ agency, records }: AgencyCount): Option {
+  return { code: shortNameOf(agency), name: `${agency.name} (${records.toLocaleString("en-US")})` };
 }
 
 function readFilters(given: Readonly<Record<string, string>>, errors: Map<string, string>): Filter {
@@ -127,7 +139,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
 /** Fields with the same kind of value stand together. */
 const groups: readonly { title: string; has: (field: Field<never>, name: FieldName) => boolean }[] = [
   { title: "Status, source and program", has: ({ choices }, name) => (choices !== undefined && name !== "applicant") || name === "source" },
-  { title: "Agency and eligibility", has: ({ value }) => ["<text>", "<kinds>", "<places>"].includes(value) },
+  { title: "Agency and eligibility", has: ({ value }) => ["<agencies>", "<text>", "<kinds>", "<places>"].includes(value) },
   { title: "Codes", has: ({ value }, name) => value === "<codes>" && name !== "source" },
   { title: "Dates", has: ({ value }) => value === "<when>" },
   { title: "Awards", has: ({ value }) => value === "<amount>" },
@@ -172,17 +184,29 @@ function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   const { label, help, choices }: Pick<Field<unknown>, "label" | "help" | "choices"> = fields[name];
   const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: wordOf(code) }));
   if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
-  return <InputField name={name} label={label} form={form} help={help} />;
+  return <InputField name={name} label={label} form={form} help={help} {...(name === "agency" && { offered: form.agencies })} />;
 }
 
 type FieldProps = { name: string; label: string; form: SearchForm };
 
-/** A field in which a value is typed. */
-export function InputField({ name, label, form, help, type }: FieldProps & { help: string; type?: "date" | "search" }) {
+type InputProps = FieldProps & { help: string; type?: "date" | "search"; offered?: readonly Option[] };
+
+/** A field in which a value is typed. `offered` are values that the browser suggests. */
+export function InputField({ name, label, form, help, type, offered }: InputProps) {
+  const list = offered && `${name}-list`;
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <input id={name} name={name} type={type} value={form.given[name] ?? ""} {...describedBy(name, form)} autocomplete="off" />
+      <input id={name} name={name} type={type} value={form.given[name] ?? ""} list={list} {...describedBy(name, form)} autocomplete="off" />
+      {offered && (
+        <datalist id={list}>
+          {offered.map(({ code, name: text }) => (
+            <option key={code} value={code}>
+              {text}
+            </option>
+          ))}
+        </datalist>
+      )}
       <Hint name={name} errors={form.errors} help={help} />
     </div>
   );

@@ -81,7 +81,8 @@ export async function insertRecord(
   const { id, indexed, rendered, status_basis } = decision;
   const { code, opportunity_id } = indexed.source;
   const { created_at, updated_at } = restored ?? { created_at: instant, updated_at: instant };
-  const counted = { source: code, facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, created_at, updated_at) };
+  const document = decidedDocument(decision, created_at, updated_at);
+  const counted = { source: code, facet_id: await facetOf(sql, indexed), document, sidecar: sidecarOf(rendered) };
   const seq = await sql.insert(insertOpportunity, {
     ...counted,
     id,
@@ -95,7 +96,6 @@ export async function insertRecord(
     link_key: linkKeyOf(indexed),
     ...indexed.relationships,
     hash: rendered.hash,
-    sidecar: sidecarOf(rendered),
   });
   countRecord(counts, counted, 1);
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
@@ -119,11 +119,14 @@ export async function updateRecord(
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]);
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
+  const sidecar = sidecarOf(rendered);
+  countRecord(counts, { ...stored, source: code }, -1);
   if (decision.outcome === "unchanged") {
-    await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar: sidecarOf(rendered) });
+    await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar });
+    countRecord(counts, { ...stored, source: code, sidecar }, 1);
     return;
   }
-  const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant) };
+  const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant), sidecar };
   await sql.run(updateOpportunity, {
     ...counted,
     seq,
@@ -135,9 +138,7 @@ export async function updateRecord(
     link_key: linkKeyOf(indexed),
     ...indexed.relationships,
     hash,
-    sidecar: sidecarOf(rendered),
   });
-  countRecord(counts, { ...stored, source: code }, -1);
   countRecord(counts, { ...counted, source: code }, 1);
   await insertDetectedEvents(sql, seq, decision.events, importId);
 }

@@ -6,7 +6,8 @@ import { catalogMark } from "../../db/sqlite/file-mark.ts";
 import { type FeedFilter, type FeedPosition, LostPositionError, latestPosition, positionAt, readFeed } from "../events/feed.ts";
 import { readCursorFile, saveCursorFile } from "../feed/cursor-file.ts";
 import type { Printer } from "../feed/printers.ts";
-import { resolveSources } from "../filter/sources.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { resolveFilter } from "../filter/known.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -39,7 +40,8 @@ export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
       const reading = await begin(cli, db, run, output);
       const isMore = await printNew(cli, db, run, reading);
       const { filter, types, atLeast } = run.chosen;
-      output.print(reading.printer.end({ at_least: atLeast, types: types ?? null, filter, has_more: isMore }));
+      const words = describeFilter(filter, cli.machine.now());
+      output.print(reading.printer.end({ at_least: atLeast, types: types ?? null, filter, filter_in_words: words, has_more: isMore }));
       output.finish();
       save(run, reading);
     });
@@ -96,7 +98,7 @@ async function begin(cli: Cli, db: CatalogDb, run: ChangesRun, output: Output): 
 /** Prints until the end of the feed, the limit, or the stop. Returns whether there may be more. */
 async function printNew({ machine }: Cli, db: CatalogDb, run: ChangesRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
   const { output, printer } = reading;
-  const filter = await resolveSources(db, run.chosen.filter, "show changes of");
+  const filter = await resolveFilter(db, run.chosen.filter, "show changes of");
   const isStreamed = run.output === undefined && run.format !== "json";
   while (stop?.aborted !== true) {
     const most = Math.min(BATCH, (run.limit ?? Number.POSITIVE_INFINITY) - reading.printed);

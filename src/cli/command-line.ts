@@ -1,6 +1,6 @@
 /** The command line: builds the commander program from its commands, runs one, and turns errors into exit codes. */
 import { Command, CommanderError, Help, type Option } from "commander";
-import { sentenceOf } from "../../db/reason.ts";
+import { sentenceOf, UsageFailure } from "../../db/reason.ts";
 import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
@@ -30,6 +30,10 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     machine.showProgress("");
     if (isOutputClosed(error) && !cli.isLasting) return cli.exitCode;
+    if (error instanceof UsageFailure) {
+      machine.printError(`error: ${error.message}`);
+      return 2;
+    }
     machine.printError(isOutputClosed(error) ? OUTPUT_CLOSED : sentenceOf(error, `finish ${argv[0] ?? ""}`));
     return 1;
   }

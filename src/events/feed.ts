@@ -25,7 +25,7 @@ export type WindowPosition = { detected_at: EpochMs; seq: number } | null;
 export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: WholeOpportunity };
 
 /**
- * `filter`, with its sources resolved (`filter/sources.ts`), is compared with the opportunity as it is now. `types` are as the API returns them. `since` is exclusive (D-11) and `until` is
+ * `filter`, with its sources resolved (`filter/known.ts`), is compared with the opportunity as it is now. `types` are as the API returns them. `since` is exclusive (D-11) and `until` is
  * inclusive, so that consecutive periods have no event in common.
  */
 export type FeedFilter = {

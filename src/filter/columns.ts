@@ -1,5 +1,7 @@
 /** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
 
+import { wordsOf } from "../agencies/names.ts";
+import { resolveAgency } from "../agencies/resolve.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
@@ -13,7 +15,8 @@ type Cell = string | number | null;
 export const columns = {
   status: (opportunity) => opportunity.status,
   source: ({ source }) => source.code,
-  agency: (opportunity) => fold(searchedAgency(opportunity)),
+  agency: publishedWords,
+  agency_code: agencyCodeOf,
   program_type: ({ program }) => program.type ?? "",
   naics: (opportunity) => codeCell(codesOf("naics", opportunity)),
   psc: (opportunity) => codeCell(codesOf("psc", opportunity)),
@@ -32,9 +35,20 @@ export const columns = {
 
 export type ColumnName = keyof typeof columns;
 
-/** The agency and the sub-agency: SAM.gov has the Navy as a sub-agency of DEPT OF DEFENSE. */
-export function searchedAgency({ organization: { agency, sub_agency } }: WholeOpportunity): string {
-  return [agency, sub_agency].filter((name) => name !== null).join("\n");
+/** Our code of the agency that an opportunity is of; null if it is not in the table. */
+export function agencyCodeOf({ organization, program, source, sidecar }: WholeOpportunity): string | null {
+  return resolveAgency({
+    ...organization,
+    codes: sidecar.agency_codes,
+    numbers: [program.solicitation_id, source.opportunity_id],
+  });
+}
+
+type PublishedNames = { organization: { agency: string | null; sub_agency: string | null } };
+
+/** The words of the agency and the sub-agency as published, each with a blank in front: SAM.gov has the Navy as a sub-agency of DEPT OF DEFENSE. */
+export function publishedWords({ organization: { agency, sub_agency } }: PublishedNames): string {
+  return [agency, sub_agency].flatMap((name) => (name === null ? [] : [` ${wordsOf(name)}`])).join("\n");
 }
 
 /** The largest award that is stated: the upper limit, or else the lower one. */

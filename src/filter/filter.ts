@@ -10,8 +10,9 @@ import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
+import { agencyField } from "./agency.ts";
 import { applicantKinds, codesOfKind } from "./applicants.ts";
-import { highestAmount, lowestAmount, searchedAgency } from "./columns.ts";
+import { highestAmount, lowestAmount } from "./columns.ts";
 import {
   amountField,
   BadValue,
@@ -32,7 +33,7 @@ import { words } from "./words.ts";
 export const fields = {
   status: choiceField("status", statuses, (opportunity) => opportunity.status),
   source: sourceField("only these sources, by code; OTHER for all that are not named"),
-  agency: textField("agency", "agency or sub-agency contains this text", (opportunity) => searchedAgency(opportunity)),
+  agency: agencyField,
   program_type: choiceField("program_type", programTypes, (opportunity) => opportunity.program.type),
   naics: codesField({
     column: "naics",
@@ -183,6 +184,11 @@ export function readFilter(json: unknown, place: string): Filter {
     }
   });
   return Object.fromEntries(read) as Filter;
+}
+
+/** A filter that was stored. Its agency was once a text. */
+export function storedFilter({ agency, ...filter }: Omit<Filter, "agency"> & { agency?: string | string[] }): Filter {
+  return { ...filter, ...(agency !== undefined && { agency: [agency].flat() }) };
 }
 
 function isFieldName(name: string): name is FieldName {

@@ -36,8 +36,10 @@ export type Field<Value> = {
   condition: (value: Value, now: EpochMs) => Condition;
 };
 
-/** The most items of a list, and the most characters of a text. */
-const [ITEMS_MAX, TEXT_MAX] = [50, 200];
+/** The most items of a list. */
+export const ITEMS_MAX = 50;
+/** The most characters of a text. */
+const TEXT_MAX = 200;
 
 /** A value that a field does not take. */
 export class BadValue extends Error {}
@@ -103,26 +105,25 @@ export function choiceField(
 }
 
 /** A text that another one contains, in any letter case (D-12). */
-export function textField(
-  name: "agency" | "eligibility",
-  help: string,
-  get: (opportunity: WholeOpportunity) => string | null,
-): Field<string> {
+export function textField(name: "eligibility", help: string, get: (opportunity: WholeOpportunity) => string | null): Field<string> {
   return {
     label: capitalized(name),
     value: "<text>",
     help,
     schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description: help }),
-    read: (given) => {
-      if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
-      if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
-      if ([...given].length > TEXT_MAX) throw new BadValue(`must have at most ${TEXT_MAX} characters`);
-      return given;
-    },
+    read: readText,
     words: (part) => `${name} contains "${part}"`,
     matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
     condition: (part) => ({ sql: `instr(${name}, ?) > 0`, values: [fold(part)] }),
   };
+}
+
+/** A text that is not blank, not too long, and without control characters. */
+export function readText(given: unknown): string {
+  if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
+  if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
+  if ([...given].length > TEXT_MAX) throw new BadValue(`must have at most ${TEXT_MAX} characters`);
+  return given;
 }
 
 type CodeField = {

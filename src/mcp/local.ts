@@ -9,7 +9,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { type FeedFilter, meets, readWindow, type WindowPosition } from "../events/feed.ts";
 import { readHistory } from "../events/history.ts";
 import { fieldNames } from "../filter/filter.ts";
-import { resolveSources } from "../filter/sources.ts";
+import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { alsoAt, readRows, readTwins } from "../opportunities/related.ts";
@@ -54,7 +54,7 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
     findNote: "",
     find: (request, call) =>
       withCatalog(async (catalog) => {
-        const filter = await resolveSources(catalog, request.filter, "find opportunities of");
+        const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
         const page = await withIndex(catalog, call, (index) => findPage(index, { ...request, filter }, call));
         return withDocuments(catalog, page);
       }),
@@ -68,7 +68,7 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
     history: (request) => withCatalog((catalog) => historyPage(catalog, request)),
     changes: (request, call) =>
       withCatalog(async (catalog) => {
-        const filter = await resolveSources(catalog, request.filter, "read changes of");
+        const filter = await resolveFilter(catalog, request.filter, "read changes of");
         return changesPage(catalog, { ...request, filter }, call);
       }),
     explain: (eventId) => withCatalog((catalog) => explainEvent(catalog, eventId)),

@@ -30,10 +30,9 @@ export function remoteReader(server: Server): ToolReader {
   const feedOf = ({ signal }: ToolCall): Feed => ({ ...server, stop: signal, onWait: refuseLongWait });
   return {
     place: server.baseUrl,
-    filters: ["status", "source", "agency", "program_type", "updated_after"],
+    filters: ["status", "source", "program_type", "updated_after"],
     sorts: ["updated"],
-    findNote:
-      " Over a server, `agency` is compared with the agency only, not with the sub-agency, the total is not known, and every record is listed, also several of one opportunity.",
+    findNote: " Over a server, the total is not known, and every record is listed, also several of one opportunity.",
     find: (request, call) => named(server, "find opportunities", () => findPage(feedOf(call), request, call.now)),
     get: (id, source, call) => named(server, `get ${id}`, () => opportunitiesOf(feedOf(call), id, source)),
     twins: null,
@@ -76,11 +75,10 @@ function cursorIn([cursor]: readonly CursorKey[]): string | null {
   return typeof cursor === "string" ? cursor : null;
 }
 
-function parametersOf({ status, source, agency, program_type, updated_after }: Filter, now: EpochMs): Record<string, string | null> {
+function parametersOf({ status, source, program_type, updated_after }: Filter, now: EpochMs): Record<string, string | null> {
   return {
     status: status?.join(",") ?? null,
     source: source?.join(",") ?? null,
-    agency: agency ?? null,
     program_type: program_type?.join(",") ?? null,
     updated_since: updated_after === undefined ? null : formatInstant(instantOf(updated_after, now)),
   };

@@ -7,6 +7,7 @@ import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "n
 import { join } from "node:path";
 import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
+import { tableVersion } from "../agencies/table.ts";
 import { columns } from "../filter/columns.ts";
 import { createTexts } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
@@ -15,6 +16,9 @@ const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
 const VERSION = 7;
+
+/** The number in the file's header: another table of agencies makes another index, too. */
+const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
 
 const TABLES = `
 create table progress (
@@ -28,6 +32,7 @@ create index records_by_number on records (number);
 create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;
 create index records_by_twin_of on records (twin_of, id) where twin_of is not null;
 create index records_by_updated_at on records (updated_at desc, id);
+create index records_by_agency_code on records (agency_code);
 create index records_by_closes_at on records (closes_at, status);
 ${createTexts("prefix = '2 3'")};
 `;
@@ -112,7 +117,7 @@ function prepare(sqlite: Database): void {
     .transaction(() => {
       if (isCurrent(sqlite)) return; // Another command was faster, and may have filled them.
       markOwnFile(sqlite, SEARCH_FILE);
-      sqlite.run(`pragma user_version = ${VERSION}`);
+      sqlite.run(`pragma user_version = ${MARK}`);
       createIndexTables(sqlite, "");
     })
     .immediate();
@@ -120,7 +125,7 @@ function prepare(sqlite: Database): void {
 
 /** Whether the tables of this version are there. */
 function isCurrent(sqlite: Database): boolean {
-  return headerNumber(sqlite, "user_version") === VERSION;
+  return headerNumber(sqlite, "user_version") === MARK;
 }
 
 /** Takes the write lock and lets it go, so that a file that cannot be written is noticed here. */

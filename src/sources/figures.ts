@@ -10,6 +10,7 @@ import type { EpochMs } from "../text/instant.ts";
 
 /**
  * - `posted`: how many records of a source were posted on a day (`changes/counts.ts`). It may be 0.
+ * - `agency`: how many records of a source say the same about their agency (`published-agencies.ts`). It may be 0.
  * - `changed`, `imported`: when imports last changed a source on a day, or finished on it. Without backfills. Days are names: YYYY-MM-DD.
  * - `instant`: instants of a source, or of the catalog.
  * - `total`: sums over the finished imports of a format.

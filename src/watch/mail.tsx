@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** A digest as mail: plain text, and HTML that works on a phone, in dark mode and in clients without style sheets. */
-import { describeFilter } from "../filter/filter.ts";
+import { describeFilter, storedFilter } from "../filter/filter.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { type Digest, type DigestEntry, type DigestSection, digestOf, moreInWords } from "./digest.ts";
@@ -20,7 +20,7 @@ export function mailOf(message: Message, zone: Zone): Mail {
 
 /** Why the reader gets this, and what the dates mean. */
 function footOf({ timestamp, data: { watch, filter } }: Message, zone: Zone): string[] {
-  const conditions = describeFilter(filter, parseInstantMs(timestamp) ?? 0).map(oneLine);
+  const conditions = describeFilter(storedFilter(filter), parseInstantMs(timestamp) ?? 0).map(oneLine);
   return [
     `You get this because of the watch "${watch}" of fundfeed: ${conditions.length === 0 ? "all opportunities" : conditions.join("; ")}.`,
     `Dates are those of the time zone ${zone}.`,

@@ -5,6 +5,7 @@ import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from
 import { Failure } from "../../db/reason.ts";
 import { pending, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
+import { storedFilter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addMembers, clearMembers, moveOn, removeMembers } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
@@ -52,7 +53,8 @@ export async function requireWatch(db: WatchDb, name: string): Promise<Watch> {
 }
 
 function watchOf({ definition, ...row }: RowsOf<typeof all>): Watch {
-  return { ...row, definition: JSON.parse(definition) as WatchDefinition };
+  const { filter, ...others } = JSON.parse(definition) as WatchDefinition;
+  return { ...row, definition: { ...others, filter: storedFilter(filter) } };
 }
 
 /** Stores a new watch with the opportunities that match already. Returns false if there is one with this name. */

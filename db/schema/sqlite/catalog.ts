@@ -38,7 +38,7 @@ export const facets = sqliteTable(
 export const figures = sqliteTable(
   "figures",
   {
-    kind: text("kind", { enum: ["posted", "changed", "imported", "instant", "total"] }).notNull(),
+    kind: text("kind", { enum: ["posted", "agency", "changed", "imported", "instant", "total"] }).notNull(),
     /** The code of a source, or the name of a format; "" for the whole catalog. */
     subject: text("subject").notNull(),
     name: text("name").notNull(),

@@ -6,7 +6,7 @@ import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type Win
 import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { momentOf } from "../../filter/kinds.ts";
-import { resolveSources } from "../../filter/sources.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
@@ -120,7 +120,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   const now = cli.machine.now();
   const since = instantOf(run.since ?? DEFAULT_SINCE, now);
   const until = run.until === undefined ? undefined : instantOf(run.until, now);
-  const filter = await resolveSources(db, chosen.filter, "show changes of");
+  const filter = await resolveFilter(db, chosen.filter, "show changes of");
   const window: FeedFilter = { ...chosen, filter, since, until };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
   const printer = await printerFor(cli, db, run, chosen);
@@ -134,9 +134,11 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
     const { printed, isMore } = await printEntries({ db, filter: window, now }, limit, run.format === "atom" ? "newest" : "oldest", print);
     const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
     const period = { since: instantOrNull(since), until: instantOrNull(until) };
-    const summary = { ...period, at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, has_more: isMore };
+    const words = describeFilter(chosen.filter, now);
+    const conditions = { at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, filter_in_words: words };
+    const summary = { ...period, ...conditions, has_more: isMore };
     output.print(printer.end({ ...summary, sources: freshness }));
-    const foot = [footOf(printed, isMore, window, describeFilter(chosen.filter, now)), freshnessInWords(freshness)];
+    const foot = [footOf(printed, isMore, window, words), freshnessInWords(freshness)];
     if (run.format === "table")
       output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli.machine, run))).join("\n")}\n`);
     else if (isMore) cli.machine.printError(foot[0] ?? "");

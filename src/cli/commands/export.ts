@@ -7,7 +7,7 @@ import { csvHeader, csvLineOf } from "../../export/csv.ts";
 import { exportHistories, exportLines, exportOpportunities, type Selection } from "../../export/records.ts";
 import { createExportFile } from "../../export/sqlite-file.ts";
 import { type Filter, matches } from "../../filter/filter.ts";
-import { resolveSources } from "../../filter/sources.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { formatInstant } from "../../text/instant.ts";
@@ -52,7 +52,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     const filter = givenFilter({ ...options, source: sourceCodes(options.source) });
     refuseEmptyRanges(exporting, filter, cli.machine.now());
     await withCatalog(cli, options, async (db) => {
-      const { source, ...others } = await resolveSources(db, filter, "export");
+      const { source, ...others } = await resolveFilter(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;
       const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;

@@ -2,7 +2,7 @@
 import type { CatalogDb } from "../../../db/engine.ts";
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
-import { resolveSources } from "../../filter/sources.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import { alsoAt, readTwins } from "../../opportunities/related.ts";
@@ -63,7 +63,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     const now = cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
     await withCatalog(cli, options, async (catalog) => {
-      const resolved = await resolveSources(catalog, filter, "find opportunities of");
+      const resolved = await resolveFilter(catalog, filter, "find opportunities of");
       const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
         const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after, allSources }, now));
         return { ...page, found: await resultsOf(catalog, found) };
@@ -117,10 +117,12 @@ function print({ machine }: Cli, format: Format, { filter, total, twins, next, r
   const hidden = total > results.length ? shown + more : "";
   const foot = [hidden, twinsInWords(twins), freshnessInWords(freshness)].filter((line) => line !== "");
   if (format === "json") {
+    const words = describeFilter(filter, machine.now());
     const data = results.map(({ opportunity, snippet, alsoAt: also_at }) => {
       return { ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet), also_at };
     });
-    machine.printLine(JSON.stringify({ data, total, twins, next_cursor: next, filter, sources: freshness }, null, 2));
+    const asked = { filter, filter_in_words: words };
+    machine.printLine(JSON.stringify({ data, total, twins, next_cursor: next, ...asked, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const table =

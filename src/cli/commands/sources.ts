@@ -2,6 +2,7 @@
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { readNews } from "../../sources/news.ts";
+import { countUnresolved } from "../../sources/published-agencies.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
@@ -61,11 +62,15 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
       const today = dateAt(now);
       const rows = await withCatalog(cli, options, async (db) => {
         const [statuses, newest] = [await sourceStatuses(db), await newestPostedDates(db, today)];
+        const unresolved = await countUnresolved(db);
         const made: StatusRow[] = [];
-        for (const each of statuses) made.push(rowOf(each, newest.get(each.source) ?? null, await readNews(db, each.source, today), now));
+        for (const each of statuses) {
+          const news = await readNews(db, each.source, today);
+          made.push({ ...rowOf(each, newest.get(each.source) ?? null, news, now), unresolved: unresolved.get(each.source) ?? 0 });
+        }
         return made;
       });
-      printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...silences(rows)].join("\n"));
+      printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
       if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
     });
 }
@@ -78,7 +83,8 @@ imported  how long ago an import last finished, even without anything new
 state     silent: its imports have stopped, or go on and find nothing new for
           longer than is usual for this source; ok; – if too little is known
 
---json also has the records that are not archived, as "live".`;
+--json also has the records that are not archived, as "live", and those of
+agencies that --agency knows only by their published names, as "unresolved".`;
 
 const NOTHING_IMPORTED = "Nothing has been imported yet";
 
@@ -90,11 +96,18 @@ type StatusRow = Omit<SourceStatus, "last_import_at"> &
     last_change_age_seconds: number | null;
     last_import_at: string | null;
     last_import_age_seconds: number | null;
+    /** Records whose agency is not in the table of agencies. */
+    unresolved: number;
   };
 
 type NewsOfSource = Awaited<ReturnType<typeof readNews>>;
 
-function rowOf({ last_import_at, ...status }: SourceStatus, newest: string | null, news: NewsOfSource, now: EpochMs): StatusRow {
+function rowOf(
+  { last_import_at, ...status }: SourceStatus,
+  newest: string | null,
+  news: NewsOfSource,
+  now: EpochMs,
+): Omit<StatusRow, "unresolved"> {
   const today = dateAt(now);
   const age = (instant: EpochMs | null) => (instant === null ? null : Math.floor(Math.max(0, now - instant) / 1000));
   return {
@@ -123,14 +136,19 @@ function lineOf(row: StatusRow) {
   };
 }
 
-/** Why each silent source counts as silent. */
-function silences(rows: readonly StatusRow[]): string[] {
-  const lines = rows.flatMap(({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }) => {
-    const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
-    if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports ?? news)}`];
-    return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
-  });
+/** Why each silent source counts as silent, and which ones have records of unknown agencies. */
+function remarks(rows: readonly StatusRow[]): string[] {
+  const unresolved = rows.flatMap(({ source, unresolved: records }) =>
+    records === 0 ? [] : [`${source} has ${formatCount(records, "record")} of agencies that --agency knows only by their published names`],
+  );
+  const lines = [...rows.flatMap(reasonsOfSilence), ...unresolved];
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
+}
+
+function reasonsOfSilence({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }: StatusRow): string[] {
+  const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
+  if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports ?? news)}`];
+  return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
 }
 
 function reportStale(cli: Cli, rows: readonly StatusRow[], maxAge: number): void {

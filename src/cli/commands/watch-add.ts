@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Severity } from "../../events/event.ts";
-import { resolveSources } from "../../filter/sources.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import { matchesAtEnd } from "../../watch/matching.ts";
 import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch } from "../../watch/watches.ts";
@@ -40,7 +40,7 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
 async function add(cli: Cli, name: string, definition: WatchDefinition, options: AddOptions): Promise<void> {
   const { machine } = cli;
   const members = await withWatches(cli, options, "create", async (db, catalog) => {
-    await resolveSources(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
+    await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);

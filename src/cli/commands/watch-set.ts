@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { type FieldName, type Filter, fieldNames } from "../../filter/filter.ts";
-import { resolveSources } from "../../filter/sources.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { matchingEach } from "../../watch/matching.ts";
 import { statusOf } from "../../watch/pending.ts";
@@ -74,7 +74,7 @@ async function set(
     const before = await requireWatch(db, name);
     const filter = changedFilter(before.definition);
     refuseAlwaysEmptyRanges(setting, filter, now);
-    await resolveSources(catalog, filter, "watch opportunities of");
+    await resolveFilter(catalog, filter, "watch opportunities of");
     const { receiver, at_least, zone } = before.definition;
     const definition: WatchDefinition = {
       filter,

@@ -1,0 +1,42 @@
+/** The sources and agencies of a filter, compared with those of a catalog. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { UsageFailure } from "../../db/reason.ts";
+import { agencyMeantBy, codesMeant } from "../agencies/understand.ts";
+import { listPublishedAgencies } from "../sources/published-agencies.ts";
+import { requireSources, withOtherSources } from "../sources/source.ts";
+import { needleOf } from "./agency.ts";
+import { publishedWords } from "./columns.ts";
+import type { Filter } from "./filter.ts";
+
+/** A text that means no agency and stands in no name of a record's agency. */
+export class UnknownAgency extends UsageFailure {
+  constructor(value: string) {
+    const meant = agencyMeantBy(value);
+    super(`no agency ${value}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
+  }
+}
+
+/**
+ * The filter to match with: `OTHER` is replaced by the codes of all records whose source is not named (D-13). Throws if a code belongs to no
+ * named source and no record, and an UnknownAgency for an agency that there is not. `action` is what the error says cannot be done: "find
+ * opportunities of".
+ */
+export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: string): Promise<Filter> {
+  await requireAgencies(catalog, filter.agency ?? []);
+  if (filter.source === undefined) return filter;
+  await requireSources(
+    catalog,
+    filter.source.filter((code) => code !== "OTHER"),
+    action,
+  );
+  return { ...filter, source: await withOtherSources(catalog, filter.source) };
+}
+
+/** Throws an UnknownAgency if there is one: a typo would otherwise select nothing. */
+async function requireAgencies(catalog: CatalogDb, values: readonly string[]): Promise<void> {
+  const texts = values.filter((value) => codesMeant(value).length === 0);
+  if (texts.length === 0) return;
+  const published = await listPublishedAgencies(catalog);
+  const names = published.map((organization) => publishedWords({ organization }));
+  for (const text of texts) if (!names.some((name) => name.includes(needleOf(text)))) throw new UnknownAgency(text);
+}
