@@ -6,7 +6,7 @@ export function normalForm(name: string): string {
   const inOrder = name
     .replace(/\([^)]*\)?/g, " ")
     .replace(/^([^,]+(?:, [^,]+)*),\s*((?:department|dept\.?|office|bureau) of(?: the)?)\s*$/i, "$2 $1");
-  return wordsOf(inOrder.replace(/&amp;|&/g, " and ").replace(/['’]/g, ""))
+  return plainWords(inOrder.replace(/&amp;|&/g, " and ").replace(/['’]/g, ""))
     .replace(/\bdept\b/g, "department")
     .replace(/\bunited states\b|\bu s\b/g, "us")
     .replace(/\bthe /g, "")
@@ -14,7 +14,7 @@ export function normalForm(name: string): string {
 }
 
 /** The words of a text with one blank between them, in lower case: any text is found in another at the beginning of a word. */
-export function wordsOf(text: string): string {
+export function plainWords(text: string): string {
   return fold(text)
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();

@@ -55,13 +55,16 @@ type Shown = { window: Window; buckets: readonly Bucket[]; isPartial: boolean; e
 export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, {
-    since: (text) => Object.hasOwn(periods, text),
-    until: (text) => dayAfter(text) !== undefined,
-    type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),
-    at_least: (text) => offeredSeverities.some((severity) => severity === text),
-    after: () => true,
-  });
+  const form = await readSearchForm(
+    { catalog, index, query },
+    {
+      since: (text) => Object.hasOwn(periods, text),
+      until: (text) => dayAfter(text) !== undefined,
+      type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),
+      at_least: (text) => offeredSeverities.some((severity) => severity === text),
+      after: () => true,
+    },
+  );
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
   const { type, at_least } = form.given;

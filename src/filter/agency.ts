@@ -1,6 +1,6 @@
 /** The filter on agencies: each value means an agency with its parts, or is a text in the published names. (E-56) */
 import { Type } from "@sinclair/typebox";
-import { wordsOf } from "../agencies/names.ts";
+import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";
 import { agencyInWords, codesMeant, valuesIn } from "../agencies/understand.ts";
 import { agencyCodeOf, publishedWords } from "./columns.ts";
@@ -37,7 +37,10 @@ export const agencyField: Field<string[]> = {
       const codes = codesMeant(value);
       if (codes.length === 0) return [{ sql: "instr(agency, ?) > 0", values: [needleOf(value)] }];
       // The codes of parts begin with "HHS." and so lie before "HHS/".
-      return codes.map((code) => ({ sql: "agency_code = ? or (agency_code > ? and agency_code < ?)", values: [code, `${code}.`, `${code}/`] }));
+      return codes.map((code) => ({
+        sql: "agency_code = ? or (agency_code > ? and agency_code < ?)",
+        values: [code, `${code}.`, `${code}/`],
+      }));
     });
     return { sql: conditions.map(({ sql }) => sql).join(" or "), values: conditions.flatMap(({ values }) => values) };
   },
@@ -45,18 +48,18 @@ export const agencyField: Field<string[]> = {
 
 function readAgency(given: unknown): string {
   const value = readText(given).trim();
-  if (wordsOf(value) === "") throw new BadValue(`must have letters or digits; not "${value}"`);
+  if (plainWords(value) === "") throw new BadValue(`must have letters or digits; not "${value}"`);
   return value;
 }
 
 /** "National Institutes of Health (NIH) and its institutes"; a text that means no agency is in quotes. */
 function meaningInWords(value: string): string {
   const codes = codesMeant(value);
-  if (codes.length === 0) return `names with “${value}”`;
+  if (codes.length === 0) return `a name with "${value}"`;
   return codes.length > NAMED_MAX ? `${value}, which ${codes.length} agencies have` : codes.map(agencyInWords).join(" or ");
 }
 
 /** What `publishedWords` contains if a word begins so. */
 export function needleOf(text: string): string {
-  return ` ${wordsOf(text)}`;
+  return ` ${plainWords(text)}`;
 }

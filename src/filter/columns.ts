@@ -1,6 +1,6 @@
 /** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
 
-import { wordsOf } from "../agencies/names.ts";
+import { plainWords } from "../agencies/names.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
@@ -48,7 +48,7 @@ type PublishedNames = { organization: { agency: string | null; sub_agency: strin
 
 /** The words of the agency and the sub-agency as published, each with a blank in front: SAM.gov has the Navy as a sub-agency of DEPT OF DEFENSE. */
 export function publishedWords({ organization: { agency, sub_agency } }: PublishedNames): string {
-  return [agency, sub_agency].flatMap((name) => (name === null ? [] : [` ${wordsOf(name)}`])).join("\n");
+  return [agency, sub_agency].flatMap((name) => (name === null ? [] : [` ${plainWords(name)}`])).join("\n");
 }
 
 /** The largest award that is stated: the upper limit, or else the lower one. */

@@ -25,7 +25,8 @@ function countAll(sqlite: Database): AgencyCount[] {
     .all();
   const sums = new Map<string, number>();
   for (const { code, records } of rows) {
-    for (let each = code; each !== ""; each = each.slice(0, Math.max(0, each.lastIndexOf(".")))) sums.set(each, (sums.get(each) ?? 0) + records);
+    for (let each = code; each !== ""; each = each.slice(0, Math.max(0, each.lastIndexOf("."))))
+      sums.set(each, (sums.get(each) ?? 0) + records);
   }
   return [...sums]
     .flatMap(([code, records]) => {

@@ -160,6 +160,7 @@ describe("the address of a search", () => {
     ["closes_before=soon", "closes_before", "It must be a time from now such as 30d"],
     ["source=NOPE", "source", "No source has this code"],
     ["status=opne", "status", "did you mean &quot;open&quot;?"],
+    ["agency=NHI", "agency", "No agency NHI; did you mean NIH (National Institutes of Health)?"],
     ["words=!!", "words", "It must have letters or digits"],
     ["words=a*+b*", "words", "It must have at least two letters or digits before [*]; not &quot;a[*]&quot;."],
     ["sort=size", "sort", "This value is not one of those offered."],
@@ -170,6 +171,12 @@ describe("the address of a search", () => {
     expect(page).toMatch(new RegExp(`<p class="error" id="${name}-hint">[^<]*${words.replace(/[?().]/g, "\\$&")}`));
     expect(page).toContain("Correct the marked values");
     expect(page).not.toContain('class="result"');
+  });
+
+  test("offers the agencies that have records, and says how one was understood", async () => {
+    const page = await html("/?agency=nih,epa");
+    expect(page).toMatch(/<datalist id="agency-list">.*<option value="NIH">National Institutes of Health \([\d,]+\)<\/option>/);
+    expect(page).toContain("agency: National Institutes of Health (NIH) and its institutes or Environmental Protection Agency (EPA)");
   });
 
   test("with an unknown filter names the one meant", async () => {

@@ -43,6 +43,23 @@ describe("fundfeed find", () => {
     for (const line of withoutColors(out).split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80);
   });
 
+  test("understands agencies, whose options add up, and says how", async () => {
+    const { code, out, err } = await at(undefined, "find", "--agency", "NIH,Energy, Department of", "--agency", "golden", "--json");
+    const { filter, filter_in_words, total } = JSON.parse(out);
+    expect([code, filter]).toEqual([0, { agency: ["NIH", "Energy, Department of", "golden"] }]);
+    const words =
+      'agency: National Institutes of Health (NIH) and its institutes or Department of Energy (DOE) and its agencies or a name with "golden"';
+    expect(filter_in_words).toEqual([words]);
+    expect(err).toBe(`Found ${total} with ${words}\n`);
+  });
+
+  test("refuses an agency that there is not, and names the one meant", async () => {
+    const refusal = { code: 2, out: "", err: "error: no agency NHI; did you mean NIH (National Institutes of Health)?\n" };
+    for (const command of ["find", "changes", "export"]) expect(await at(80, command, "--agency", "EPA,NHI")).toEqual(refusal);
+    expect(await at(80, "watch", "add", "q", "--agency", "NHI", "--to", "stdout")).toEqual(refusal);
+    expect((await at(80, "find", "--agency", "xyzzyx")).err).toBe("error: no agency xyzzyx\n");
+  });
+
   test("has the same lines without a terminal, with brackets in place of colors", async () => {
     const { out } = await at(undefined, "find", "quantum", "--limit", "5");
     expect(out).not.toContain(ESC);

@@ -90,7 +90,7 @@ async function allRows(db: CatalogDb): Promise<Row[]> {
 
 function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   const time = () => (random(3) ? undefined : random(2) ? lastInstant - random(500) * DAY : NOON - random(400) * DAY);
-  const filters: Filter[] = [{}, { source: ["B"] }, { status: ["open"] }, { agency: "navy", min_amount: "2000" }, { source: ["C"] }];
+  const filters: Filter[] = [{}, { source: ["B"] }, { status: ["open"] }, { agency: ["navy"], min_amount: "2000" }, { source: ["C"] }];
   return {
     filter: oneOf(random, filters),
     wanted: random(3) ? undefined : (opportunities) => opportunities.filter(({ id }) => id > "8"),

@@ -48,6 +48,9 @@ describe("matches()", () => {
     { source: ["sam_gov"] },
     { agency: "défense" },
     { agency: "navy" },
+    { agency: ["DOD"] },
+    { agency: "EPA,USN" },
+    { agency: "DEPT OF DÉF" },
     { program_type: "rfp" },
     { naics: ["5417"] },
     { psc: ["ac"] },
@@ -83,6 +86,8 @@ describe("matches()", () => {
     { status: ["closed"] },
     { source: ["SAM"] },
     { agency: "army" },
+    { agency: "fense" },
+    { agency: ["NIH", "of navy"] },
     { program_type: ["GRANT"] },
     { naics: ["417"] },
     { psc: ["93"] },
@@ -177,6 +182,10 @@ describe("readFilter() refuses", () => {
     [{ naics: [5417] }, '"naics" must be a list of texts'],
     [{ naics: "54-17" }, '"naics" must be 2 to 6 digits; not "54-17"'],
     [{ agency: " " }, '"agency" must be a text that is not blank'],
+    [{ agency: "NIH,," }, '"agency" must be a text that is not blank'],
+    [{ agency: [] }, '"agency" must be a list of agencies'],
+    [{ agency: ["--"] }, '"agency" must have letters or digits; not "--"'],
+    [{ agency: Array(51).fill("A") }, '"agency" must have at most 50 values'],
     [{ agency: "défense\ndept" }, '"agency" must not contain control characters'],
     [{ agency: "x".repeat(201) }, '"agency" must have at most 200 characters'],
     [{ applicant: ["univeristy"] }, 'or a code such as 06; not "univeristy" (did you mean "university"?)'],
@@ -208,7 +217,7 @@ test("describeFilter() says every condition in words", () => {
   const filter: Filter = readFilter(
     {
       status: ["open", "closing_soon"],
-      agency: "Energy",
+      agency: "NIH,Energy",
       naics: ["5417"],
       closes_before: "30d",
       posted_after: "2026-01-01",
@@ -220,7 +229,7 @@ test("describeFilter() says every condition in words", () => {
   );
   expect(describeFilter(filter, NOON)).toEqual([
     "status open or closing_soon",
-    'agency contains "Energy"',
+    'agency: National Institutes of Health (NIH) and its institutes or a name with "Energy"',
     "NAICS 5417",
     "posted after 2026-01-01",
     "opens after Mar 2, 2026, 5:00 AM UTC (tomorrow)",

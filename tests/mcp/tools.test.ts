@@ -162,6 +162,7 @@ describe("find", () => {
     [{ constructor: "x" }, 'Cannot find: there is no argument "constructor"'],
     [{ status: ["opne"] }, 'Cannot find: "status" must be of forecast, pre_release, open, closing_soon'],
     [{ status: ["opne"] }, '(did you mean "open"?)'],
+    [{ agency: ["EPA", "NHI"] }, "no agency NHI; did you mean NIH (National Institutes of Health)?"],
     [{ source: ["SAM_GO"] }, '(did you mean "SAM_GOV"?). There are CHALLENGE_GOV, '],
     [{ closes_before: "soon" }, 'Cannot find: "closes_before" must be a time from now'],
     [{ min_amount: 1000 }, 'Cannot find: "min_amount" must be an amount in dollars as text'],

@@ -165,11 +165,11 @@ describe("a message for Slack", () => {
 
 test("a mail says why the reader gets it, and lines of its text are short", async () => {
   const message = await messageAfter([record("1")], [record("1", { status: "cancelled", title: "Long ".repeat(60).trim() })], {
-    agency: "energy",
+    agency: ["energy"],
   });
   const { text, html } = mailOf(message, EASTERN);
   expect(text).toContain(
-    '-- \nYou get this because of the watch "q" of fundfeed: agency contains "energy".\nDates are those of the time zone America/New_York.\n',
+    '-- \nYou get this because of the watch "q" of fundfeed: agency: a name with "energy".\nDates are those of the time zone America/New_York.\n',
   );
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(78);
   expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
