@@ -3,7 +3,9 @@
  *
  *   bun src/agencies/make-table.ts usaspending-agencies.csv grants-gov-codes.csv > src/agencies/table.tsv
  *
- * The first file is USAspending's list of agencies, the second one has codes of Grants.gov with their names. (E-55)
+ * The first file has nine columns of USAspending's list (github.com/fedspendingtransparency/usaspending-api, authoritative_agency_list.csv
+ * at commit 6ae1d70 of June 2019, CC0). The second one has codes of Grants.gov with their names: those of api/tests/lib/seed_agencies.py of
+ * github.com/HHS/simpler-grants-gov, and those of the extracts that PROVENANCE.md of the tests names. (E-59)
  */
 import { join } from "node:path";
 import { normalForm } from "./names.ts";

@@ -1,4 +1,4 @@
-/** Resolves a record to the agency that it is of: by the codes of its upstream, else by the names that were published. (E-55) */
+/** Resolves a record to the agency that it is of: by the codes of its upstream, else by the names that were published. (E-59) */
 import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
 
 /** What a record says about its agency. `codes` are those of its upstream, `numbers` those of the opportunity. */

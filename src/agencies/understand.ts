@@ -1,5 +1,6 @@
-/** What a person means by an agency: an abbreviation, a code or a full name. (E-56) */
+/** What a person means by an agency: an abbreviation, a code or a full name. (E-60) */
 import { closest } from "../text/closest.ts";
+import { plainWords } from "./names.ts";
 import { type Agency, agencyByCode, codeOfExactly, codesOfAbbreviation, codesOfName, hasParts, listAgencies } from "./table.ts";
 
 /**
@@ -53,7 +54,13 @@ export function agencyMeantBy(text: string): string | undefined {
   return short === undefined ? found.name : `${short} (${found.name})`;
 }
 
+/** The highest agency whose name has the text at the beginning of a word, else the one with a name that is spelt almost so. */
 function closestByName(agencies: readonly Agency[], text: string): Agency | undefined {
+  const words = ` ${plainWords(text)}`;
+  const [named] = agencies
+    .filter(({ forms }) => forms.some((form) => ` ${form}`.includes(words)))
+    .sort((left, right) => levelOf(left.code) - levelOf(right.code) || left.name.length - right.name.length);
+  if (named !== undefined) return named;
   const known = new Map(agencies.toReversed().flatMap((agency) => [agency.name, ...agency.abbreviations].map((each) => [each, agency])));
   const name = closest(text.trim(), [...known.keys()]);
   return name === undefined ? undefined : known.get(name);

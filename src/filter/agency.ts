@@ -1,10 +1,10 @@
-/** The filter on agencies: each value means an agency with its parts, or is a text in the published names. (E-56) */
+/** The filter on agencies: each value means an agency with its parts, or is a text in the published names. (E-60) */
 import { Type } from "@sinclair/typebox";
 import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";
 import { agencyInWords, codesMeant, valuesIn } from "../agencies/understand.ts";
 import { agencyCodeOf, publishedWords } from "./columns.ts";
-import { BadValue, type Condition, type Field, ITEMS_MAX, readText } from "./kinds.ts";
+import { BadValue, type Condition, type Field, ITEMS_MAX, readPlain } from "./kinds.ts";
 
 const HELP = "agency by abbreviation, code or name, its parts included: NIH, DOE; else a text in names";
 
@@ -47,7 +47,7 @@ export const agencyField: Field<string[]> = {
 };
 
 function readAgency(given: unknown): string {
-  const value = readText(given).trim();
+  const value = readPlain(given).trim();
   if (plainWords(value) === "") throw new BadValue(`must have letters or digits; not "${value}"`);
   return value;
 }

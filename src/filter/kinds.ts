@@ -111,7 +111,7 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
     value: "<text>",
     help,
     schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description: help }),
-    read: readText,
+    read: readPlain,
     words: (part) => `${name} contains "${part}"`,
     matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
     condition: (part) => ({ sql: `instr(${name}, ?) > 0`, values: [fold(part)] }),
@@ -119,7 +119,7 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
 }
 
 /** A text that is not blank, not too long, and without control characters. */
-export function readText(given: unknown): string {
+export function readPlain(given: unknown): string {
   if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
   if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
   if ([...given].length > TEXT_MAX) throw new BadValue(`must have at most ${TEXT_MAX} characters`);

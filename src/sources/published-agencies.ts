@@ -1,4 +1,4 @@
-/** What the records of each source say about their agency, and how many say the same: the figures `agency`. (E-57) */
+/** What the records of each source say about their agency, and how many say the same: the figures `agency`. (E-61) */
 import { and, eq, gt } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";

@@ -41,6 +41,7 @@ test.each([
   ["DRAPA", "DARPA (Defense Advanced Research Projects Agency)"],
   ["Natonal Science Foundation", "NSF (National Science Foundation)"],
   ["NAASA", "NASA (National Aeronautics and Space Administration)"],
+  ["energy", "DOE (Department of Energy)"],
   ["xyzzy", undefined],
 ])("by %s, people probably mean %s", (text, meant) => {
   expect(agencyMeantBy(text)).toBe(meant);
