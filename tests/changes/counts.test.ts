@@ -8,6 +8,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { listDays } from "../../src/sources/figures.ts";
+import { countUnresolved } from "../../src/sources/published-agencies.ts";
 import { sourceStatuses } from "../../src/sources/source.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -66,6 +67,22 @@ describe.each(engines)("counts on %s", (_, isThere, emptyCatalog) => {
     await redactStored(db, undefined, NOON + 3 * DAY);
     await turnStatuses(db, NOON + 32 * DAY + 1);
     await expectCounts(["EVEN", 3, 2, 3, "03-05"], ["ODD", 3, 1, 2, "03-04"]);
+    await db.close();
+  });
+
+  testIf("follow codes of agencies, which are not served", async () => {
+    const { db, clock, take } = await filled();
+    expect(await countUnresolved(db)).toEqual(
+      new Map([
+        ["EVEN", 3],
+        ["ODD", 3],
+      ]),
+    );
+    for (const codes of [["7529"], ["NO-SUCH"], ["HHS-NIH11"]]) {
+      clock.now += DAY;
+      await take([record(1, 1, { agency_codes: codes }), record(3, 3, { agency_codes: codes, title: `With ${codes}` })]);
+      expect([(await countUnresolved(db)).get("ODD"), await checkCatalog(db)]).toEqual([codes[0] === "NO-SUCH" ? 3 : 1, []]);
+    }
     await db.close();
   });
 });

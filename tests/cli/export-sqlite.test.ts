@@ -77,7 +77,7 @@ test("has the history that show prints", async () => {
 const conditions: readonly (readonly [filter: object, sql: string])[] = [
   [{ status: ["open", "closing_soon"] }, "status in ('open', 'closing_soon')"],
   [{ source: ["SAM_GOV"] }, "source = 'SAM_GOV'"],
-  [{ agency: "national" }, "agency like '%national%' or sub_agency like '%national%'"],
+  [{ agency: "health" }, "agency like '%health%' or sub_agency like '%health%'"],
   [{ program_type: ["SBIR", "BAA"] }, "program_type in ('SBIR', 'BAA')"],
   [{ naics: ["54"] }, "id in (select opportunity_id from classification where scheme = 'naics' and code like '54%')"],
   [{ psc: ["6"] }, "id in (select opportunity_id from classification where scheme = 'psc' and code like '6%')"],

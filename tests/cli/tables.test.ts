@@ -105,6 +105,9 @@ DSIP                      1     0  1,234 days  2 days   23 hours  –
 OWN                       1     0  –           2 days   23 hours  –
 SAM_GOV                   1     0  1 day       2 days   23 hours  –
 SIMPLER_GRANTS_GOV        1     1  today       2 days   23 hours  –
+
+Records of no known agency: DSIP 1, OWN 1, SAM_GOV 1, SIMPLER_GRANTS_GOV 1;
+--agency finds them only by their published names
 `);
     expect(widest(out)).toBeLessThanOrEqual(80);
   });
@@ -142,6 +145,7 @@ SIMPLER_GRANTS_GOV        1     1  today       2 days   23 hours  –
       silent_because: null,
       usual_news_pause_days: null,
       usual_import_pause_days: null,
+      unresolved: 1,
     });
     expect((await fundfeed(["sources", "status", "--help"])).out).toContain("posted    how long ago the source posted its newest record");
   });

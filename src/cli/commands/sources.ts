@@ -83,8 +83,8 @@ imported  how long ago an import last finished, even without anything new
 state     silent: its imports have stopped, or go on and find nothing new for
           longer than is usual for this source; ok; – if too little is known
 
---json also has the records that are not archived, as "live", and those of
-agencies that --agency knows only by their published names, as "unresolved".`;
+--json also has the records that are not archived, as "live", and those whose
+agency is not in the program's table, as "unresolved".`;
 
 const NOTHING_IMPORTED = "Nothing has been imported yet";
 
@@ -138,10 +138,9 @@ function lineOf(row: StatusRow) {
 
 /** Why each silent source counts as silent, and which ones have records of unknown agencies. */
 function remarks(rows: readonly StatusRow[]): string[] {
-  const unresolved = rows.flatMap(({ source, unresolved: records }) =>
-    records === 0 ? [] : [`${source} has ${formatCount(records, "record")} of agencies that --agency knows only by their published names`],
-  );
-  const lines = [...rows.flatMap(reasonsOfSilence), ...unresolved];
+  const unresolved = rows.filter((row) => row.unresolved > 0).map((row) => `${row.source} ${formatCount(row.unresolved)}`);
+  const found = `Records of no known agency: ${unresolved.join(", ")}; --agency finds them only by their published names`;
+  const lines = [...rows.flatMap(reasonsOfSilence), ...(unresolved.length === 0 ? [] : [found])];
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
 }
 
