@@ -6,6 +6,7 @@ import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { fingerprintOf } from "../../db/file-identity.ts";
 import { attempt } from "../../db/reason.ts";
+import { inBatches } from "../runtime/batches.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { isObject, type JsonObject, parseJson } from "../text/json-value.ts";
 import { lines } from "../text/lines.ts";
@@ -30,7 +31,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
   };
   const finish = async (finished: PartialCopy) => {
     const { file, ids } = finished;
-    for await (const lines of inBatches(unchanged(path, ids))) await file.writeFile(lines);
+    for await (const lines of inBatches(unchanged(path, ids), LINES_AT_ONCE)) await file.writeFile(textOf(lines));
     await file.sync();
     if (!(await isOurs(finished))) throw new Error(`another program also writes to ${path}`);
     if (fingerprintOf(path) !== fingerprint) throw new Error(`${path} was removed or replaced`);
@@ -53,7 +54,7 @@ export function openNdjsonStore(path: string, scope: Scope, tell: (message: stri
     save: async (entries, walk) => {
       if (entries.length > 0 || !existsSync(path)) partial ??= await startPartial(path);
       if (partial === undefined) return;
-      await partial.file.writeFile([...linesOf(entries)].map((line) => `${line}\n`).join(""));
+      await partial.file.writeFile(textOf([...linesOf(entries)]));
       for (const { id } of entries) partial.ids.add(id);
       if (walk.cursor === null) await finish(partial);
     },
@@ -106,14 +107,8 @@ async function* unchanged(path: string, ids: ReadonlySet<string>): AsyncIterable
   for await (const { opportunity_id, id, text } of documents(path)) if (!ids.has(String(opportunity_id ?? id))) yield text;
 }
 
-async function* inBatches(texts: AsyncIterable<string>): AsyncIterable<string> {
-  let batch: string[] = [];
-  for await (const text of texts) {
-    if (batch.push(`${text}\n`) < LINES_AT_ONCE) continue;
-    yield batch.join("");
-    batch = [];
-  }
-  yield batch.join("");
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 async function* documents(path: string): AsyncIterable<JsonObject & { text: string }> {

@@ -13,9 +13,9 @@ import {
   type VersionFacts,
   type VersionRecord,
 } from "../../changes/versions.ts";
+import { inBatches } from "../../runtime/batches.ts";
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import { inBatches } from "../batches.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { usableKey } from "../validate.ts";
