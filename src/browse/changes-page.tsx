@@ -6,7 +6,7 @@ import { eventTypes, type Severity, severities } from "../events/event.ts";
 import { type FeedEntry, type OpportunityVersion, readWindow, type WindowPosition } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
-import { whichMayMatch } from "../search/find.ts";
+import { isInMatchingGroup, whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
@@ -14,7 +14,7 @@ import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
-import { cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import {
   describedBy,
@@ -50,7 +50,14 @@ const offeredSeverities = severities.filter((severity) => severity !== "unknown"
 
 type Window = { since: EpochMs; until: EpochMs; period: string };
 type Chosen = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
-type Shown = { window: Window; buckets: readonly Bucket[]; isPartial: boolean; entries: readonly FeedEntry[]; next: string | undefined };
+type Shown = {
+  window: Window;
+  buckets: readonly Bucket[];
+  isPartial: boolean;
+  repeats: number;
+  entries: readonly FeedEntry[];
+  next: string | undefined;
+};
 
 export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
@@ -95,13 +102,14 @@ async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen
   const filter = {
     filter: form.resolved,
     wanted: isFiltered(form) ? wanted : undefined,
+    allSources: form.allSources,
     types,
     atLeast,
     since: since - 1,
     until: until - 1,
   };
-  const { entries, next } = await readEntries(catalog, filter, positionOf(form.given.after), now);
-  return { window: { since, until, period }, buckets, isPartial, entries, next };
+  const { entries, repeats, next } = await readEntries(catalog, filter, positionOf(form.given.after), now);
+  return { window: { since, until, period }, buckets, isPartial, entries, repeats, next };
 }
 
 /** The period given, or else the first one with enough bars. */
@@ -120,9 +128,10 @@ async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: Chos
 }
 
 /** The opportunities that meet the filters and changed since; undefined without filters. A change moves `updated_at` (D-31). */
-function matchingIds({ sqlite }: SearchFile, { resolved }: SearchForm, since: EpochMs, now: EpochMs): string[] | undefined {
+function matchingIds({ sqlite }: SearchFile, { resolved, allSources }: SearchForm, since: EpochMs, now: EpochMs): string[] | undefined {
   if (!isFiltered({ resolved })) return undefined;
-  const { sql, values } = conditionOf(resolved, now);
+  const matching = conditionOf(resolved, now);
+  const { sql, values } = allSources ? matching : isInMatchingGroup(matching);
   const rows = sqlite
     .query<{ id: string }, (string | number)[]>(
       `select id from records where ${sql} and updated_at >= ? order by updated_at desc, id limit ${COUNTED_MAX}`,
@@ -152,13 +161,15 @@ type Filter = Parameters<typeof readWindow>[2];
 async function readEntries(catalog: CatalogDb, filter: Filter, after: WindowPosition, now: EpochMs) {
   const entries: FeedEntry[] = [];
   let position = after;
+  let repeats = 0;
   for (let read = 0; read < READS && entries.length < ENTRIES; read++) {
     const page = await readWindow(catalog, position, filter, now, ENTRIES - entries.length, "newest");
     entries.push(...page.entries);
+    repeats += page.repeats;
     position = page.position;
-    if (page.atEnd) return { entries, next: undefined };
+    if (page.atEnd) return { entries, repeats, next: undefined };
   }
-  return { entries, next: position === null ? undefined : encodePlace(PATH, { now, keys: [position.detected_at, position.seq] }) };
+  return { entries, repeats, next: position === null ? undefined : encodePlace(PATH, { now, keys: [position.detected_at, position.seq] }) };
 }
 
 function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
@@ -210,7 +221,7 @@ function TypeField({ form }: { form: SearchForm }) {
   );
 }
 
-function Changes({ shown: { window, buckets, isPartial, entries, next }, form: { given } }: { shown: Shown; form: SearchForm }) {
+function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form: { given } }: { shown: Shown; form: SearchForm }) {
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
   const span = `${dateInWords(utcDate(window.since))} to ${dateInWords(utcDate(window.until - 1))}`;
   const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
@@ -219,6 +230,13 @@ function Changes({ shown: { window, buckets, isPartial, entries, next }, form: {
       <SeverityChart buckets={buckets} title={`${total.toLocaleString("en-US")} changes by ${perBar} (UTC) and severity, ${span}`} />
       {isPartial && (
         <p class="quiet">The chart counts the {COUNTED_MAX.toLocaleString("en-US")} matching opportunities that changed last.</p>
+      )}
+      {repeats > 0 && (
+        <p class="quiet">
+          {repeats.toLocaleString("en-US")} more {repeats === 1 ? "change" : "changes"} on this page only repeat what another source's
+          record told before. The bars count all of them.{" "}
+          <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
+        </p>
       )}
       <Entries entries={entries} />
       {entries.length === 0 && <p class="empty">{next === undefined ? "Nothing changed." : "Nothing among the changes looked at."}</p>}
@@ -247,7 +265,7 @@ function Entries({ entries }: { entries: readonly FeedEntry[] }) {
             </time>
           </h2>
           <ol class="results">
-            {[...Map.groupBy(ofDay, ({ event }) => `${event.opportunity_id} ${event.detected_at}`).values()].map((group) => (
+            {[...Map.groupBy(ofDay, ({ event, opportunity }) => `${opportunity.id} ${event.detected_at}`).values()].map((group) => (
               <ChangeItem key={group[0]?.event.id} group={group} />
             ))}
           </ol>
@@ -260,7 +278,8 @@ function Entries({ entries }: { entries: readonly FeedEntry[] }) {
 function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
   const [first] = group;
   if (first === undefined) return null;
-  const { id, title, status, organization, source } = first.opportunity;
+  const { opportunity, twins } = first;
+  const { id, title, status, organization, source } = opportunity;
   const facts = [organization.sub_agency ?? organization.agency, source.code].filter((fact) => fact !== null);
   return (
     <li class="result">
@@ -268,9 +287,10 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
         <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
       </h3>
       <ul class="changes">
-        {group.map(({ event }) => (
+        {group.map(({ event, at }) => (
           <li key={event.id}>
             <SeverityMark severity={event.severity} /> {changeInShort(event)}
+            {at !== null && ` (at ${cutText(at, 100)})`}
           </li>
         ))}
       </ul>
@@ -281,6 +301,7 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
         {facts.map((fact) => (
           <span key={fact}>{cutText(fact, 200)}</span>
         ))}
+        <AlsoAtLinks twins={twins} />
       </p>
     </li>
   );

@@ -14,6 +14,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { type Output, type OutputChoice, openOutput, printerFor } from "./change-output.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
+import { repeatsInWords } from "./results.ts";
 import { stopSignal } from "./stopping.ts";
 
 /** Entries printed at a time. With a cursor file, a killed run prints at most these again. */
@@ -31,7 +32,7 @@ type ChangesRun = CommonOptions &
   };
 
 /** A run under way: where it is in which catalog, and where its output goes. */
-type Reading = { catalog: string; position: FeedPosition; printed: number; printer: Printer; output: Output };
+type Reading = { catalog: string; position: FeedPosition; printed: number; repeats: number; printer: Printer; output: Output };
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
 export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
@@ -41,9 +42,19 @@ export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
       const isMore = await printNew(cli, db, run, reading);
       const { filter, types, atLeast } = run.chosen;
       const words = describeFilter(filter, cli.machine.now());
-      output.print(reading.printer.end({ at_least: atLeast, types: types ?? null, filter, filter_in_words: words, has_more: isMore }));
+      output.print(
+        reading.printer.end({
+          at_least: atLeast,
+          types: types ?? null,
+          filter,
+          filter_in_words: words,
+          has_more: isMore,
+          repeats: reading.repeats,
+        }),
+      );
       output.finish();
       save(run, reading);
+      if (reading.repeats > 0) cli.machine.printError(repeatsInWords(reading.repeats));
     });
   });
 }
@@ -89,7 +100,7 @@ async function begin(cli: Cli, db: CatalogDb, run: ChangesRun, output: Output): 
   const stored = cursorFile === undefined ? undefined : readCursorFile(cursorFile, catalog);
   const start = () => (since === "now" ? latestPosition(db) : since === "all" ? null : positionAt(db, since));
   const position = stored === undefined ? await start() : stored;
-  const reading = { catalog, position, printed: 0, printer: await printerFor(cli, db, run, run.chosen), output };
+  const reading = { catalog, position, printed: 0, repeats: 0, printer: await printerFor(cli, db, run, run.chosen), output };
   if (stored === undefined) save(run, reading);
   output.print(reading.printer.begin());
   return reading;
@@ -103,11 +114,11 @@ async function printNew({ machine }: Cli, db: CatalogDb, run: ChangesRun, readin
   while (stop?.aborted !== true) {
     const most = Math.min(BATCH, (run.limit ?? Number.POSITIVE_INFINITY) - reading.printed);
     if (most === 0) return true;
-    const { entries, position, atEnd } = await readFeed(db, reading.position, { ...run.chosen, filter }, machine.now(), most);
+    const { entries, repeats, position, atEnd } = await readFeed(db, reading.position, { ...run.chosen, filter }, machine.now(), most);
     if (entries.length > 0) output.print(printer.entries(entries));
     await output.stopIfAsked();
     const isNew = reading.position?.seq !== position?.seq;
-    Object.assign(reading, { position, printed: reading.printed + entries.length });
+    Object.assign(reading, { position, printed: reading.printed + entries.length, repeats: reading.repeats + repeats });
     if (isNew && isStreamed) {
       output.sync();
       save(run, reading);

@@ -1,8 +1,9 @@
 /** The change feed for people at a terminal: by day, and by opportunity, each change in words. */
 import type { FeedEntry } from "../events/feed.ts";
-import { changesInWords } from "../events/in-words.ts";
+import { entryInWords } from "../events/in-words.ts";
 import { factsOf, grouping, type Printer } from "../feed/printers.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -30,20 +31,23 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
   const painted = (text: string, color: Color | undefined) =>
     hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
 
-  const headOf = ({ event, opportunity }: FeedEntry): string[] => {
+  const headOf = ({ event, opportunity, twins }: FeedEntry): string[] => {
     const number = cut(oneLine(numberInWords(opportunity)), NUMBER_MAX);
     const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
     const isNew = event.type === "opportunity_added";
     const facts = factsLine(opportunity, width - TIME - (isNew ? NEW.length : 0));
+    const where = alsoAtInWords(alsoAt(twins));
     return [
       `${event.detected_at.slice(11, 16)}  ${painted(number, BOLD)}  ${title}`,
       " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),
+      ...(where === null ? [] : [" ".repeat(TIME) + painted(cut(oneLine(where), width - TIME), DIM)]),
     ];
   };
-  const changesOf = ({ event }: FeedEntry): string[] => {
+  const changesOf = (entry: FeedEntry): string[] => {
+    const { event } = entry;
     const severity = cut(oneLine(event.severity), SEVERITY - 2);
     const tag = painted(severity, colors[event.severity]) + " ".repeat(SEVERITY - Bun.stringWidth(severity));
-    const lines = changesInWords(event).flatMap(({ words }) => broken(oneLine(words), width - TIME - SEVERITY));
+    const lines = entryInWords(entry).flatMap((words) => broken(oneLine(words), width - TIME - SEVERITY));
     return lines.map((line, n) => " ".repeat(TIME) + (n === 0 ? tag : " ".repeat(SEVERITY)) + line);
   };
   const linesOf = (entry: FeedEntry): string[] => {

@@ -89,6 +89,12 @@ export function twinsInWords(twins: number): string {
   return twins === 0 ? "" : `${records} of the same opportunities: --all-sources`;
 }
 
+/** How many changes were left out because another record of the opportunity had told them; "" if none was. */
+export function repeatsInWords(repeats: number): string {
+  const told = repeats === 1 ? "1 more change was" : `${formatCount(repeats)} more changes were`;
+  return repeats === 0 ? "" : `${told} told before by another source's record: --all-sources`;
+}
+
 /** When each source was last imported. */
 export function freshnessInWords(freshness: readonly SourceFreshness[]): string {
   const sources = freshness.map(({ source, age_seconds }) => {

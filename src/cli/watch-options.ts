@@ -29,8 +29,8 @@ export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now
 }
 
 /** What a watch is about, and how many opportunities that are now. */
-export function definitionInWords({ filter }: WatchDefinition, matching: number, now: EpochMs): string {
-  return `${describeFilter(filter, now).join("; ") || "all opportunities"}; ${formatCount(matching)} match now`;
+export function definitionInWords({ filter, all_sources }: WatchDefinition, matching: number, now: EpochMs): string {
+  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${formatCount(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */

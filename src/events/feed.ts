@@ -12,8 +12,10 @@ import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import { readGroups } from "../opportunities/related.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
+import { isRepeat, type ToldEvent } from "./repeats.ts";
 
 /** A place in the feed: after this event. `null` is the beginning. */
 export type FeedPosition = { seq: number; id: string } | null;
@@ -22,7 +24,16 @@ export type FeedPosition = { seq: number; id: string } | null;
 export type WindowPosition = { detected_at: EpochMs; seq: number } | null;
 
 /** An event, and its opportunity as it is now. */
-export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: WholeOpportunity };
+export type FeedEntry = {
+  seq: number;
+  event: OpportunityEvent;
+  /** The row of the opportunity: its canonical record if that matches, else the first record that does. */
+  opportunity: WholeOpportunity;
+  /** The other records of the opportunity. */
+  twins: readonly WholeOpportunity[];
+  /** The name of the source at which it changed, if that is not the source of the row. */
+  at: string | null;
+};
 
 /**
  * `filter`, with its sources resolved (`filter/known.ts`), is compared with the opportunity as it is now. `types` are as the API returns them. `since` is exclusive (D-11) and `until` is
@@ -30,8 +41,10 @@ export type FeedEntry = { seq: number; event: OpportunityEvent; opportunity: Who
  */
 export type FeedFilter = {
   filter: Filter;
-  /** Returns those of the opportunities that are wanted. Documents of the others are not read. */
+  /** Returns those of the records that are wanted. One of a group is enough. Documents of other groups are not read. */
   wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
+  /** Every record stands for itself, and what it repeats is told again. */
+  allSources?: boolean | undefined;
   types?: readonly string[] | undefined;
   atLeast?: Severity | undefined;
   since?: EpochMs | undefined;
@@ -42,10 +55,10 @@ export type FeedFilter = {
 export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
 /**
- * The matching entries in order, the position after the last event that was examined, and whether there was no event after it. A page may be
- * empty although there are more.
+ * The matching entries in order, how many more events only repeat what another record told, the position after the last event that was
+ * examined, and whether there was no event after it. A page may be empty although there are more.
  */
-export type FeedPage<Position> = { entries: FeedEntry[]; position: Position; atEnd: boolean };
+export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean };
 
 export const windowOrders = ["oldest", "newest"] as const;
 /** Which events of a window come first. */
@@ -109,6 +122,16 @@ const opportunityVersions = query({ seqs: listOf(opportunities.seq) }, ({ seqs }
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
+const versionsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(pick(opportunities, "seq", "id", "stored_at"))
+    .from(opportunities)
+    .where(inArray(opportunities.id, ids)),
+);
+const eventsOfRecords = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
+  select(pick(events, "seq", "opportunity_seq", "document"))
+    .from(events)
+    .where(inArray(events.opportunity_seq, seqs)),
+);
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
   select(pick(opportunities, "seq", "document", "sidecar"))
     .from(opportunities)
@@ -132,9 +155,9 @@ export async function readFeed(
     if (after !== null) await requirePosition(sql, after);
     const seq = after?.seq ?? (await startOf(sql, filter));
     const heads = await sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
-    const { entries, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
+    const { entries, repeats, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
     const position = last === undefined ? after : { seq: last.seq, id: last.id };
-    return { entries, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
+    return { entries, repeats, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
 }
 
@@ -169,9 +192,9 @@ export async function readWindow(
     const start = { time, seq, limit: EXAMINED_MAX };
     const heads =
       order === "oldest" ? await sql.all(windowHeads.oldest, { ...start, until }) : await sql.all(windowHeads.newest, { ...start, since });
-    const { entries, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
+    const { entries, repeats, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
     const position = last === undefined ? after : { detected_at: last.detected_at, seq: last.seq };
-    return { entries, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
+    return { entries, repeats, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
 }
 
@@ -190,31 +213,45 @@ async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> 
 }
 
 /** `last` is the last event that was examined. */
-type Examined = { entries: FeedEntry[]; last: Head | undefined; isComplete: boolean };
+type Examined = { entries: FeedEntry[]; repeats: number; last: Head | undefined; isComplete: boolean };
 
 /** The first `limit` entries that match, out of these events. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
   const candidates = heads.filter((each) => isWanted(each, filter));
-  const wanted = await ofWantedOpportunities(sql, candidates, filter.wanted);
+  const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
+  const wanted = wantedRecords(groups, filter.wanted);
+  const rest = candidates.filter(({ opportunity_seq }) => groups.get(opportunity_seq)?.some(({ seq }) => wanted?.has(seq) ?? true));
   const entries: FeedEntry[] = [];
-  for (let first = 0; first < wanted.length; first += DOCUMENTS) {
-    const batch = wanted.slice(first, first + DOCUMENTS);
-    for (const [n, entry] of (await readEntries(sql, batch)).entries()) {
-      if (!matches(filter.filter, entry.opportunity, now)) continue;
-      entries.push(entry);
-      if (entries.length === limit) return { entries, last: batch[n], isComplete: batch[n] === heads.at(-1) };
+  let repeats = 0;
+  for (let first = 0; first < rest.length; first += DOCUMENTS) {
+    const batch = rest.slice(first, first + DOCUMENTS);
+    const isRow = (record: WholeOpportunity, seq: number) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now);
+    for (const [n, entry] of (await readEntries(sql, batch, groups, isRow)).entries()) {
+      if (entry === "repeat") repeats++;
+      else if (entry !== "unmatched") entries.push(entry);
+      if (entries.length === limit) return { entries, repeats, last: batch[n], isComplete: batch[n] === heads.at(-1) };
     }
   }
-  return { entries, last: heads.at(-1), isComplete: true };
+  return { entries, repeats, last: heads.at(-1), isComplete: true };
 }
 
-async function ofWantedOpportunities(sql: CatalogSql, heads: readonly Head[], wanted: FeedFilter["wanted"]): Promise<readonly Head[]> {
-  if (wanted === undefined) return heads;
-  const seqs = new Set(heads.map(({ opportunity_seq }) => opportunity_seq));
-  const found = await sql.all(opportunityVersions, { seqs: [...seqs] });
-  const unwanted = new Set(found).difference(new Set(wanted(found)));
-  for (const { seq } of unwanted) seqs.delete(seq);
-  return heads.filter(({ opportunity_seq }) => seqs.has(opportunity_seq));
+/** The records of the groups of events, by the row number of the record that changed: the canonical one first. */
+type Groups = ReadonlyMap<number, readonly OpportunityVersion[]>;
+
+async function groupsOf(sql: CatalogSql, heads: readonly Head[], allSources: boolean): Promise<Groups> {
+  const changed = await sql.all(opportunityVersions, { seqs: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
+  const ids = changed.map(({ id }) => id);
+  const groups = allSources ? new Map<string, readonly string[]>() : await readGroups(sql, ids);
+  const twins = groups.size === 0 ? [] : await sql.all(versionsById, { ids: [...new Set([...groups.values()].flat())] });
+  const byId = new Map([...changed, ...twins].map((version) => [version.id, version]));
+  return new Map(changed.map(({ seq, id }) => [seq, (groups.get(id) ?? [id]).flatMap((each) => byId.get(each) ?? [])]));
+}
+
+/** The row numbers of the records that are wanted; undefined if all are. */
+function wantedRecords(groups: Groups, wanted: FeedFilter["wanted"]): Set<number> | undefined {
+  if (wanted === undefined) return undefined;
+  const records = new Map([...groups.values()].flat().map((version) => [version.seq, version]));
+  return new Set(wanted([...records.values()]).map(({ seq }) => seq));
 }
 
 /** Whether an event meets the conditions on events. Those on its opportunity are not compared. */
@@ -243,17 +280,52 @@ function rankOf(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-async function readEntries(sql: CatalogSql, heads: readonly Head[]): Promise<FeedEntry[]> {
+/** The entry of each event, or why there is none. */
+async function readEntries(
+  sql: CatalogSql,
+  heads: readonly Head[],
+  groups: Groups,
+  isRow: (record: WholeOpportunity, seq: number) => boolean,
+): Promise<(FeedEntry | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
-  const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, JSON.parse(utf8.decode(document)) as OpportunityEvent]));
-  const records = await sql.all(opportunityDocuments, { seqs: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
+  const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
+  const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
+  const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
   const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(stored)]));
+  const told = await readTold(sql, heads, groups);
   return heads.map(({ seq, id, opportunity_seq }) => {
-    const [event, opportunity] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
-    if (event === undefined || opportunity === undefined)
+    const [event, changed] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
+    if (event === undefined || changed === undefined)
       throw new Failure(`Cannot read event ${id}: its record is missing. Run fundfeed check to see what else is wrong`);
-    return { seq, event, opportunity };
+    const group = (groups.get(opportunity_seq) ?? []).flatMap(({ seq }) => ofRecords.get(seq) ?? []);
+    const row = (groups.get(opportunity_seq) ?? []).find(({ seq }) => isRow(ofRecords.get(seq) ?? changed, seq));
+    const opportunity = row === undefined ? undefined : ofRecords.get(row.seq);
+    if (opportunity === undefined) return "unmatched";
+    if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
+    const twins = group.filter((each) => each !== opportunity);
+    return { seq, event, opportunity, twins, at: changed === opportunity ? null : changed.source.name };
   });
+}
+
+/** All events of the groups that have several records, in the order of storing, by the row number of the record. */
+async function readTold(sql: CatalogSql, heads: readonly Head[], groups: Groups): Promise<Map<number, ToldEvent[]>> {
+  const several = heads.map(({ opportunity_seq }) => groups.get(opportunity_seq) ?? []).filter((group) => group.length > 1);
+  const seqs = new Set(several.flat().map(({ seq }) => seq));
+  if (seqs.size === 0) return new Map();
+  const rows = await sql.all(eventsOfRecords, { seqs: [...seqs] });
+  return Map.groupBy(
+    rows.map(({ seq, opportunity_seq, document }) => ({ seq, record: opportunity_seq, event: eventIn(document) })),
+    ({ record }) => record,
+  );
+}
+
+function toldIn(groups: Groups, told: ReadonlyMap<number, readonly ToldEvent[]>, opportunitySeq: number): ToldEvent[] {
+  const events = (groups.get(opportunitySeq) ?? []).flatMap(({ seq }) => told.get(seq) ?? []);
+  return events.sort((one, other) => one.seq - other.seq);
+}
+
+function eventIn(document: Uint8Array): OpportunityEvent {
+  return JSON.parse(utf8.decode(document));
 }
 
 const utf8 = new TextDecoder();

@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS, minuteOf } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
+import type { FeedEntry } from "./feed.ts";
 
 /**
  * One changed field. `before` and `after` are short forms of the values: null where there is no value, `undefined` where it is too long for a
@@ -69,6 +70,11 @@ export function changesInWords({ type, summary, changed_fields, changes }: Oppor
   if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
   if (words.length > 0) return words;
   return [saying(summary === null || CONTACT_FIELD.test(summary) ? type.replaceAll("_", " ") : summary)];
+}
+
+/** What an event changed, and at which source if that is not the one of the row that is shown. */
+export function entryInWords({ event, at }: Pick<FeedEntry, "event" | "at">, zone?: string): string[] {
+  return changesInWords(event, zone).map(({ words }) => (at === null ? words : `${words} (at ${at})`));
 }
 
 /** For all fields that hold contacts: other systems' events may name a person in the path, the values and the summary. */

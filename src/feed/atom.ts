@@ -1,6 +1,6 @@
 /** The change feed as Atom (RFC 4287). The same entries always give the same document. */
 import type { FeedEntry } from "../events/feed.ts";
-import { changesInWords } from "../events/in-words.ts";
+import { entryInWords } from "../events/in-words.ts";
 import { numberOf } from "../search/number.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -44,9 +44,10 @@ ${url === undefined ? "" : `  <link rel="self" type="application/atom+xml" href=
 `;
 }
 
-function atomEntry({ event, opportunity }: FeedEntry): string {
+function atomEntry(entry: FeedEntry): string {
+  const { event, opportunity } = entry;
   const { title, source, organization } = opportunity;
-  const changes = changesInWords(event).map(({ words }) => words);
+  const changes = entryInWords(entry);
   const [first = event.type] = changes;
   const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
   const number = numberOf(opportunity);

@@ -1,7 +1,8 @@
 /** The change feed as JSON, CSV and Markdown. */
 import type { FeedEntry } from "../events/feed.ts";
-import { changesInWords, statusInWords } from "../events/in-words.ts";
+import { entryInWords, statusInWords } from "../events/in-words.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { alsoAt } from "../opportunities/related.ts";
 import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
@@ -46,12 +47,24 @@ export function jsonPrinter(): Printer {
 }
 
 /** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
-function changeOf({ event, opportunity }: FeedEntry) {
+function changeOf(entry: FeedEntry) {
+  const { event, opportunity, twins } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
   return {
     ...event,
-    words: changesInWords(event).map(({ words }) => words),
-    opportunity: { id, number: numberOf(opportunity), title, status, source, organization, program, funding, dates },
+    words: entryInWords(entry),
+    opportunity: {
+      id,
+      number: numberOf(opportunity),
+      title,
+      status,
+      source,
+      organization,
+      program,
+      funding,
+      dates,
+      also_at: alsoAt(twins),
+    },
   };
 }
 
@@ -64,7 +77,7 @@ const csvColumns: Readonly<Record<string, (entry: FeedEntry) => string | null>> 
   detected_at: ({ event }) => event.detected_at,
   severity: ({ event }) => event.severity,
   type: ({ event }) => event.type,
-  change: ({ event }) => inWords(event),
+  change: (entry) => entryInWords(entry).join("; "),
   changed_fields: ({ event }) => event.changed_fields.join("; "),
   number: ({ opportunity }) => numberOf(opportunity),
   title: ({ opportunity }) => opportunity.title,
@@ -80,6 +93,11 @@ const csvColumns: Readonly<Record<string, (entry: FeedEntry) => string | null>> 
   url: ({ opportunity }) => opportunity.source.url,
   opportunity_id: ({ opportunity }) => opportunity.id,
   event_id: ({ event }) => event.id,
+  record_id: ({ event }) => event.opportunity_id,
+  also_at: ({ twins }) =>
+    alsoAt(twins)
+      .map(({ source }) => source)
+      .join("; "),
 };
 
 /** One row for each event. */
@@ -102,7 +120,7 @@ export function markdownPrinter(): Printer {
           const { isNewDay, isFirst, isNewSet } = groups.next(entry);
           const heading = isNewDay ? `${isFirst ? "" : "\n"}## ${dateInWords(entry.event.detected_at)}\n\n` : "";
           const item = isNewSet ? `- ${markdownHead(entry.opportunity)}\n` : "";
-          return `${heading}${item}  - ${markdownText(entry.event.severity)}: ${markdownText(inWords(entry.event))}\n`;
+          return `${heading}${item}  - ${markdownText(entry.event.severity)}: ${markdownText(entryInWords(entry).join("; "))}\n`;
         })
         .join(""),
     end: nothing,
@@ -127,22 +145,15 @@ export function factsOf({ organization, source, status, dates }: WholeOpportunit
   return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...due];
 }
 
-/** What an event changed, in one line. */
-function inWords(event: FeedEntry["event"]): string {
-  return changesInWords(event)
-    .map(({ words }) => words)
-    .join("; ");
-}
-
-/** Where days and change sets begin: the events of one opportunity at one instant are of one change set. */
+/** Where days and change sets begin: the events of one row at one instant are of one change set. */
 export function grouping() {
-  let last: FeedEntry["event"] | undefined;
+  let last: (FeedEntry["event"] & { row: string }) | undefined;
   return {
-    next: ({ event }: FeedEntry) => {
+    next: ({ event, opportunity }: FeedEntry) => {
       const isFirst = last === undefined;
       const isNewDay = last?.detected_at.slice(0, 10) !== event.detected_at.slice(0, 10);
-      const isNewSet = isNewDay || last?.detected_at !== event.detected_at || last.opportunity_id !== event.opportunity_id;
-      last = event;
+      const isNewSet = isNewDay || last?.detected_at !== event.detected_at || last.row !== opportunity.id;
+      last = { ...event, row: opportunity.id };
       return { isFirst, isNewDay, isNewSet };
     },
   };

@@ -130,16 +130,18 @@ async function changesPage(
   { now, signal }: ToolCall,
 ): Promise<ToolPage<ToolChange>> {
   const items: ToolChange[] = [];
+  let twins = 0;
   const start: WindowPosition = seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
   let [position, isLast] = [start, false];
   while (!isLast && items.length < limit) {
     await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
-    items.push(...page.entries);
+    items.push(...page.entries.map(({ twins, ...entry }) => ({ ...entry, alsoAt: alsoAt(twins) })));
+    twins += page.repeats;
     [position, isLast] = [page.position, page.atEnd];
   }
   const total = start === null && isLast ? items.length : await count(catalog, filter, now, signal);
-  return { items, total, next: isLast || position === null ? null : [position.detected_at, position.seq] };
+  return { items, total, twins, next: isLast || position === null ? null : [position.detected_at, position.seq] };
 }
 
 async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {

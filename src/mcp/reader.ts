@@ -16,7 +16,7 @@ export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total
 
 /** `match` is the words around a match. */
 export type Match = { opportunity: WholeOpportunity; match: string | null; alsoAt: AlsoAt[] };
-export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity };
+export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
@@ -24,7 +24,7 @@ export type FindRequest = Paging & { filter: Filter; sort: Sort; allSources: boo
 /** `since` is exclusive and `until` inclusive, as in the feed of events. */
 export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
 export type HistoryRequest = Paging & EventConditions & { id: string };
-export type ChangesRequest = Paging & EventConditions & { filter: Filter; since: EpochMs; until: EpochMs };
+export type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; since: EpochMs; until: EpochMs };
 
 export const ToolFreshness = Type.Object({
   source: Type.String({ description: "Source code." }),

@@ -128,24 +128,22 @@ function count(sqlite: Database, { sql, values }: Clause, most = -1): number {
   return counted.get(...values, most)?.total ?? 0;
 }
 
-/** All opportunities that match, the least recently updated first: the id of the record that is shown, and that of its group. */
-export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, allSources = false): FoundGroup[] {
+/** The ids of all rows that match, the least recently updated first. */
+export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, allSources = false): string[] {
   const matching = matchingRows(filter, now);
   const shown = allSources ? EVERY_ROW : isShown(conditionOf(filter, now));
-  const group = allSources ? "id" : "coalesce(twin_of, id)";
   return sqlite
-    .query<FoundGroup, CursorKey[]>(`select id, ${group} as "group" ${matching.sql} and ${shown.sql} order by updated_at, id`)
-    .all(...matching.values, ...shown.values);
+    .query<{ id: string }, CursorKey[]>(`select id ${matching.sql} and ${shown.sql} order by updated_at, id`)
+    .all(...matching.values, ...shown.values)
+    .map(({ id }) => id);
 }
-
-type FoundGroup = { id: string; group: string };
 
 /** The groups of records, by id. Those that the index does not have are alone in theirs. */
 export function groupsOf({ sqlite }: SearchFile, ids: readonly string[]): Map<string, string> {
   const sql = 'select id, twin_of as "group" from records where id in (select value from json_each(?)) and twin_of is not null';
   const twins = new Map(
     sqlite
-      .query<FoundGroup, [string]>(sql)
+      .query<{ id: string; group: string }, [string]>(sql)
       .all(JSON.stringify(ids))
       .map(({ id, group }) => [id, group]),
   );
@@ -215,6 +213,12 @@ function isPreceded({ sql, values }: Condition, present: string): Condition {
 export function isShown(matching: Condition): Condition {
   const { sql, values } = isPreceded(matching, "records");
   return { sql: `(records.twin_of is null or not ${sql})`, values };
+}
+
+/** The condition that a record or one of its group matches. */
+export function isInMatchingGroup({ sql, values }: Condition): Condition {
+  const group = `select coalesce(twin_of, id) from records where ${sql}`;
+  return { sql: `coalesce(twin_of, id) in (${group})`, values };
 }
 
 /** The records that match and are not shown. */

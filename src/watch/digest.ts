@@ -1,5 +1,6 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
-import { changesInWords, statusInWords } from "../events/in-words.ts";
+import { entryInWords, statusInWords } from "../events/in-words.ts";
+import { alsoAtInWords } from "../opportunities/related.ts";
 import { counted } from "../text/counted.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -76,20 +77,21 @@ function changedEntries(items: readonly Extract<MessageItem, { kind: "changed" }
   return byOpportunity.flatMap((ofOne) => {
     const [first] = ofOne;
     if (first === undefined) return [];
-    const changes = ofOne.flatMap(({ event }) => changesInWords(event, zone).map(({ words }) => oneLine(words)));
+    const changes = ofOne.flatMap((item) => entryInWords(item, zone).map(oneLine));
     const entry = entryOf(first.opportunity, zone, changes, ofOne.length);
     return [gone.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
   });
 }
 
 function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number): DigestEntry {
-  const { number, title, organization, status, dates, source } = opportunity;
+  const { number, title, organization, status, dates, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
   const facts = [
     sub_agency ?? agency,
     number,
     statusInWords(status),
     dates.closes_at === null ? null : `closes ${dateInWords(dates.closes_at, zone)}`,
+    alsoAtInWords(also_at),
   ].filter((fact) => fact !== null);
   return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
 }

@@ -1,36 +1,46 @@
 /** Which opportunities a watch is about. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type FeedPosition, latestPosition } from "../events/feed.ts";
-import type { Filter } from "../filter/filter.ts";
 import { catchUp } from "../search/catch-up.ts";
 import { findAll } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { withOtherSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { WatchDefinition } from "./watch.ts";
 
-/** The ids of all opportunities that match now, the least recently updated first. The index must be up to date. */
-export async function matchingIds(catalog: CatalogDb, index: SearchFile, filter: Filter, now: EpochMs): Promise<string[]> {
-  return (await matchingEach(catalog, index, [filter], now))[0] ?? [];
+/** What a watch is about. */
+type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
+
+/** The ids of all rows that match now, the least recently updated first. The index must be up to date. */
+export async function matchingIds(catalog: CatalogDb, index: SearchFile, matching: Matching, now: EpochMs): Promise<string[]> {
+  return (await matchingEach(catalog, index, [matching], now))[0] ?? [];
 }
 
-/** The same for several filters, as of one moment. */
-export async function matchingEach(catalog: CatalogDb, index: SearchFile, filters: readonly Filter[], now: EpochMs): Promise<string[][]> {
+/** The same for several definitions, as of one moment. */
+export async function matchingEach(
+  catalog: CatalogDb,
+  index: SearchFile,
+  definitions: readonly Matching[],
+  now: EpochMs,
+): Promise<string[][]> {
   const resolved = await Promise.all(
-    filters.map(async ({ source, ...others }) => ({ ...others, ...(source && { source: await withOtherSources(catalog, source) }) })),
+    definitions.map(async ({ filter: { source, ...others }, all_sources }) => {
+      return { filter: { ...others, ...(source && { source: await withOtherSources(catalog, source) }) }, all_sources };
+    }),
   );
-  return index.sqlite.transaction(() => resolved.map((filter) => findAll(index, filter, now, true).map(({ id }) => id)))();
+  return index.sqlite.transaction(() => resolved.map(({ filter, all_sources }) => findAll(index, filter, now, all_sources)))();
 }
 
 /** What matches, and the end of the feed at the same moment: if an import commits meanwhile, both are read again. */
 export async function matchesAtEnd(
   catalog: CatalogDb,
   index: SearchFile,
-  filter: Filter,
+  definition: Matching,
   now: EpochMs,
 ): Promise<{ matching: string[]; position: FeedPosition }> {
   for (let position = await latestPosition(catalog); ; ) {
     await catchUp(catalog, index);
-    const matching = await matchingIds(catalog, index, filter, now);
+    const matching = await matchingIds(catalog, index, definition, now);
     const end = await latestPosition(catalog);
     if (end?.id === position?.id) return { matching, position };
     position = end;

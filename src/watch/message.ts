@@ -4,19 +4,24 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
+import { type AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { numberOf } from "../search/number.ts";
 
 /** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
-export type MessageOpportunity = { number: string | null } & Omit<Opportunity, "contacts" | "description" | "value_estimate">;
+export type MessageOpportunity = { number: string | null; also_at: AlsoAt[] } & Omit<
+  Opportunity,
+  "contacts" | "description" | "value_estimate"
+>;
 
 /**
  * - `new`: the opportunity matches now and did not before.
- * - `changed`: an opportunity that matches, or did until now, has changed. With `left`, which only digests have, it no longer matches.
+ * - `changed`: an opportunity that matches, or did until now, has changed. `at` is the source at which it changed, if
+ *   that is not the one of the opportunity shown. With `left`, which only digests have, it no longer matches.
  * - `left`: the opportunity no longer matches.
  */
 export type MessageItem =
   | { kind: "new"; opportunity: MessageOpportunity }
-  | { kind: "changed"; event: OpportunityEvent; opportunity: MessageOpportunity; left?: true }
+  | { kind: "changed"; event: OpportunityEvent; at: string | null; opportunity: MessageOpportunity; left?: true }
   | { kind: "left"; opportunity: MessageOpportunity };
 
 export type MessageCounts = { new: number; changed: number; left: number };
@@ -49,9 +54,9 @@ const PART_BYTES_MAX = 100_000;
 const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
-export function messageOpportunity(opportunity: WholeOpportunity): MessageOpportunity {
+export function messageOpportunity(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]): MessageOpportunity {
   const { contacts: _, description: __, value_estimate: ___, sidecar: ____, ...rest } = opportunity;
-  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest })) as MessageOpportunity;
+  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest, also_at: alsoAt(twins) })) as MessageOpportunity;
 }
 
 /** An event as messages show it: without the values of contacts, and without long texts and lists. */

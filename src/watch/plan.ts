@@ -10,6 +10,7 @@ import { eventTypes, severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
 import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
 import type { PlannedMessage } from "./pending.ts";
@@ -42,6 +43,8 @@ type Planning = {
   position: WatchPosition;
   /** The ids of the opportunities that match, read before this call. */
   matching: readonly string[];
+  /** The groups of records by id. A record that is left out is alone in its group. */
+  groupsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
   now: EpochMs;
   newId: () => string;
   /** The most items of a message. */
@@ -77,17 +80,17 @@ const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity
  * there is no room for comes in the next message.
  */
 async function collectPage(
-  { catalog, watch, position, matching, now, itemsMax = ITEMS_MAX }: Planning,
+  { catalog, watch, position, matching, groupsOf, now, itemsMax = ITEMS_MAX }: Planning,
   bytesMax: number,
 ): Promise<Collected> {
-  const { arrivals, gone, concerns } = compared(position, matching);
+  const { arrivals, gone, concerns } = compared(position, matching, groupsOf);
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
-  const addFirst = async (ids: readonly string[], item: (opportunity: WholeOpportunity) => MessageItem): Promise<string[]> => {
+  const addFirst = async (ids: readonly string[], item: (row: Row) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
-    const found = await readOpportunities(catalog, first);
+    const found = await readItems(catalog, first);
     const next = found[page.add(found.map(item))];
-    return next === undefined ? first : first.slice(0, first.indexOf(next.id));
+    return next === undefined ? first : first.slice(0, first.indexOf(next.opportunity.id));
   };
 
   const joining = await addFirst(arrivals, newItem);
@@ -107,12 +110,15 @@ async function collectPage(
   };
 }
 
-/** What matches now, compared with what matched before. Changes of opportunities in either concern the watch. */
-function compared({ members }: WatchPosition, matching: readonly string[]) {
+/** What matches now, compared with what matched before, by groups. Changes of opportunities in either concern the watch. */
+function compared({ members }: WatchPosition, matching: readonly string[], groupsOf: Planning["groupsOf"]) {
+  const groups = groupsOf([...members, ...matching]);
+  const groupOf = (id: string) => groups.get(id) ?? id;
+  const [known, present] = [members, matching].map((ids) => new Set([...ids].map(groupOf))) as [Set<string>, Set<string>];
   const matches = new Set(matching);
   return {
-    arrivals: matching.filter((id) => !members.has(id)),
-    gone: [...members].filter((id) => !matches.has(id)),
+    arrivals: matching.filter((id) => !known.has(groupOf(id))),
+    gone: [...members].filter((id) => !present.has(groupOf(id))),
     concerns: (id: string) => members.has(id) || matches.has(id),
   };
 }
@@ -123,8 +129,8 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
 }
 
 /** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
-async function collectDigest({ catalog, watch, position, matching, now }: Planning, bytesMax: number): Promise<Collected> {
-  const { arrivals: joining, gone: leaving, concerns } = compared(position, matching);
+async function collectDigest({ catalog, watch, position, matching, groupsOf, now }: Planning, bytesMax: number): Promise<Collected> {
+  const { arrivals: joining, gone: leaving, concerns } = compared(position, matching, groupsOf);
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
   const counts: MessageCounts = { new: joining.length, changed: 0, left: leaving.length };
   let { feed } = position;
@@ -149,8 +155,8 @@ async function collectDigest({ catalog, watch, position, matching, now }: Planni
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
-    ...(await readOpportunities(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
-    ...(await readOpportunities(catalog, others)).map(leftItem),
+    ...(await readItems(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
+    ...(await readItems(catalog, others)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
   return { counts, severities: counted, items, joining, leaving, feed, oldestAt };
@@ -163,7 +169,8 @@ async function readChanges(
   limit: number,
 ): Promise<{ entries: FeedEntry[]; feed: FeedPosition }> {
   const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
-  const filter = { filter: {}, wanted, types: CHANGES, atLeast: watch.definition.at_least };
+  const allSources = watch.definition.all_sources;
+  const filter = { filter: {}, allSources, wanted, types: CHANGES, atLeast: watch.definition.at_least };
   const entries: FeedEntry[] = [];
   let { feed } = position;
   while (entries.length < limit) {
@@ -175,16 +182,24 @@ async function readChanges(
   return { entries, feed };
 }
 
-function newItem(opportunity: WholeOpportunity): MessageItem {
-  return { kind: "new", opportunity: messageOpportunity(opportunity) };
+function newItem({ opportunity, twins }: Row): MessageItem {
+  return { kind: "new", opportunity: messageOpportunity(opportunity, twins) };
 }
 
-function changedItem({ event, opportunity }: FeedEntry) {
-  return { kind: "changed" as const, event: messageEvent(event), opportunity: messageOpportunity(opportunity) };
+function changedItem({ event, opportunity, twins, at }: FeedEntry) {
+  return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(opportunity, twins) };
 }
 
-function leftItem(opportunity: WholeOpportunity): MessageItem {
-  return { kind: "left", opportunity: messageOpportunity(opportunity) };
+function leftItem({ opportunity, twins }: Row): MessageItem {
+  return { kind: "left", opportunity: messageOpportunity(opportunity, twins) };
+}
+
+/** A row, and the other records of the opportunity. */
+type Row = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
+
+async function readItems(catalog: CatalogDb, ids: readonly string[]): Promise<Row[]> {
+  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  return opportunities.map((opportunity) => ({ opportunity, twins: twins.get(opportunity.id) ?? [] }));
 }
 
 /** When the oldest change was stored. Imported events have instants of long ago, but cannot have been stored before the last comparison. */

@@ -6,6 +6,7 @@ import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
 import { type Machine, randomFraction } from "../runtime/machine.ts";
+import { groupsOf } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -98,8 +99,18 @@ function messagesOf({ machine, catalog, index, db, itemsMax }: RunContext, watch
     const now = machine.now();
     const position = await positionOf(db, watch);
     if (position === undefined) return undefined;
-    matching ??= await matchingIds(catalog, index, watch.definition.filter, now);
-    const next = await planNext({ catalog, watch, position, matching, now, newId: () => newMessageId(machine), itemsMax });
+    matching ??= await matchingIds(catalog, index, watch.definition, now);
+    const groupsOfIds = (ids: readonly string[]) => (watch.definition.all_sources ? new Map<string, string>() : groupsOf(index, ids));
+    const next = await planNext({
+      catalog,
+      watch,
+      position,
+      matching,
+      groupsOf: groupsOfIds,
+      now,
+      newId: () => newMessageId(machine),
+      itemsMax,
+    });
     if ("nothingUntil" in next) {
       await moveOn(db, watch.key, next.nothingUntil, now);
       return undefined;

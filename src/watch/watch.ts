@@ -29,6 +29,8 @@ export type Zone = string;
 /** What a person gave. */
 export type WatchDefinition = {
   filter: Filter;
+  /** Every record counts for itself, not one of each opportunity. */
+  all_sources?: true;
   /** The least severity of the changes that are reported. */
   at_least: Severity;
   receiver: Receiver;

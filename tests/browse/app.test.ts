@@ -208,7 +208,7 @@ describe("what changed", () => {
   const events = (page: string) => [...page.matchAll(/<li><span class="severity (\w+)">/g)].map(([, severity]) => severity);
 
   test("has every event of the period once, over all pages, and the chart counts the same", async () => {
-    let path = "/changes?since=30d&until=2026-08-03&at_least=noise";
+    let path = "/changes?since=30d&until=2026-08-03&at_least=noise&all_sources=yes";
     const total = Number(/>(\d+) changes by day/.exec(await html(path))?.[1]);
     let seen = 0;
     while (path !== "") {

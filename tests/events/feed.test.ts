@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import { eventTypes, type OpportunityEvent, type Severity, severities } from "../../src/events/event.ts";
+import { eventTypes, type Severity, severities } from "../../src/events/event.ts";
 import {
   type FeedEntry,
   type FeedFilter,
@@ -17,7 +17,7 @@ import {
   windowOrders,
 } from "../../src/events/feed.ts";
 import { type Filter, matches } from "../../src/filter/filter.ts";
-import { type WholeOpportunity, wholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON, SECOND, type TestCatalog } from "../support/imports.ts";
@@ -34,8 +34,6 @@ const STEPS = 24;
 const QUESTIONS = Number(process.env.FUNDFEED_QUESTIONS ?? 20);
 
 type Random = (below: number) => number;
-type Row = { seq: number; event: OpportunityEvent; opportunity: WholeOpportunity };
-
 const oneOf = <T>(random: Random, values: readonly T[]) => values[random(values.length)] as T;
 const sourceOf = (n: number) => ({ code: ["A", "B", "C"][n % 3] ?? "A", opportunity_id: `N${n}` });
 
@@ -74,7 +72,7 @@ async function step({ db, clock, take, takeEvents }: TestCatalog, random: Random
   else await take(records);
 }
 
-async function allRows(db: CatalogDb): Promise<Row[]> {
+async function allRows(db: CatalogDb): Promise<FeedEntry[]> {
   const rows = await db.all(
     rawSql<{ seq: number; event: Uint8Array; document: Uint8Array; sidecar: Uint8Array }>(
       `select events.seq, events.document as event, opportunities.document, sidecar
@@ -85,6 +83,8 @@ async function allRows(db: CatalogDb): Promise<Row[]> {
     seq,
     event: JSON.parse(Buffer.from(event).toString()),
     opportunity: wholeOpportunity(stored),
+    twins: [],
+    at: null,
   }));
 }
 
@@ -101,7 +101,7 @@ function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
   };
 }
 
-function isWanted({ event, opportunity }: Row, { filter, wanted, types, atLeast, since, until }: FeedFilter, now: number): boolean {
+function isWanted({ event, opportunity }: FeedEntry, { filter, wanted, types, atLeast, since, until }: FeedFilter, now: number): boolean {
   const at = Date.parse(event.detected_at);
   const rank = severities.indexOf(event.severity as Severity);
   return (

@@ -69,7 +69,7 @@ test.each([1, 2, 114])("with seed %i, a receiver is told each change once, and e
       const next = FILTERS[random(FILTERS.length)] as Filter;
       const watch = await requireWatch(file, "q");
       await catchUp(db, index);
-      const [before, after] = (await matchingEach(db, index, [filter, next], clock.now)).map((ids) => new Set(ids));
+      const [before, after] = (await matchingEach(db, index, [{ filter }, { filter: next }], clock.now)).map((ids) => new Set(ids));
       const [joining, leaving] = [after?.difference(before ?? new Set()) ?? [], before?.difference(after ?? new Set()) ?? []];
       const definition = { ...watch.definition, filter: next };
       expect(await changeWatch(file, { ...watch, definition }, { joining: [...joining], leaving: [...leaving] })).toBe(true);

@@ -381,7 +381,7 @@ describe("a watch", () => {
         await importChanges();
       });
       const watch = await requireWatch(watched.file, "q");
-      const { matching, position } = await matchesAtEnd(catalog, watched.index, watch.definition.filter, watched.clock.now);
+      const { matching, position } = await matchesAtEnd(catalog, watched.index, watch.definition, watched.clock.now);
       if (!isImported) await importChanges();
       await resumeAt(watched.file, watch, position, matching, watched.clock.now);
       await watched.run();
@@ -400,7 +400,7 @@ describe("a watch", () => {
       watched.clock.now += SECOND;
       await watched.take([record("3"), record("4"), record("2", { status: "cancelled" })]);
       const watch = await requireWatch(watched.file, "q");
-      const { matching, position } = await matchesAtEnd(watched.db, watched.index, {}, watched.clock.now);
+      const { matching, position } = await matchesAtEnd(watched.db, watched.index, { filter: {} }, watched.clock.now);
       await resumeAt(watched.file, watch, position, matching, watched.clock.now);
     };
     await after(watched, record("1", { status: "cancelled" }));

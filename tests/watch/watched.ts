@@ -50,7 +50,7 @@ export async function aWatched(given?: CatalogDb) {
     context,
     add: async (name: string, fields: Partial<WatchDefinition> = {}) => {
       const definition = aDefinition(fields);
-      const { matching, position } = await matchesAtEnd(db, index, definition.filter, clock.now);
+      const { matching, position } = await matchesAtEnd(db, index, definition, clock.now);
       await addWatch(file, { name, created_at: clock.now, definition }, position, matching);
       return requireWatch(file, name);
     },

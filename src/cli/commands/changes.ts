@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { type EventType, eventTypes, type Severity, severities } from "../../events/event.ts";
-import { type FeedEntry, type FeedFilter, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
+import { type FeedEntry, type FeedFilter, type FeedPage, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
 import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { momentOf } from "../../filter/kinds.ts";
@@ -17,9 +17,9 @@ import { followFeed, printFeed } from "../change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
+import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { freshnessInWords } from "../results.ts";
+import { freshnessInWords, repeatsInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
   FilterOptions & {
@@ -34,6 +34,7 @@ type ChangesOptions = CommonOptions &
     follow?: true;
     cursorFile?: string;
     feedUrl?: string;
+    allSources?: true;
   };
 
 /** How far back the command looks unless it is told. */
@@ -69,7 +70,7 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     .option("--follow", "go on: print new events as they are stored, until SIGINT or SIGTERM")
     .option("--cursor-file <file>", "continue where the last run with this file ended; its first run begins at --since", nonBlank)
     .option("--feed-url <url>", "where the Atom feed will be published", feedUrl);
-  addFilterOptions(changes).examples(
+  addAllSourcesOption(addFilterOptions(changes)).examples(
     "fundfeed changes --since 2d --at-least material --agency navy",
     "fundfeed changes --cursor-file changes.cursor --format ndjson",
     "fundfeed changes --since 30d --format atom -o /var/www/feed.xml",
@@ -77,8 +78,8 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
   return changes.action(async (options: ChangesOptions) => {
     const format = options.format ?? (options.json ? "json" : "table");
     refuseContradictions(changes, options, format);
-    const { type: types, atLeast, follow, cursorFile } = options;
-    const chosen: FeedFilter = { filter: givenFilter(options), types, atLeast };
+    const { type: types, atLeast, follow, cursorFile, allSources } = options;
+    const chosen: FeedFilter = { filter: givenFilter(options), allSources, types, atLeast };
     refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
     if (!follow && cursorFile === undefined) {
       refuseEmptyPeriod(changes, options, cli.machine.now());
@@ -131,17 +132,30 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   };
   try {
     output.print(printer.begin());
-    const { printed, isMore } = await printEntries({ db, filter: window, now }, limit, run.format === "atom" ? "newest" : "oldest", print);
+    const { printed, repeats, isMore } = await printEntries(
+      { db, filter: window, now },
+      limit,
+      run.format === "atom" ? "newest" : "oldest",
+      print,
+    );
     const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
     const period = { since: instantOrNull(since), until: instantOrNull(until) };
     const words = describeFilter(chosen.filter, now);
     const conditions = { at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, filter_in_words: words };
-    const summary = { ...period, ...conditions, has_more: isMore };
+    const summary = { ...period, ...conditions, has_more: isMore, repeats };
     output.print(printer.end({ ...summary, sources: freshness }));
-    const foot = [footOf(printed, isMore, window, words), freshnessInWords(freshness)];
+    const foot = [footOf(printed, isMore, window, words), repeatsInWords(repeats), freshnessInWords(freshness)];
     if (run.format === "table")
-      output.print(`${printed > 0 ? "\n" : ""}${foot.flatMap((line) => wrapped(line, widthOf(cli.machine, run))).join("\n")}\n`);
-    else if (isMore) cli.machine.printError(foot[0] ?? "");
+      output.print(
+        `${printed > 0 ? "\n" : ""}${foot
+          .filter((line) => line !== "")
+          .flatMap((line) => wrapped(line, widthOf(cli.machine, run)))
+          .join("\n")}\n`,
+      );
+    else {
+      if (isMore) cli.machine.printError(foot[0] ?? "");
+      if (repeats > 0) cli.machine.printError(repeatsInWords(repeats));
+    }
     output.finish();
     if (run.format === "atom" && run.output !== undefined && run.feedUrl === undefined)
       cli.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
@@ -168,22 +182,23 @@ async function printEntries(
   limit: number | undefined,
   order: WindowOrder,
   print: (batch: readonly FeedEntry[]) => Promise<void>,
-): Promise<{ printed: number; isMore: boolean }> {
+): Promise<{ printed: number; repeats: number; isMore: boolean }> {
   const leftOut = limit === undefined ? null : await newestBeyond(window, limit);
   const start = order === "oldest" ? leftOut : null;
-  let printed = 0;
-  for await (const entries of pagesOf(window, order, limit, start)) {
+  let [printed, repeated] = [0, 0];
+  for await (const { entries, repeats } of pagesOf(window, order, limit, start)) {
     await print(entries);
     printed += entries.length;
+    repeated += repeats;
   }
-  return { printed, isMore: leftOut !== null };
+  return { printed, repeats: repeated, isMore: leftOut !== null };
 }
 
 /** The place of the newest event that a limit leaves out; null if it leaves out none. */
 async function newestBeyond(window: Window, limit: number): Promise<WindowPosition> {
   let count = 0;
   let last: FeedEntry | undefined;
-  for await (const entries of pagesOf(window, "newest", limit + 1, null)) {
+  for await (const { entries } of pagesOf(window, "newest", limit + 1, null)) {
     count += entries.length;
     last = entries.at(-1) ?? last;
   }
@@ -195,11 +210,11 @@ async function* pagesOf(
   order: WindowOrder,
   limit: number | undefined,
   start: WindowPosition,
-): AsyncIterable<readonly FeedEntry[]> {
+): AsyncIterable<Pick<FeedPage<WindowPosition>, "entries" | "repeats">> {
   let [after, left] = [start, limit ?? Number.POSITIVE_INFINITY];
   while (left > 0) {
-    const { entries, position, atEnd } = await readWindow(db, after, filter, now, Math.min(PAGE, left), order);
-    yield entries;
+    const { entries, repeats, position, atEnd } = await readWindow(db, after, filter, now, Math.min(PAGE, left), order);
+    yield { entries, repeats };
     if (atEnd) return;
     [after, left] = [position, left - entries.length];
   }

@@ -7,13 +7,23 @@ import { matchesAtEnd } from "../../watch/matching.ts";
 import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { addFilterOptions, type FilterOptions, givenFilter, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import {
+  addAllSourcesOption,
+  addFilterOptions,
+  type FilterOptions,
+  givenFilter,
+  refuseUnknownOptions,
+  withWords,
+} from "../filter-options.ts";
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
 import { addMessageOptions, type MessageOptions, receiverOf } from "../watch-receiver.ts";
 
-type AddOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { to: Receiver["to"]; atLeast: Severity; zone: string };
+type AddOptions = WatchOptions &
+  SearchOptions &
+  FilterOptions &
+  MessageOptions & { to: Receiver["to"]; atLeast: Severity; zone: string; allSources?: true };
 
 export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(adding)
@@ -21,7 +31,7 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
     .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
     .allowUnknownOption(); // -optical
   addMessageOptions(adding, true);
-  addFilterOptions(adding);
+  addAllSourcesOption(addFilterOptions(adding));
   return addSearchOptions(adding)
     .examples(
       "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
@@ -33,7 +43,8 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
       const filter = withWords(adding, givenFilter(options), words);
       refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
       const { to, atLeast: at_least, zone } = options;
-      await add(cli, name, { filter, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);
+      const matching = { filter, ...(options.allSources && { all_sources: true as const }) };
+      await add(cli, name, { ...matching, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);
     });
 }
 
@@ -43,7 +54,7 @@ async function add(cli: Cli, name: string, definition: WatchDefinition, options:
     await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
-      const { matching, position } = await matchesAtEnd(catalog, index, definition.filter, now);
+      const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
       if (!(await addWatch(db, { name, created_at: now, definition }, position, options.fromStart ? [] : matching)))
         throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
       return matching.length;

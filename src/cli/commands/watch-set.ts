@@ -9,7 +9,15 @@ import { statusOf } from "../../watch/pending.ts";
 import type { Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { addFilterOptions, type FilterOptions, flagOf, givenFilter, refuseUnknownOptions, withWords } from "../filter-options.ts";
+import {
+  addAllSourcesOption,
+  addFilterOptions,
+  type FilterOptions,
+  flagOf,
+  givenFilter,
+  refuseUnknownOptions,
+  withWords,
+} from "../filter-options.ts";
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import {
@@ -23,7 +31,7 @@ import {
 } from "../watch-options.ts";
 import { addMessageOptions, changedReceiver, type MessageOptions } from "../watch-receiver.ts";
 
-type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: FieldName[] };
+type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: FieldName[]; allSources?: boolean };
 
 export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(setting)
@@ -32,7 +40,7 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
     .allowUnknownOption() // -optical
     .option("--clear <filters>", "remove these filters: agency,words", filterNames);
   addMessageOptions(setting, false);
-  addFilterOptions(setting);
+  addAllSourcesOption(addFilterOptions(setting)).option("--no-all-sources", "one record of each opportunity again");
   return addSearchOptions(setting)
     .addHelpText("after", "\nWhat is not given stays. --to replaces the receiver and all of its options.")
     .examples(
@@ -75,15 +83,17 @@ async function set(
     const filter = changedFilter(before.definition);
     refuseAlwaysEmptyRanges(setting, filter, now);
     await resolveFilter(catalog, filter, "watch opportunities of");
-    const { receiver, at_least, zone } = before.definition;
+    const { receiver, at_least, zone, all_sources } = before.definition;
+    const allSources = options.allSources ?? all_sources ?? false;
     const definition: WatchDefinition = {
       filter,
+      ...(allSources && { all_sources: true as const }),
       at_least: options.atLeast ?? at_least,
       zone: options.zone ?? zone,
       receiver: changedReceiver(cli, setting, receiver, options),
     };
     return withSearchIndex(cli, options, catalog, async (index) => {
-      const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition.filter, filter], now);
+      const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
       const watch: Watch = { ...before, definition };
       if (!(await changeWatch(db, watch, options.fromStart ? "all" : differenceOf(former, matching))))
         throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);

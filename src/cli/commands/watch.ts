@@ -78,8 +78,13 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
     const stop = stopSignal(machine);
     const receiver = await withWatches(cli, options, "create", async (db, catalog) => {
       const watch = await requireWatch(db, name);
-      const { filter } = watch.definition;
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, filter, machine.now()), stop);
+      const ids = await withSearchIndex(
+        cli,
+        options,
+        catalog,
+        (index) => matchingIds(catalog, index, watch.definition, machine.now()),
+        stop,
+      );
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
       const message = testMessage(watch, sample, machine);
       await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
@@ -96,7 +101,7 @@ function testMessage({ name, definition }: Watch, sample: readonly WholeOpportun
   const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
   const counts = { new: SAMPLE, changed: 0, left: 0 };
   const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
-  add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each) })));
+  add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each, []) })));
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }
 
@@ -126,7 +131,7 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
       if (options.atEnd) {
         const now = cli.machine.now();
         await withSearchIndex(cli, options, catalog, async (index) => {
-          const { matching, position } = await matchesAtEnd(catalog, index, watch.definition.filter, now);
+          const { matching, position } = await matchesAtEnd(catalog, index, watch.definition, now);
           if (!(await resumeAt(db, watch, position, matching, now))) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
         });
       } else await resume(db, watch);
@@ -170,11 +175,12 @@ function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: 
 }
 
 function page({ name, created_at, definition }: Watch, status: Shown, now: EpochMs): string {
-  const { filter, receiver, at_least, zone } = definition;
+  const { filter, receiver, at_least, zone, all_sources } = definition;
   const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
   const facts: [string, string | null][] = [
     ["name", name],
     ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
+    ["records", all_sources ? "every source's record" : null],
     ["changes", `${at_least} or more severe`],
     ["to", receiverName(receiver)],
     ["zone", zone],

@@ -1,9 +1,10 @@
 /** The tool `what_changed`: the events of a period, in words. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
+import { AlsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
-import { object } from "../../text/schema.ts";
+import { nullable, object } from "../../text/schema.ts";
 import { filterAmong, filterArguments, past } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
@@ -17,8 +18,17 @@ import {
   type GivenConditions,
 } from "./event-conditions.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { allSourcesOf, TWINS, twinLines } from "./twins.ts";
 
-const ChangeRow = Type.Composite([EventRow, object({ opportunity: OpportunityRow })], { additionalProperties: false });
+const AT = "The source at which it changed, if that is not the source of `opportunity`.";
+const ALSO_AT = "The records of the same opportunity at other sources.";
+const ChangeRow = Type.Composite(
+  [
+    EventRow,
+    object({ opportunity: OpportunityRow, at: nullable(Type.String(), AT), also_at: Type.Array(AlsoAt, { description: ALSO_AT }) }),
+  ],
+  { additionalProperties: false },
+);
 const SINCE_DEFAULT = "-7d";
 
 export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
@@ -36,19 +46,22 @@ export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
       until: past("Only events detected up to this. Without it: now"),
       ...eventArguments,
       ...filterArguments(reader.filters),
+      ...allSourcesOf(reader),
     },
-    data: { events: Type.Array(ChangeRow) },
+    data: { events: Type.Array(ChangeRow), twins: Type.Integer({ description: TWINS }) },
     run: async (values, call) => {
       const filter = filterAmong("read what changed", values, call.now);
-      const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types } = values;
-      const given = { ...filter, since, ...onlyGiven({ until, types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
+      const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types, all_sources } = values;
+      const given = { ...filter, since, ...onlyGiven({ until, types, all_sources }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
-        read: (limit, after, call) => changes({ ...windowOf(given, call.now), filter, limit, after }, call),
-        show: ({ event, opportunity }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity) }),
+        read: (limit, after, call) =>
+          changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
+        show: ({ event, opportunity, at, alsoAt }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity), at, also_at: alsoAt }),
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
       const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
-      return { data: { events: paged.items }, lines: paged.items.map(lineOf), said };
+      const { items, twins = 0 } = paged;
+      return { data: { events: items, twins }, lines: [...items.map(lineOf), ...twinLines(twins, "change")], said };
     },
   });
 }
@@ -59,7 +72,7 @@ function windowOf(given: GivenConditions, now: EpochMs) {
   return { ...conditions, since, until };
 }
 
-function lineOf({ opportunity, ...event }: Static<typeof ChangeRow>): string {
+function lineOf({ opportunity, at, also_at: _, ...event }: Static<typeof ChangeRow>): string {
   const { id, title, number } = opportunity;
-  return `${eventInWords(event)} in ${quoted(title)}, ${quotedNumber(number)}; id ${id}; event ${event.event_id}`;
+  return `${eventInWords(event)}${at === null ? "" : ` at ${quoted(at)}`} in ${quoted(title)}, ${quotedNumber(number)}; id ${id}; event ${event.event_id}`;
 }

@@ -1,0 +1,39 @@
+/**
+ * Which changes another record of the same opportunity told before. Sources publish the same change one after the other: a moved deadline
+ * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-62)
+ */
+
+import { type OpportunityEvent, type Severity, severities } from "./event.ts";
+
+/** An event of a record of a group. `record` is the row number of the record. */
+export type ToldEvent = { seq: number; record: number; event: OpportunityEvent };
+
+/**
+ * Whether another record told the same before: the last time that the group told of each changed field, it was that record, with the same
+ * value, as the same type and no less severe, when both belonged to the group. Told are the events of the group in the order of storing.
+ */
+export function isRepeat({ seq, record, event }: ToldEvent, told: readonly ToldEvent[]): boolean {
+  const before = told.filter((each) => each.seq < seq);
+  const same = before.filter((each) => each.event.type === event.type && rankOf(each.event) >= rankOf(event));
+  if (event.type === "opportunity_added") return same.some((each) => each.record !== record);
+  return (
+    event.changes.length > 0 &&
+    event.changes.every(({ field, current }) => {
+      const last = same.findLast(({ event: { changes } }) => changes.some((change) => change.field === field));
+      if (last === undefined || last.record === record) return false;
+      const value = last.event.changes.find((change) => change.field === field)?.current;
+      return Bun.deepEquals(value, current) && last.seq > Math.max(...[record, last.record].map((each) => joinedAt(each, before)));
+    })
+  );
+}
+
+/** Where the group got a record: the last event that added it or changed what it names. */
+function joinedAt(record: number, events: readonly ToldEvent[]): number {
+  const isJoining = ({ type, changed_fields }: OpportunityEvent) =>
+    type === "opportunity_added" || changed_fields.includes("relationships.canonical_id");
+  return events.findLast((each) => each.record === record && isJoining(each.event))?.seq ?? 0;
+}
+
+function rankOf({ severity }: OpportunityEvent): number {
+  return severities.indexOf(severity as Severity);
+}
