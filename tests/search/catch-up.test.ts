@@ -22,13 +22,14 @@ const titled = (index: SearchFile, ...words: string[]) =>
     ({ number }) => number,
   );
 
-/** Versions of records in the index and in the catalog. */
+/** Versions of records in the index and in the catalog, and the texts of some. */
 async function expectExact(index: SearchFile, db: CatalogDb): Promise<void> {
   const rows = index.sqlite.query<{ id: string; at: number }, []>("select id, updated_at as at from records order by id").all();
   const documents = await documentsOf(db);
   const expected = documents.map(({ id, updated_at }) => ({ id, at: Date.parse(updated_at) }));
   expect(rows).toEqual(expected.sort((left, right) => (left.id < right.id ? -1 : 1)));
-  for (const { title, source } of documents) expect(titled(index, title)).toContain(source.opportunity_id);
+  const step = Math.ceil(documents.length / 40);
+  for (const { title, source } of documents.filter((_, n) => n % step === 0)) expect(titled(index, title)).toContain(source.opportunity_id);
 }
 
 describe.each(engines)("catchUp() on %s", (_, isThere, emptyCatalog) => {
