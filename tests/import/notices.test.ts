@@ -132,6 +132,7 @@ const notice = (NoticeId: string, fields: Row = {}): Row => ({
   "Department/Ind.Agency": "DEPT OF DEFENSE",
   "Sub-Tier": "DEPT OF THE NAVY",
   Office: "NAVSEA",
+  "FPDS Code": "1700",
   "AAC Code": "X1",
   PostedDate: "2026-04-20 10:00:00-04",
   Type: "Special Notice",
