@@ -2,7 +2,9 @@
 /** The page of one opportunity: all its fields, and its history. */
 import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
+import { type DatedAttachment, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { readHistory } from "../events/history.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
@@ -33,12 +35,13 @@ export async function opportunityPage({ catalog, now, query }: PageContext, id: 
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
   if (opportunity === undefined) return undefined;
+  const attachments = await readAttachments(catalog, opportunity);
   const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
   const linked = await readLinked(catalog, opportunity);
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
-    body: <OpportunityBody opportunity={opportunity} linked={linked} history={history} now={now} />,
+    body: <OpportunityBody opportunity={opportunity} attachments={attachments} linked={linked} history={history} now={now} />,
   };
 }
 
@@ -61,9 +64,13 @@ async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity): Pr
   return { twins, ...(await readBelonging(catalog, opportunity)) };
 }
 
-type BodyProps = { opportunity: WholeOpportunity; linked: Linked; history: History; now: EpochMs };
+async function readAttachments(catalog: CatalogDb, { id, sidecar }: WholeOpportunity): Promise<DatedAttachment[]> {
+  return sidecar.attachments.length === 0 ? [] : datedAttachments(sidecar.attachments, await readHistory(catalog, id));
+}
 
-function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
+type BodyProps = { opportunity: WholeOpportunity; attachments: readonly DatedAttachment[]; linked: Linked; history: History; now: EpochMs };
+
+function OpportunityBody({ opportunity, attachments, linked, history, now }: BodyProps) {
   const { title, status, status_display, dates, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
   return (
@@ -97,6 +104,7 @@ function OpportunityBody({ opportunity, linked, history, now }: BodyProps) {
             <h2 id="history">History</h2>
             <Timeline history={history} id={opportunity.id} now={now} />
           </section>
+          {attachments.length > 0 && <Attachments attachments={attachments} />}
           {eligibility.requirements !== null && (
             <section class="prose" aria-labelledby="eligibility">
               <h2 id="eligibility">Eligibility</h2>
@@ -144,6 +152,40 @@ function LinkedRecord({ relation, record: { id, title, source, status } }: { rel
       {cutText(relation, 200)} at {cutText(source.name, 200)}: <a href={opportunityAddress(id)}>{cutText(title, 200)}</a>{" "}
       <StatusBadge status={status} />
     </li>
+  );
+}
+
+function Attachments({ attachments }: { attachments: readonly DatedAttachment[] }) {
+  const shown = attachments.slice(0, CODES_MAX);
+  return (
+    <section aria-labelledby="attachments">
+      <h2 id="attachments">Attachments and links</h2>
+      <ul>
+        {shown.map(({ name, url, since }, n) => (
+          <li key={n}>
+            <Link url={url} text={cutText(name ?? url ?? "", 300)} />{" "}
+            {since !== null && (
+              <span class="quiet">
+                since <Exact at={since} />
+              </span>
+            )}
+          </li>
+        ))}
+        {attachments.length > shown.length && <li class="quiet">{attachments.length - shown.length} more</li>}
+      </ul>
+    </section>
+  );
+}
+
+/** A link if the address is one of the web, else its text. */
+function Link({ url, text }: { url: string | null; text: string }) {
+  const address = webAddress(url);
+  return address === undefined ? (
+    <>{text}</>
+  ) : (
+    <a href={address} rel="noreferrer external">
+      {text}
+    </a>
   );
 }
 

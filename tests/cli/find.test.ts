@@ -247,6 +247,9 @@ describe("fundfeed show", () => {
   });
 
   test("says what to do if there is none, or several", async () => {
+    expect((await at(80, "show", "PAR-25-270")).out).toContain(
+      "\nAttachments and links\nhttp://grants.nih.gov/grants/guide/pa-files/PAR-25-270.html\n",
+    );
     expect((await at(80, "show", "nothing")).err).toBe(
       "Cannot show nothing: no opportunity has this id or number; look for it with fundfeed find\n",
     );

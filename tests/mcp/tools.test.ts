@@ -194,6 +194,8 @@ describe("get, history and explain", () => {
     for (const id of [one?.id ?? "", one?.id.slice(0, 8), "par-25-270", one?.source.opportunity_id]) {
       expect((await mcp.call<Got>("get", { id })).data.opportunity).toEqual(withoutSidecar(one as WholeOpportunity));
     }
+    const got = await mcp.call<{ attachments: unknown }>("get", { id: "PAR-25-270" });
+    expect(got.data.attachments).toEqual([{ name: null, url: "http://grants.nih.gov/grants/guide/pa-files/PAR-25-270.html", since: null }]);
     const { data } = await mcp.call<Changed>("history", { id: "PAR-25-270" });
     expect(data).toMatchObject({ opportunity: { id: one?.id }, filters: { id: "PAR-25-270", at_least: "informational", limit: 20 } });
   });
@@ -270,7 +272,10 @@ describe("sources and resources", () => {
     const uri = `fundfeed://opportunities/${one?.id}`;
     const { contents } = await mcp.client.readResource({ uri });
     expect(contents).toEqual([{ uri, mimeType: "application/json", text: expect.any(String) }]);
-    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ opportunity: one, upstream_text: expect.any(Array) });
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
+      opportunity: withoutSidecar(one as WholeOpportunity),
+      upstream_text: expect.any(Array),
+    });
     for (const uri of [
       "fundfeed://opportunities/00000000-0000-5000-8000-000000000000",
       "fundfeed://opportunities/../x",

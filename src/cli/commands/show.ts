@@ -1,6 +1,7 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
+import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
@@ -26,6 +27,8 @@ const WIDTH = 79;
 const LABEL_WIDTH = 13;
 /** The most events of the history and items of a list that are shown. */
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
+/** The most attachments that are shown. */
+const LINKS_MAX = 30;
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
 /** So many characters of an id are enough to find it again. */
@@ -45,7 +48,15 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const history = await readHistory(catalog, id);
       const twins = (await readTwins(catalog, [id])).get(id) ?? [];
       const belonging = await readBelonging(catalog, opportunity);
-      const json = { ...opportunity, history, also_at: alsoAt(twins), parts: alsoAt(belonging.parts), parts_total: belonging.total };
+      const { attachments } = opportunity.sidecar;
+      const json = {
+        ...opportunity,
+        attachments: datedAttachments(attachments, history),
+        history,
+        also_at: alsoAt(twins),
+        parts: alsoAt(belonging.parts),
+        parts_total: belonging.total,
+      };
       printResult(cli, options, json, page(opportunity, { ...belonging, twins }, history, cli.machine.now()));
     });
   });
@@ -76,6 +87,7 @@ function page(opportunity: WholeOpportunity, related: Related, history: readonly
     "",
     ...factsOf(opportunity, related, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
     ...section("Parts and later stages", partLines(related)),
+    ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("History", historyLines(history)),
     ...section("Description", paragraphs(description ?? summary)),
     ...section("Eligibility", linesOf(eligibility.requirements ?? "", WIDTH)),
@@ -174,6 +186,16 @@ function beside(label: string, lines: readonly string[]): string[] {
 /** The paragraphs as plain text, with a blank line between them. */
 function paragraphs(text: string | null): string[] {
   return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), WIDTH)]);
+}
+
+/** Each with its link, and since when it is there if that is known. */
+function attachmentLines(attachments: readonly DatedAttachment[]): string[] {
+  const lines = attachments.slice(0, LINKS_MAX).flatMap(({ name, url, since }) => {
+    const dated = since === null ? "" : ` (since ${dateInWords(since)})`;
+    return [...wrapped(oneLine(`${name ?? url ?? ""}${dated}`), WIDTH), ...(name === null || url === null ? [] : [`  ${oneLine(url)}`])];
+  });
+  const more = attachments.length - LINKS_MAX;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
 /** The newest changes first, and on which day they were detected. Earlier and cosmetic ones are only counted. */

@@ -1,5 +1,6 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { Type } from "@sinclair/typebox";
+import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import { numberOf } from "../../search/number.ts";
@@ -7,9 +8,10 @@ import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
-import { nullable } from "../../text/schema.ts";
+import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
+import type { EventConditions, ToolCall, ToolReader } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
@@ -27,6 +29,10 @@ export function getTool({ reader, tool }: ToolContext): Tool {
     data: {
       opportunity: nullable(Opportunity),
       also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null if they are not known."),
+      attachments: nullable(
+        Type.Array(AttachmentRow),
+        "Attachments and links. Empty over a server, which does not serve them; null next to a piece.",
+      ),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
     },
@@ -35,15 +41,42 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       const also_at = reader.twins === null ? null : await reader.twins(opportunity.id, call);
       const request = { tool: "get", id, source };
       const filters = onlyGiven({ id, source });
-      const [document, version] = [{ opportunity: withoutSidecar(opportunity) }, opportunity.updated_at];
-      return longResult({ call, request, filters, document, version, cursor }, { opportunity: null, also_at: null }, () => {
+      const document = { opportunity: withoutSidecar(opportunity), attachments: await attachmentsOf(reader, opportunity, call) };
+      const version = opportunity.updated_at;
+      const empty = { opportunity: null, also_at: null, attachments: null };
+      return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         const lines = [...linesOf(opportunity, call.now), ...(also_at === null ? [] : alsoAtLines(opportunity, also_at))];
-        const upstream = [...upstreamTexts(Opportunity, "opportunity"), ...upstreamTexts(AlsoAt, "also_at[]")];
+        const upstream = [
+          ...upstreamTexts(Opportunity, "opportunity"),
+          ...upstreamTexts(AlsoAt, "also_at[]"),
+          ...upstreamTexts(AttachmentRow, "attachments[]"),
+        ];
         return { data: { ...value, also_at }, cuts, lines, upstream };
       });
     },
   });
+}
+
+const AttachmentRow = object({
+  name: nullable(Type.String()),
+  url: nullable(Type.String()),
+  since: nullable(Type.String({ format: "date-time" }), "Since when it is there; null if ever since the record was first stored."),
+});
+
+/** The most changes of attachments that are read. */
+const CHANGES_MAX = 1000;
+
+async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity, call: ToolCall): Promise<DatedAttachment[]> {
+  if (sidecar.attachments.length === 0) return [];
+  const conditions = {
+    types: ["attachments_changed"],
+    atLeast: "noise" as const,
+    since: undefined,
+    until: undefined,
+  } satisfies EventConditions;
+  const { items } = await reader.history({ id, limit: CHANGES_MAX, after: [], ...conditions }, call);
+  return datedAttachments(sidecar.attachments, items.toReversed());
 }
 
 /** A line for each record of the same opportunity; the one that stands for all of them is called canonical. */
