@@ -58,8 +58,8 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const period = { since: starts[0] ?? now, until: starts[DAYS] ?? now };
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
   const { deadlines, twins } = listDeadlines(index, { status: ACCEPTING, ...form.resolved }, period, now, most);
-  const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ closes_at }) => isWithin(closes_at, starts[n], starts[n + 1])));
-  const listed = new Map((await readListed(catalog, byDay)).map((opportunity) => [opportunity.id, opportunity]));
+  const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1])));
+  const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
     date: dates[n] ?? "",
     count: ofDay.length,
@@ -72,9 +72,9 @@ function isWithin(at: EpochMs, since = 0, until = 0): boolean {
   return at >= since && at < until;
 }
 
-async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[]): Promise<WholeOpportunity[]> {
+async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[], now: EpochMs): Promise<WholeOpportunity[]> {
   const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
-  return readOpportunities(catalog, ids);
+  return readOpportunities(catalog, ids, now);
 }
 
 function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {

@@ -45,7 +45,7 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
     allSources: form.allSources,
   };
   const page = find(index, search, now);
-  const results = await readResults(catalog, page.found);
+  const results = await readResults(catalog, page.found, now);
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
 }
 
@@ -53,10 +53,10 @@ function isSort(text: string): boolean {
   return sorts.some((sort) => sort === text);
 }
 
-async function readResults(catalog: CatalogDb, found: readonly Found[]): Promise<Result[]> {
+async function readResults(catalog: CatalogDb, found: readonly Found[], now: EpochMs): Promise<Result[]> {
   const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
   const ids = found.map(({ id }) => id);
-  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   const changes = await Promise.all(opportunities.map(({ id }) => lastChangeOf(catalog, id)));
   return opportunities.map((opportunity, n) => ({
     opportunity,
@@ -138,7 +138,7 @@ function SortField({ form }: { form: SearchForm }) {
 }
 
 function ResultItem({ result: { opportunity, twins, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {
-  const { id, title, status, dates, organization, funding, source } = opportunity;
+  const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.code];
   return (
     <li class="result">
@@ -146,7 +146,7 @@ function ResultItem({ result: { opportunity, twins, snippet, lastChange }, now }
         <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
       </h3>
       <p class="line">
-        <StatusBadge status={status} /> <Due at={dates.closes_at} now={now} />
+        <StatusBadge status={status} /> <Due opportunity={opportunity} now={now} />
       </p>
       <p class="facts">
         {facts

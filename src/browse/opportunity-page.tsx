@@ -12,7 +12,7 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
@@ -33,11 +33,11 @@ const [TEXT_MAX, FACT_MAX] = [100_000, 3000];
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
 export async function opportunityPage({ catalog, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
   if (id === null || !UUID.test(id)) return undefined;
-  const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()]);
+  const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (opportunity === undefined) return undefined;
   const attachments = await readAttachments(catalog, opportunity);
   const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
-  const linked = await readLinked(catalog, opportunity);
+  const linked = await readLinked(catalog, opportunity, now);
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
@@ -59,9 +59,9 @@ async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | 
 /** The same opportunity in other sources, the one that it belongs to, and those that belong to it. */
 type Linked = Belonging & { twins: readonly WholeOpportunity[] };
 
-async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity): Promise<Linked> {
-  const twins = (await readTwins(catalog, [opportunity.id])).get(opportunity.id) ?? [];
-  return { twins, ...(await readBelonging(catalog, opportunity)) };
+async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity, now: EpochMs): Promise<Linked> {
+  const twins = (await readTwins(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
+  return { twins, ...(await readBelonging(catalog, opportunity, now)) };
 }
 
 async function readAttachments(catalog: CatalogDb, { id, sidecar }: WholeOpportunity): Promise<DatedAttachment[]> {
@@ -71,7 +71,7 @@ async function readAttachments(catalog: CatalogDb, { id, sidecar }: WholeOpportu
 type BodyProps = { opportunity: WholeOpportunity; attachments: readonly DatedAttachment[]; linked: Linked; history: History; now: EpochMs };
 
 function OpportunityBody({ opportunity, attachments, linked, history, now }: BodyProps) {
-  const { title, status, status_display, dates, source, description, summary, eligibility } = opportunity;
+  const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
   return (
     <article class="opportunity">
@@ -82,7 +82,7 @@ function OpportunityBody({ opportunity, attachments, linked, history, now }: Bod
         <h1>{cutText(title, TITLE_MAX)}</h1>
         <p class="line">
           <StatusBadge status={status} /> {status_display !== null && <span class="quiet">{cutText(status_display, 100)}</span>}{" "}
-          <Due at={dates.closes_at} now={now} />
+          <Due opportunity={opportunity} now={now} />
         </p>
         <p class="line">
           {upstream !== undefined && (
@@ -230,8 +230,13 @@ function Facts({ opportunity, now }: { opportunity: WholeOpportunity; now: Epoch
   return (
     <>
       <FactList title="Dates">
+        {sidecar.due_dates.length > 1 && <DueDates dueDates={sidecar.due_dates} now={now} />}
         <FactTime name="Closes" at={dates.closes_at} />
-        <FactTime name="Responses due" at={dates.response_at === dates.closes_at ? null : dates.response_at} />
+        <FactTime
+          name="Responses due"
+          at={sidecar.due_dates.length > 1 || dates.response_at === dates.closes_at ? null : dates.response_at}
+        />
+        <FactTime name="Expires" at={sidecar.expires_at} />
         <FactTime name="Opens" at={dates.opens_at} />
         <FactTime name="Posted" at={dates.posted_at} />
         <Fact name="Last change here">
@@ -275,6 +280,28 @@ function Facts({ opportunity, now }: { opportunity: WholeOpportunity; now: Epoch
         <FactText name="Id" text={id} />
       </FactList>
     </>
+  );
+}
+
+/** All due dates in the upstream's order, those that have passed struck out. */
+function DueDates({ dueDates, now }: { dueDates: WholeOpportunity["sidecar"]["due_dates"]; now: EpochMs }) {
+  return (
+    <Fact name="Due dates">
+      <ul class="due-dates">
+        {dueDates.map(({ at, words }) => (
+          <li key={at}>
+            {(parseStoredMs(at) ?? now) < now ? (
+              <s>
+                <Exact at={at} />
+              </s>
+            ) : (
+              <Exact at={at} />
+            )}
+            {words !== null && ` ${cutText(words, 100)}`}
+          </li>
+        ))}
+      </ul>
+    </Fact>
   );
 }
 

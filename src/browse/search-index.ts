@@ -3,6 +3,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import { catchUp } from "../search/catch-up.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
 
 /** How long a page waits for the newest changes. They are on the next one. */
 const WAIT_MS = 50;
@@ -15,13 +16,14 @@ export function currentIndex(
   openIndex: () => SearchFile,
   openCatalog: () => Promise<CatalogDb>,
   onFailure: (error: unknown) => void,
+  now: () => EpochMs,
 ): () => Promise<SearchFile> {
   let index = openIndex();
   const update = singleFlight(async () => {
     index = openIndex();
     const catalog = await openCatalog();
     try {
-      await catchUp(catalog, index, () => Bun.sleep(0)); // Requests get their turn after each batch.
+      await catchUp(catalog, index, () => Bun.sleep(0), now()); // Requests get their turn after each batch.
     } finally {
       await catalog.close();
     }

@@ -20,6 +20,6 @@ type BrowseServerOptions = {
 
 /** Listens, and serves the pages until the listener is stopped. Throws if the port is taken. */
 export async function serveBrowse({ host, port, openCatalog, openIndex, now, onFailure }: BrowseServerOptions): Promise<Listener> {
-  const app = createBrowseApp({ openCatalog, searchIndex: currentIndex(openIndex, openCatalog, onFailure), now, host, onFailure });
+  const app = createBrowseApp({ openCatalog, searchIndex: currentIndex(openIndex, openCatalog, onFailure, now), now, host, onFailure });
   return listen(app, { hostname: host, port });
 }

@@ -1,5 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
+import { dueDateOf } from "../opportunities/clock.ts";
+import type { Opportunity } from "../opportunities/opportunity.ts";
+import { undatedInWords } from "../opportunities/undated.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
@@ -42,9 +46,10 @@ function urgencyOf(closesAt: string, now: EpochMs): "past" | "soon" | "later" {
   return ms < now ? "past" : ms < now + 14 * DAY_MS ? "soon" : "later";
 }
 
-/** A deadline, relative and exact. */
-export function Due({ at, now }: { at: string | null; now: EpochMs }) {
-  if (at === null) return <span class="quiet">No deadline stated</span>;
+/** What is due next, relative and exact. */
+export function Due({ opportunity, now }: { opportunity: Pick<Opportunity, "dates">; now: EpochMs }) {
+  const at = dueDateOf(opportunity.dates, now);
+  if (at === null) return <span class="quiet">{capitalized(undatedInWords(opportunity))}</span>;
   const urgency = urgencyOf(at, now);
   return (
     <span class={`due ${urgency}`}>

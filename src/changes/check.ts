@@ -6,12 +6,12 @@ import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../
 import { reasonOf } from "../../db/reason.ts";
 import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { clockedAt } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
-import { statusAt } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
-import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf, statementOf } from "./content.ts";
+import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
 import { countRecord, noChanges, wrongCounts } from "./counts.ts";
-import { unapply, valueAt } from "./detect.ts";
+import { detect, unapply, valueAt } from "./detect.ts";
 import { linkKeyOf } from "./link.ts";
 
 /** Something wrong in the catalog: the record or the catalog as a whole, and a sentence about it. */
@@ -157,7 +157,7 @@ function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): 
   if (row.created_at > row.updated_at) yield "it was updated before it was created";
   if (isFuture(row.updated_at, now)) yield `its updated_at lies in the future: ${formatInstant(row.updated_at)} (D-31)`;
   if (!isFacetOf(facet, row, content)) yield "its facet does not match its document";
-  yield* statusTurnFaults(row, content);
+  yield* clockFaults(row, content);
   if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))
     yield "it cannot be found by its upstream id (D-14)";
   yield* historyFaults(row, events, content);
@@ -173,12 +173,14 @@ function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, orga
   );
 }
 
-function* statusTurnFaults({ status_basis, due_at }: OpportunityRow, content: Content): Iterable<string> {
-  const turns = (at: EpochMs) => statusAt(content.dates, at, statementOf(content, status_basis)) !== content.status;
-  const isFixed = status_basis === "stated" && content.stated === undefined;
+function* clockFaults({ status_basis, due_at }: OpportunityRow, content: Content): Iterable<string> {
+  const { stated, due_dates } = content;
+  const changes = (at: EpochMs) =>
+    detect(content, { ...content, ...clockedAt(content, status_basis, at) }).some(({ field }) => field !== "status_display");
+  const isFixed = status_basis === "stated" && stated === undefined && due_dates.length === 0;
   if (isFixed && due_at !== null) yield "its status is stated and would still turn (D-37)";
-  else if (due_at === null && turns(END_OF_TIME)) yield "its status follows the clock and would never turn (D-37)";
-  else if (due_at !== null && !turns(due_at)) yield "its status turn is due when its status does not change (D-37)";
+  else if (due_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
+  else if (due_at !== null && !changes(due_at)) yield "its turn is due at an instant that changes nothing (D-37)";
 }
 
 /** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */

@@ -4,9 +4,9 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { statusDueAt } from "../opportunities/status.ts";
+import { clockDueAt } from "../opportunities/clock.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, statementOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
@@ -206,9 +206,9 @@ async function insertEvent(
   return inserted === 1;
 }
 
-/** When the record's status turns next; `null` if it never will. */
+/** When the clock changes the record next; `null` if it never will. */
 function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
-  return statusDueAt(indexed.status, indexed.dates, now, statementOf(indexed, status_basis));
+  return clockDueAt(indexed, status_basis, now);
 }
 
 async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {

@@ -2,22 +2,12 @@
  * The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. (E-15)
  */
 import { hash } from "node:crypto";
+import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "../opportunities/opportunity.ts";
-import type { StatusStatement } from "../opportunities/status.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
 /** The fields that come from the upstream: those that are served, and those of the sidecar. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms;
-
-/**
- * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
- * record is archived (UTC). `status` and `status_display` are then what holds now. Absent from other records.
- */
-export type StatusTerms = {
-  stated?: { status: string | null; status_display: string | null };
-  status_until?: string;
-  archives_at?: string;
-};
 
 /** The content with the status terms of another one, or with none. */
 export function withStatusTerms(content: Content, terms: StatusTerms): Content {
@@ -32,15 +22,6 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
     ...(archives_at === undefined ? {} : { archives_at }),
   };
 }
-
-/** What the source states about a record's status. */
-export function statementOf(record: StatusTerms & Pick<Content, "status">, basis: StatusBasis): StatusStatement {
-  const { stated, status_until: until = null, archives_at = null } = record;
-  return { status: basis === "dates" ? null : (stated ?? record).status, until, archives_at };
-}
-
-/** Whether the upstream stated the status or the dates determine it (D-37). */
-export type StatusBasis = "stated" | "dates";
 
 /** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */
 export type ValidRecord = {
@@ -73,12 +54,13 @@ export type IndexedFields = StatusTerms & {
   program: Pick<Content["program"], "type" | "solicitation_id">;
   dates: Content["dates"];
   relationships: Content["relationships"];
+  due_dates: Content["due_dates"];
 };
 
 /**
  * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
- * Status and dates are normalized, because their spelling is no change: the status is null if the clock determines it, and the dates are a
- * list of instants without offsets.
+ * Status and dates are normalized, because their spelling is no change: what the clock determines is null, and the dates are a list of instants
+ * without offsets.
  */
 export type RenderedContent = {
   text: Uint8Array;
@@ -97,7 +79,7 @@ export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord
 }
 
 function indexedFieldsOf(content: Content): IndexedFields {
-  const { source, status, status_display, organization, program, dates, relationships } = content;
+  const { source, status, status_display, organization, program, dates, relationships, due_dates } = content;
   return {
     ...statusTermsOf(content),
     source: { code: source.code, opportunity_id: source.opportunity_id, url: source.url },
@@ -107,12 +89,13 @@ function indexedFieldsOf(content: Content): IndexedFields {
     program: { type: program.type, solicitation_id: program.solicitation_id },
     dates,
     relationships,
+    due_dates,
   };
 }
 
 /** The content as text. Its keys must keep this order: another one would change the hash of every stored record. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
-  const { source, title, status, status_display, organization, program, funding, dates } = content;
+  const { source, title, status, status_display, organization, program, funding } = content;
   const { classifications, eligibility, contacts, value_estimate, relationships } = content;
   const isOfClock = content.stated !== undefined;
   const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
@@ -131,7 +114,7 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   append(basis === "dates" || isOfClock ? "null" : jsonOf(status));
   append(`,"status_display":${isOfClock ? "null" : JSON.stringify(status_display)}`);
   const beforeDates = append(`,${membersOf({ organization, program, funding })},"dates":`);
-  append(jsonOf(comparedDates(dates)));
+  append(jsonOf(comparedDates(content)));
   const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate, relationships })},`);
   const sidecar = append(membersOf({ ...sidecarFieldsOf(content), ...statusTermsOf(content) }));
   append("}");
@@ -158,8 +141,10 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-function comparedDates({ posted_at, opens_at, closes_at, response_at }: Content["dates"]): (string | null)[] {
-  return [posted_at, opens_at, closes_at, response_at].map((date) => (date === null ? null : instantText(date)));
+/** Which of several due dates is the next is of the clock, and no change. */
+function comparedDates({ dates: { posted_at, opens_at, closes_at, response_at }, due_dates }: Content): (string | null)[] {
+  const next = due_dates.length === 0 ? response_at : null;
+  return [posted_at, opens_at, closes_at, next].map((date) => (date === null ? null : instantText(date)));
 }
 
 /** The same text for all spellings of an instant. A damaged record's date may not be an instant: it stays as it is. */

@@ -3,8 +3,8 @@
  * (E-13)
  */
 import type { Change, OpportunityEvent } from "../events/event.ts";
+import { clockedAt, type OfClock, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
-import { statusAt } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { additionEvent, classify, removalEvent } from "./classify.ts";
 import { erasure } from "./contacts.ts";
@@ -17,9 +17,6 @@ import {
   type RenderedContent,
   readContent,
   render,
-  type StatusBasis,
-  type StatusTerms,
-  statementOf,
   withStatusTerms,
 } from "./content.ts";
 import { apply, detect } from "./detect.ts";
@@ -49,7 +46,7 @@ export function decideImport(
   { instant, now }: Instants,
   redactsHistory = false,
 ): Decision {
-  const indexed = { ...record.indexed, ...statusOf(record, now) };
+  const indexed = { ...record.indexed, ...ofClock(record, now) };
   const { rendered, status_basis, source_digest } = record;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
@@ -65,7 +62,7 @@ export function decideImport(
   return {
     outcome: announced.length === 0 ? "unchanged" : "changed",
     id,
-    indexed: withStatusTerms(apply(previous, changes), current),
+    indexed: { ...withStatusTerms(apply(previous, changes), current), due_dates: current.due_dates },
     rendered,
     status_basis,
     source_digest,
@@ -74,22 +71,9 @@ export function decideImport(
   };
 }
 
-type ShownStatus = Pick<Content, "status" | "status_display">;
-type StatusFields = StatusTerms & ShownStatus & Pick<Content, "dates">;
-
-/** A restored record has the status that it had. */
-function statusOf({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): ShownStatus {
-  const { status, status_display } = indexed;
-  return restored !== undefined && status !== "" ? { status, status_display } : statusShownAt(indexed, status_basis, now);
-}
-
-/** The status at an instant (D-37). The source's own word for its status is not shown with another one. */
-export function statusShownAt(record: StatusFields, basis: StatusBasis, now: EpochMs): ShownStatus {
-  const { stated, status_display } = record;
-  const statement = statementOf(record, basis);
-  const status = statusAt(record.dates, now, statement);
-  if (stated === undefined) return { status, status_display };
-  return { status, status_display: statement.status === null || statement.status === status ? stated.status_display : null };
+/** What the clock determines. A restored record is as it was. */
+function ofClock({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): OfClock {
+  return restored !== undefined && indexed.status !== "" ? indexed : clockedAt(indexed, status_basis, now);
 }
 
 /** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */
@@ -113,7 +97,7 @@ export function decideLink(stored: StoredRecord, links: Partial<Content["relatio
   return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
-/** A record whose status may turn (D-37). */
+/** A record whose status may turn, or whose next due date may have passed (D-37). */
 export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instants): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   const changes = changesOfClock(previous, stored.status_basis, now);
@@ -123,13 +107,13 @@ export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instant
 
 /** What the clock alone changes in a record. */
 function changesOfClock(previous: Content, basis: StatusBasis, now: EpochMs): Change[] {
-  return detect(previous, { ...previous, ...statusShownAt(previous, basis, now) });
+  return detect(previous, { ...previous, ...clockedAt(previous, basis, now) });
 }
 
 /** The fields that the clock alone would have changed to the same values: their date passed while an import was on its way. */
 function foreseenIn(changes: readonly Change[], previous: Content, basis: StatusBasis, now: EpochMs): ReadonlySet<string> {
-  const ofClock = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
-  return new Set(changes.filter(({ field, current }) => ofClock.has(field) && ofClock.get(field) === current).map(({ field }) => field));
+  const expected = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
+  return new Set(changes.filter(({ field, current }) => expected.has(field) && expected.get(field) === current).map(({ field }) => field));
 }
 
 /** The stored record as it is once its status has turned. */

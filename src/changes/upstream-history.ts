@@ -1,10 +1,10 @@
 /** Revisions that an upstream keeps of a record become events from before the record was first imported here. (E-16) */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { clockedAt } from "../opportunities/clock.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { classify } from "./classify.ts";
 import { type Content, type ValidRevision, withStatusTerms } from "./content.ts";
-import { statusShownAt } from "./decide.ts";
 import { apply, detect } from "./detect.ts";
 import { hasEvent } from "./stored.ts";
 
@@ -44,5 +44,5 @@ function eventsOfRevisions(id: string, revisions: readonly ValidRevision[] = [],
 
 /** The content with the status that it has at an instant (D-37). */
 function contentAt({ content, status_basis }: State, instant: EpochMs): Content {
-  return { ...content, ...statusShownAt(content, status_basis, instant) };
+  return { ...content, ...clockedAt(content, status_basis, instant) };
 }

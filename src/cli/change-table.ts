@@ -2,7 +2,6 @@
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { factsOf, grouping, type Printer } from "../feed/printers.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
@@ -31,11 +30,12 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
   const painted = (text: string, color: Color | undefined) =>
     hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
 
-  const headOf = ({ event, opportunity, twins }: FeedEntry): string[] => {
+  const headOf = (entry: FeedEntry): string[] => {
+    const { event, opportunity, twins } = entry;
     const number = cut(oneLine(numberInWords(opportunity)), NUMBER_MAX);
     const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
     const isNew = event.type === "opportunity_added";
-    const facts = factsLine(opportunity, width - TIME - (isNew ? NEW.length : 0));
+    const facts = factsLine(entry, width - TIME - (isNew ? NEW.length : 0));
     const where = alsoAtInWords(alsoAt(twins));
     return [
       `${event.detected_at.slice(11, 16)}  ${painted(number, BOLD)}  ${title}`,
@@ -70,8 +70,8 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
 }
 
 /** If they do not fit, the name of the agency is cut: the deadline matters more. */
-function factsLine(opportunity: WholeOpportunity, width: number): string {
-  const [first = "", ...others] = factsOf(opportunity).map(oneLine);
+function factsLine(entry: FeedEntry, width: number): string {
+  const [first = "", ...others] = factsOf(entry).map(oneLine);
   const rest = others.map((fact) => ` · ${fact}`).join("");
   return cut(cut(first, Math.max(AGENCY_MIN, width - Bun.stringWidth(rest))) + rest, width);
 }

@@ -1,4 +1,5 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
+import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type AlsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
@@ -34,7 +35,7 @@ const SOON_DAYS = 14;
 export function resultTable(results: readonly FoundResult[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
   const rows = results.map(({ opportunity }) => [
-    dueInShort(opportunity.dates.closes_at, now),
+    dueInShort(opportunity.dates, now),
     oneLine(opportunity.status),
     cut(oneLine(opportunity.organization.agency ?? "–"), mostColumns(AGENCY_MAX, width)),
     cut(oneLine(numberInWords(opportunity)), mostColumns(NUMBER_MAX, width)),
@@ -52,7 +53,7 @@ export function resultTable(results: readonly FoundResult[], now: EpochMs, width
   const lines = rows.flatMap((row, n) => {
     const { opportunity, snippet, alsoAt } = results[n] as FoundResult;
     const [due = ""] = row;
-    const shown = style.due(due, isSoon(opportunity.dates.closes_at, now)) + line(row).slice(due.length);
+    const shown = style.due(due, isSoon(dueDateOf(opportunity.dates, now), now)) + line(row).slice(due.length);
     const where = alsoAtInWords(alsoAt);
     return [
       shown,
@@ -68,17 +69,17 @@ function mostColumns([narrow, wide]: readonly [number, number], width: number): 
   return Math.min(wide, Math.max(narrow, narrow + Math.floor((width - 80) / 3)));
 }
 
-export function markdownTable(results: readonly FoundResult[]): string {
+export function markdownTable(results: readonly FoundResult[], now: EpochMs): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const linked = (text: string, url: string | null) =>
     url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
   const rows = results.map(({ opportunity, alsoAt }) => {
     const { dates, status, organization, title, source } = opportunity;
-    const closes = dates.closes_at === null ? "" : dateInWords(dates.closes_at);
+    const due = dueDateOf(dates, now);
     const others = alsoAt.map(({ source_name, url }) => linked(source_name, url)).join(", ");
     const where = others === "" ? "" : ` (also at ${others})`;
     const number = linked(numberInWords(opportunity), source.url);
-    return `| ${closes} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
+    return `| ${due === null ? "" : dateInWords(due)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
   });
   return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
 }
@@ -103,10 +104,11 @@ export function freshnessInWords(freshness: readonly SourceFreshness[]): string 
   return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
 }
 
-/** "in 12d", "today", "3y ago", "in 5mo". */
-function dueInShort(closesAt: string | null, now: EpochMs): string {
-  const closes = closesAt === null ? undefined : parseInstantMs(closesAt);
-  if (closes === undefined) return "–";
+/** "in 12d", "today", "3y ago", "in 5mo"; without a date, "–, 2016": the year in which it was posted. */
+function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
+  const due = dueDateOf(dates, now);
+  const closes = due === null ? undefined : parseInstantMs(due);
+  if (closes === undefined) return dates.posted_at === null ? "–" : `–, ${dates.posted_at.slice(0, 4)}`;
   const days = Math.floor(Math.abs(closes - now) / DAY_MS);
   if (days === 0) return closes >= now ? "today" : "just now";
   const text = days < 60 ? `${days}d` : days < 730 ? `${Math.round(days / 30.44)}mo` : `${Math.round(days / 365.25)}y`;

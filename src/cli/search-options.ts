@@ -5,6 +5,7 @@ import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
@@ -24,10 +25,16 @@ export async function withSearchIndex<T>(
 ): Promise<T> {
   const index = openIndex(options, machine.printError);
   try {
-    return await useIndex(index, catalog, indexProgress(machine, stop), () => {
-      machine.showProgress("");
-      return work(index);
-    });
+    return await useIndex(
+      index,
+      catalog,
+      indexProgress(machine, stop),
+      () => {
+        machine.showProgress("");
+        return work(index);
+      },
+      machine.now(),
+    );
   } finally {
     index.close();
   }
@@ -44,10 +51,16 @@ export function indexProgress(machine: Machine, stop?: AbortSignal): Report {
   };
 }
 
-/** Brings an open index up to date and runs `work`. */
-export async function useIndex<T>(index: SearchFile, catalog: CatalogDb, report: Report, work: () => T | Promise<T>): Promise<T> {
+/** Brings an open index up to date, with statuses as they are at `now`, and runs `work`. */
+export async function useIndex<T>(
+  index: SearchFile,
+  catalog: CatalogDb,
+  report: Report,
+  work: () => T | Promise<T>,
+  now: EpochMs,
+): Promise<T> {
   try {
-    await catchUp(catalog, index, report);
+    await catchUp(catalog, index, report, now);
     return await work();
   } catch (error) {
     if (!/^SQLITE_CORRUPT/.test(codeOf(error)) || !isDamaged(index)) throw error;

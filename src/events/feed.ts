@@ -11,6 +11,7 @@ import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/qu
 import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
+import { dueDateOf, shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readGroups } from "../opportunities/related.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -29,6 +30,8 @@ export type FeedEntry = {
   event: OpportunityEvent;
   /** The row of the opportunity: its canonical record if that matches, else the first record that does. */
   opportunity: WholeOpportunity;
+  /** What it is due at next. */
+  due: string | null;
   /** The other records of the opportunity. */
   twins: readonly WholeOpportunity[];
   /** The name of the source at which it changed, if that is not the source of the row. */
@@ -133,7 +136,7 @@ const eventsOfRecords = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
     .where(inArray(events.opportunity_seq, seqs)),
 );
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "document", "sidecar"))
+  select(pick(opportunities, "seq", "document", "sidecar", "status_basis", "due_at"))
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
@@ -226,7 +229,7 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   for (let first = 0; first < rest.length; first += DOCUMENTS) {
     const batch = rest.slice(first, first + DOCUMENTS);
     const isRow = (record: WholeOpportunity, seq: number) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now);
-    for (const [n, entry] of (await readEntries(sql, batch, groups, isRow)).entries()) {
+    for (const [n, entry] of (await readEntries(sql, batch, { groups, now }, isRow)).entries()) {
       if (entry === "repeat") repeats++;
       else if (entry !== "unmatched") entries.push(entry);
       if (entries.length === limit) return { entries, repeats, last: batch[n], isComplete: batch[n] === heads.at(-1) };
@@ -284,14 +287,14 @@ function rankOf(severity: Severity): number {
 async function readEntries(
   sql: CatalogSql,
   heads: readonly Head[],
-  groups: Groups,
+  { groups, now }: { groups: Groups; now: EpochMs },
   isRow: (record: WholeOpportunity, seq: number) => boolean,
 ): Promise<(FeedEntry | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
   const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
   const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
   const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
-  const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(stored)]));
+  const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(shownAt(stored, now))]));
   const told = await readTold(sql, heads, groups);
   return heads.map(({ seq, id, opportunity_seq }) => {
     const [event, changed] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
@@ -303,7 +306,8 @@ async function readEntries(
     if (opportunity === undefined) return "unmatched";
     if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
     const twins = group.filter((each) => each !== opportunity);
-    return { seq, event, opportunity, twins, at: changed === opportunity ? null : changed.source.name };
+    const at = changed === opportunity ? null : changed.source.name;
+    return { seq, event, opportunity, due: dueDateOf(opportunity.dates, now), twins, at };
   });
 }
 

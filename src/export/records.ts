@@ -4,10 +4,12 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import type { EpochMs } from "../text/instant.ts";
 
 const recordsInOrder = () =>
-  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "document", "sidecar"))
+  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "due_at", "document", "sidecar"))
     .from(opportunities)
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id));
 const allRecords = query({}, recordsInOrder);
@@ -37,12 +39,14 @@ type Row = RowsOf<typeof allRecords>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
- * `codes` are source codes in upper case, `isIncluded` chooses among the records. Without them, all records are exported. `report` is called
- * after each batch with the records read so far, included or not, and with the saved count of all that will be read.
+ * The records as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded` chooses among the records.
+ * Without them, all records are exported. `report` is called after each batch with the records read so far, included or not, and with the
+ * saved count of all that will be read.
  */
 export type Selection = {
   codes?: readonly string[] | undefined;
   isIncluded?: ((opportunity: WholeOpportunity) => boolean) | undefined;
+  now?: EpochMs | undefined;
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
@@ -51,7 +55,7 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
   await eachBatch(db, selection, async (sql, rows) => {
     const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const ids = Map.groupBy(found, ({ seq }) => seq);
-    for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? []));
+    for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? [], selection.now));
   });
 }
 
@@ -62,7 +66,7 @@ export async function exportOpportunities(
   take: (opportunity: WholeOpportunity) => void,
 ): Promise<void> {
   await eachBatch(db, selection, (_, rows) => {
-    for (const row of rows) take(wholeOpportunity(row));
+    for (const row of rows) take(wholeOpportunity(at(row, selection.now)));
   });
 }
 
@@ -75,7 +79,8 @@ export async function exportHistories(
   await eachBatch(db, selection, async (sql, rows) => {
     const found = await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const histories = Map.groupBy(found, ({ seq }) => seq);
-    for (const row of rows) {
+    for (const stored of rows) {
+      const row = at(stored, selection.now);
       const history = (histories.get(row.seq) ?? []).map(({ document }): OpportunityEvent => JSON.parse(utf8.decode(document)));
       take(wholeOpportunity(row), history, utf8.decode(row.document));
     }
@@ -85,14 +90,14 @@ export async function exportHistories(
 /** Calls `take` with the selected rows, batch by batch, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
-  { codes, isIncluded, report }: Selection,
+  { codes, isIncluded, now, report }: Selection,
   take: (sql: CatalogSql, rows: readonly Row[]) => void | Promise<void>,
 ): Promise<void> {
   await db.readTransaction(async (sql) => {
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
     const takeBatch = async (rows: Row[]) => {
-      await take(sql, isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(row))));
+      await take(sql, isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, now)))));
       read += rows.length;
       await report?.(read, counted?.records ?? 0);
     };
@@ -103,9 +108,25 @@ async function eachBatch(
 
 const utf8 = new TextDecoder();
 
-/** One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is. */
-function lineOf({ source_opportunity_id, lineage, status_basis, document, sidecar }: Row, upstreamIds: readonly UpstreamId[]): string {
+function at(row: Row, now: EpochMs | undefined): Row {
+  return now === undefined ? row : shownAt(row, now);
+}
+
+/**
+ * One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is.
+ * Where the clock is due to change the record, `as_stored` has what it changes: a restored catalog has the record as it was stored, so that
+ * its clock tells clients of the change. (D-31)
+ */
+function lineOf(row: Row, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
+  const { source_opportunity_id, lineage, status_basis, sidecar } = row;
+  const { document } = at(row, now);
+  const asStored = document === row.document ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
-  return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}}`;
+  return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}}`;
+}
+
+function ofClockIn({ document }: Row): object {
+  const { status, status_display, dates } = JSON.parse(utf8.decode(document)) as WholeOpportunity;
+  return { status, status_display, response_at: dates.response_at };
 }

@@ -51,7 +51,7 @@ function atomEntry(entry: FeedEntry): string {
   const [first = event.type] = changes;
   const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
   const number = numberOf(opportunity);
-  const facts = [...(number === null ? [] : [number]), ...factsOf(opportunity)].join(", ");
+  const facts = [...(number === null ? [] : [number]), ...factsOf(entry)].join(", ");
   const url = webAddress(source.url);
   return `  <entry>
     <id>urn:uuid:${xml(event.id)}</id>

@@ -1,7 +1,6 @@
 /** The change feed as JSON, CSV and Markdown. */
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords, statusInWords } from "../events/in-words.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt } from "../opportunities/related.ts";
 import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
@@ -119,7 +118,7 @@ export function markdownPrinter(): Printer {
         .map((entry) => {
           const { isNewDay, isFirst, isNewSet } = groups.next(entry);
           const heading = isNewDay ? `${isFirst ? "" : "\n"}## ${dateInWords(entry.event.detected_at)}\n\n` : "";
-          const item = isNewSet ? `- ${markdownHead(entry.opportunity)}\n` : "";
+          const item = isNewSet ? `- ${markdownHead(entry)}\n` : "";
           return `${heading}${item}  - ${markdownText(entry.event.severity)}: ${markdownText(entryInWords(entry).join("; "))}\n`;
         })
         .join(""),
@@ -127,12 +126,13 @@ export function markdownPrinter(): Printer {
   };
 }
 
-function markdownHead(opportunity: WholeOpportunity): string {
+function markdownHead(entry: FeedEntry): string {
+  const { opportunity } = entry;
   const { title, source } = opportunity;
   const number = markdownText(numberInWords(opportunity));
   const url = webAddress(source.url);
   const link = url === undefined ? number : `[${number}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`;
-  return `${link} ${markdownText(title)} (${factsOf(opportunity).map(markdownText).join(", ")})`;
+  return `${link} ${markdownText(title)} (${factsOf(entry).map(markdownText).join(", ")})`;
 }
 
 function markdownText(text: string): string {
@@ -140,9 +140,9 @@ function markdownText(text: string): string {
 }
 
 /** Who offers it, and how it stands: agency, source, status, deadline. */
-export function factsOf({ organization, source, status, dates }: WholeOpportunity): string[] {
-  const due = dates.closes_at === null ? [] : [`due ${dateInWords(dates.closes_at)}`];
-  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...due];
+export function factsOf({ opportunity: { organization, source, status }, due }: Pick<FeedEntry, "opportunity" | "due">): string[] {
+  const dates = due === null ? [] : [`due ${dateInWords(due)}`];
+  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...dates];
 }
 
 /** Where days and change sets begin: the events of one row at one instant are of one change set. */

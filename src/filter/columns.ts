@@ -26,7 +26,6 @@ export const columns = {
   place: (opportunity) => codeCell(codesOf("place", opportunity)),
   posted_at: ({ dates }) => instantCell(dates.posted_at),
   opens_at: ({ dates }) => instantCell(dates.opens_at),
-  closes_at: ({ dates }) => instantCell(dates.closes_at),
   amount_low: (opportunity) => amountCell(lowestAmount(opportunity)),
   amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
   updated_at: ({ updated_at }) => instantCell(updated_at),

@@ -5,6 +5,7 @@
  * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used. (E-46)
  */
 import { Failure } from "../../db/reason.ts";
+import { dueDateOf } from "../opportunities/clock.ts";
 import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
@@ -92,8 +93,8 @@ export const fields = {
   posted_before: dateField("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
   opens_after: dateField("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
   opens_before: dateField("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
-  closes_after: dateField("closes", ">=", "closes_at", ({ dates }) => dates.closes_at),
-  closes_before: dateField("closes", "<", "closes_at", ({ dates }) => dates.closes_at),
+  closes_after: dateField("closes", ">=", "due_at", ({ dates }, now) => dueDateOf(dates, now)),
+  closes_before: dateField("closes", "<", "due_at", ({ dates }, now) => dueDateOf(dates, now)),
   min_amount: amountField({
     label: "Award at least",
     help: "awards of this many dollars or more are possible",

@@ -188,8 +188,8 @@ const comparisons = {
 export function dateField(
   verb: string,
   operator: keyof typeof comparisons,
-  column: ColumnName,
-  get: (opportunity: WholeOpportunity) => string | null,
+  column: ColumnName | "due_at",
+  get: (opportunity: WholeOpportunity, now: EpochMs) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
   const help = `${verb} ${comparison}: 30d, -7d, today, 2026-12-31 or a timestamp`;
@@ -207,7 +207,7 @@ export function dateField(
     },
     words: (given, now) => `${verb} ${side} ${whenInWords(given, now)}`,
     matches: (given, opportunity, now) => {
-      const ms = parseStoredMs(get(opportunity) ?? "");
+      const ms = parseStoredMs(get(opportunity, now) ?? "");
       return ms !== undefined && holds(ms, instantOf(given, now));
     },
     condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [instantOf(given, now)] }),

@@ -84,7 +84,7 @@ export async function runFirstPass(
     missing ??= message;
     warn(message);
   };
-  const formatContext: FormatContext = { now: options.asOf ?? now(), warn, incomplete };
+  const formatContext: FormatContext = { warn, incomplete };
   found.read = placements.settledWhole();
   const items = found.read > 0 ? none() : format.read(files, formatContext);
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {

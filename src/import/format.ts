@@ -10,8 +10,6 @@ export type Input = {
 };
 
 export type FormatContext = {
-  /** The instant of the import (`--as-of`, otherwise now). It decides which of several due dates is the next. */
-  now: EpochMs;
   /** Warns the operator of something odd that is imported nevertheless, such as an unknown code. Repeated messages are dropped. */
   warn: (message: string) => void;
   /** Warns that the files, by their own account, hold only a part of what the upstream has. As a snapshot, they are refused. */

@@ -1,7 +1,8 @@
 /** Validates one record of an import against the schema and the limits. */
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
-import type { StatusBasis, StatusTerms, ValidRecord } from "../changes/content.ts";
+import type { ValidRecord } from "../changes/content.ts";
+import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
@@ -59,6 +60,7 @@ const RecordLine = Type.Object({
   stated: Type.Union([Type.Object({ status: optionalText, status_display: optionalText }), Type.Null()]),
   status_until: optionalInstant,
   archives_at: optionalInstant,
+  as_stored: Type.Union([Type.Object({ status: Type.String(), status_display: optionalText, response_at: optionalInstant }), Type.Null()]),
   id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,
@@ -83,8 +85,9 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 
 /** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
-  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, ...line } = readLine(record, "");
-  const { id: _ignored, created_at, updated_at, ...content } = line;
+  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, as_stored, ...line } = readLine(record, "");
+  const { id: _ignored, created_at, updated_at, ...shown } = line;
+  const content = as_stored === null ? shown : asStored(shown, as_stored);
   const code = sourceCodeOf(content.source.code);
   for (const id of [content.source.opportunity_id, ...earlier_ids]) requireName(id, "source.opportunity_id", UPSTREAM_ID_MAX);
   refuseBlank(content.title, "title");
@@ -115,6 +118,14 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
   if (created === undefined || updated === undefined || created > updated) return valid; // Not a record that `export` wrote.
   return { ...valid, restored: { created_at: created, updated_at: updated } };
+}
+
+/** What the catalog had stored of a record that its export shows as the clock has it. */
+function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "status_display" | "dates">>(
+  line: Line,
+  { status, status_display, response_at }: NonNullable<Static<typeof RecordLine>["as_stored"]>,
+): Line {
+  return { ...line, status, status_display, dates: { ...line.dates, response_at } };
 }
 
 /** The terms of a status that turns at instants of its own. Instants are in UTC, because their spelling is no change. */

@@ -56,22 +56,22 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
       withCatalog(async (catalog) => {
         const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
         const page = await withIndex(catalog, call, (index) => findPage(index, { ...request, filter }, call));
-        return withDocuments(catalog, page);
+        return withDocuments(catalog, page, call.now);
       }),
     get: (id, source, call) =>
       withCatalog(async (catalog) => {
         if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
         const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
-        return findOpportunities(catalog, id, source, findNumber);
+        return findOpportunities(catalog, { id, source, now: call.now }, findNumber);
       }),
-    twins: (id) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id])).get(id) ?? [])),
+    twins: (id, { now }) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
     history: (request) => withCatalog((catalog) => historyPage(catalog, request)),
     changes: (request, call) =>
       withCatalog(async (catalog) => {
         const filter = await resolveFilter(catalog, request.filter, "read changes of");
         return changesPage(catalog, { ...request, filter }, call);
       }),
-    explain: (eventId) => withCatalog((catalog) => explainEvent(catalog, eventId)),
+    explain: (eventId, { now }) => withCatalog((catalog) => explainEvent(catalog, eventId, now)),
     sources: ({ now }) => withCatalog((catalog) => sourceFacts(catalog, now)),
     freshness: ({ now }) => withCatalog((catalog) => freshnessOf(catalog, now)),
     close,
@@ -86,10 +86,10 @@ function findPage(index: SearchFile, { after, ...search }: FindRequest, { now }:
   return { ...page, items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })) };
 }
 
-async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): Promise<ToolPage<Match>> {
+async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds, now: EpochMs): Promise<ToolPage<Match>> {
   const matches = new Map(items.map(({ id, match }) => [id, match]));
   const ids = [...matches.keys()];
-  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   const itemOf = (opportunity: WholeOpportunity): Match => {
     const { id } = opportunity;
     return { opportunity, match: matches.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
@@ -100,16 +100,15 @@ async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds): 
 /** By id or upstream id from the catalog alone; only a number needs the search index. Without a source, one record of each opportunity. */
 async function findOpportunities(
   catalog: CatalogDb,
-  id: string,
-  source: string | undefined,
+  { id, source, now }: { id: string; source: string | undefined; now: EpochMs },
   findNumber: () => Promise<string[]>,
 ): Promise<WholeOpportunity[]> {
-  const [byId] = await readOpportunities(catalog, [id.toLowerCase()]);
+  const [byId] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (byId !== undefined) return source === undefined || byId.source.code === source ? [byId] : [];
   for (const idsOf of [() => idsOfUpstreamId(catalog, id), findNumber]) {
-    const opportunities = await readOpportunities(catalog, await idsOf());
+    const opportunities = await readOpportunities(catalog, await idsOf(), now);
     const found = opportunities.filter((each) => source === undefined || each.source.code === source);
-    if (found.length > 0) return (source === undefined ? await readRows(catalog, found) : found).slice(0, SAME_NUMBER_MAX);
+    if (found.length > 0) return (source === undefined ? await readRows(catalog, found, now) : found).slice(0, SAME_NUMBER_MAX);
   }
   return [];
 }
@@ -162,11 +161,11 @@ async function letCancel(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-async function explainEvent(catalog: CatalogDb, eventId: string): Promise<ToolExplanation | undefined> {
+async function explainEvent(catalog: CatalogDb, eventId: string, now: EpochMs): Promise<ToolExplanation | undefined> {
   const explanation = await explain(catalog, eventId);
   if (explanation === undefined) return undefined;
   const { event, rules, origin, import: brought } = explanation;
-  const [opportunity] = await readOpportunities(catalog, [event.opportunity_id]);
+  const [opportunity] = await readOpportunities(catalog, [event.opportunity_id], now);
   if (opportunity === undefined) return undefined;
   return { event, opportunity, rules, origin, import: brought === null ? null : importOf(brought) };
 }

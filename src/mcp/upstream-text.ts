@@ -1,6 +1,8 @@
 /** Text that upstreams wrote: where it is in a result, and how a line of text says it. */
 import type { TSchema } from "@sinclair/typebox";
+import { dueDateOf } from "../opportunities/clock.ts";
 import { statuses } from "../opportunities/opportunity.ts";
+import { undatedInWords } from "../opportunities/undated.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { quoted } from "../text/quoted.ts";
@@ -31,11 +33,15 @@ export function codeInWords(code: string): string {
   return /^[A-Z0-9_.-]{1,64}$/.test(code) ? code : quoted(code);
 }
 
-/** "open; closes in 12 days (Dec 4, 2026, 5:00 PM ET)" */
-export function stateInWords({ status, closes_at }: { status: string; closes_at: string | null }, now: EpochMs): string {
+type Stated = { status: string; closes_at: string | null; response_at: string | null; posted_at: string | null };
+
+/** "open; due in 12 days (Dec 4, 2026, 5:00 PM ET)" */
+export function stateInWords({ status, ...dates }: Stated, now: EpochMs): string {
   const state = knownOrQuoted(status, statuses);
-  const at = parseStoredMs(closes_at ?? "");
-  if (closes_at === null || at === undefined) return `${state}; no closing date is stated`;
-  const when = `${relativeTime(at, now)} (${timeInWords(closes_at)})`;
-  return at >= now ? `${state}; closes ${when}` : `${state}; the closing date was ${when}`;
+  const due = dueDateOf(dates, now);
+  const at = parseStoredMs(due ?? "");
+  if (due === null || at === undefined) return `${state}; ${undatedInWords({ dates })}`;
+  const when = `${relativeTime(at, now)} (${timeInWords(due)})`;
+  if (at < now) return `${state}; the closing date was ${when}`;
+  return due === dates.closes_at ? `${state}; closes ${when}` : `${state}; due ${when}`;
 }

@@ -3,10 +3,12 @@ import { asc, eq, inArray } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { shownAt } from "./clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
 
 const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "document", "sidecar"))
+  select(pick(opportunities, "id", "document", "sidecar", "status_basis", "due_at"))
     .from(opportunities)
     .where(inArray(opportunities.id, ids)),
 );
@@ -18,13 +20,17 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
     .orderBy(asc(opportunities.id)),
 );
 
-/** The opportunities with these ids, in that order. Those that do not exist are left out. */
-export async function readOpportunities(catalog: Pick<CatalogSql, "all">, ids: readonly string[]): Promise<WholeOpportunity[]> {
+/** The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. */
+export async function readOpportunities(
+  catalog: Pick<CatalogSql, "all">,
+  ids: readonly string[],
+  now: EpochMs,
+): Promise<WholeOpportunity[]> {
   const rows = await catalog.all(documentsById, { ids });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const stored = byId.get(id);
-    return stored === undefined ? [] : [wholeOpportunity(stored)];
+    return stored === undefined ? [] : [wholeOpportunity(shownAt(stored, now))];
   });
 }
 

@@ -7,6 +7,7 @@ import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { object } from "../text/schema.ts";
 import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
@@ -78,17 +79,17 @@ export function groupOf(id: string, canonicalIdOf: (id: string) => string | null
 }
 
 /** The other records of the same opportunities, the canonical one first, by the id of each; those without any have none. */
-export async function readTwins(sql: Reading, ids: readonly string[]): Promise<Map<string, WholeOpportunity[]>> {
+export async function readTwins(sql: Reading, ids: readonly string[], now: EpochMs): Promise<Map<string, WholeOpportunity[]>> {
   const groups = await readGroups(sql, ids);
   const twinsOf = (id: string) => (groups.get(id) ?? []).filter((each) => each !== id).slice(0, RELATED_MAX);
   const wanted = new Set(ids.flatMap(twinsOf));
-  const records = new Map((await readOpportunities(sql, [...wanted])).map((record) => [record.id, record]));
+  const records = new Map((await readOpportunities(sql, [...wanted], now)).map((record) => [record.id, record]));
   const twins = ids.map((id) => [id, twinsOf(id).flatMap((each) => records.get(each) ?? [])] as const);
   return new Map(twins.filter(([, records]) => records.length > 0));
 }
 
 /** One record for each opportunity that these are records of: the canonical one if it is stored, else the first of these. */
-export async function readRows(sql: Reading, records: readonly WholeOpportunity[]): Promise<WholeOpportunity[]> {
+export async function readRows(sql: Reading, records: readonly WholeOpportunity[], now: EpochMs): Promise<WholeOpportunity[]> {
   const groups = await readGroups(
     sql,
     records.map(({ id }) => id),
@@ -98,7 +99,7 @@ export async function readRows(sql: Reading, records: readonly WholeOpportunity[
     const first = groups.get(record.id)?.[0] ?? record.id;
     rows.set(first, rows.get(first) ?? record);
   }
-  const canonical = new Map((await readOpportunities(sql, [...rows.keys()])).map((record) => [record.id, record]));
+  const canonical = new Map((await readOpportunities(sql, [...rows.keys()], now)).map((record) => [record.id, record]));
   return [...rows].map(([first, record]) => canonical.get(first) ?? record);
 }
 
@@ -132,10 +133,10 @@ export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name">[]): st
 export type Belonging = { parent: WholeOpportunity | undefined; parts: WholeOpportunity[]; total: number };
 
 /** The record that a record belongs to, and those that belong to it. */
-export async function readBelonging(sql: Reading, { id, relationships }: WholeOpportunity): Promise<Belonging> {
+export async function readBelonging(sql: Reading, { id, relationships }: WholeOpportunity, now: EpochMs): Promise<Belonging> {
   const { parent_id } = relationships;
-  const [parent] = parent_id === null || parent_id === id ? [] : await readOpportunities(sql, [parent_id]);
+  const [parent] = parent_id === null || parent_id === id ? [] : await readOpportunities(sql, [parent_id], now);
   const ids = (await sql.all(partsOf, { parent_id: id, limit: RELATED_MAX })).map((part) => part.id).filter((part) => part !== id);
   const [counted] = ids.length < RELATED_MAX ? [] : await sql.all(countParts, { parent_id: id });
-  return { parent, parts: await readOpportunities(sql, ids), total: counted?.parts ?? ids.length };
+  return { parent, parts: await readOpportunities(sql, ids, now), total: counted?.parts ?? ids.length };
 }

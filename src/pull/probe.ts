@@ -103,7 +103,7 @@ export async function readSample(format: Format, files: ProbeSample["files"], no
   let [sampled, rejected] = [0, 0];
   let newest: string | null = null;
   const today = easternDate(now);
-  for await (const item of format.read(files.map(inputOf), { now, warn: () => undefined, incomplete: () => undefined })) {
+  for await (const item of format.read(files.map(inputOf), { warn: () => undefined, incomplete: () => undefined })) {
     sampled++;
     const [kind, row] = rowOf(item.raw);
     rows.set(kind, [...(rows.get(kind) ?? []), row]);

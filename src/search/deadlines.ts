@@ -4,12 +4,12 @@ import type { EpochMs } from "../text/instant.ts";
 import { countTwins, isShown } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
-export type Deadline = { id: string; closes_at: EpochMs };
+export type Deadline = { id: string; due_at: EpochMs };
 
 /** Deadlines, and how many more records of the same opportunities match. */
 type Deadlines = { deadlines: Deadline[]; twins: number };
 
-/** The opportunities that match and close at `since` or later and before `until`, the next one first; at most `limit`. */
+/** The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. */
 export function listDeadlines(
   { sqlite }: SearchFile,
   filter: Filter,
@@ -18,11 +18,11 @@ export function listDeadlines(
   { limit, allSources }: { limit: number; allSources: boolean },
 ): Deadlines {
   const { sql, values } = conditionOf(filter, now);
-  const matching = { sql: `closes_at >= ? and closes_at < ? and ${sql}`, values: [since, until, ...values] };
+  const matching = { sql: `due_at >= ? and due_at < ? and ${sql}`, values: [since, until, ...values] };
   const shown = allSources ? { sql: "true", values: [] } : isShown(matching);
   const deadlines = sqlite
     .query<Deadline, (string | number)[]>(
-      `select id, closes_at from records where ${matching.sql} and ${shown.sql} order by closes_at, id limit ?`,
+      `select id, due_at from records where ${matching.sql} and ${shown.sql} order by due_at, id limit ?`,
     )
     .all(...matching.values, ...shown.values, limit);
   return { deadlines, twins: allSources ? 0 : countTwins(sqlite, matching) };

@@ -17,10 +17,7 @@ type SortKey = { sql: string; isDescending?: boolean };
 const orders = {
   relevance: [{ sql: "rank" }, { sql: "updated_at", isDescending: true }],
   /** The next deadline first, then records without one, then the deadlines that have passed, the latest of them first. */
-  closes: [
-    { sql: "case when closes_at >= $now then 0 when closes_at is null then 1 else 2 end" },
-    { sql: "coalesce(abs(closes_at - $now), 0)" },
-  ],
+  closes: [{ sql: "case when due_at >= $now then 0 when due_at is null then 1 else 2 end" }, { sql: "coalesce(abs(due_at - $now), 0)" }],
   // Null is the smallest value, so it comes last.
   posted: [{ sql: "posted_at", isDescending: true }],
   updated: [{ sql: "updated_at", isDescending: true }],

@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../runtime/left-behind.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 7;
+const VERSION = 8;
 
 /** The number in the file's header: another table of agencies makes another index, too. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
@@ -24,16 +24,18 @@ const TABLES = `
 create table progress (
   only integer primary key check (only = 1),
   identity text not null, stored_at integer not null, id text not null,
-  is_checked integer not null
+  is_checked integer not null, judged_until integer not null
 );
 create table records (seq integer primary key, id text not null unique, stored_at integer not null, number text not null,
+  due_at integer, turns_at integer,
   canonical_id text, twin_of text, ${Object.keys(columns).join(", ")});
 create index records_by_number on records (number);
 create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;
 create index records_by_twin_of on records (twin_of, id) where twin_of is not null;
 create index records_by_updated_at on records (updated_at desc, id);
 create index records_by_agency_code on records (agency_code);
-create index records_by_closes_at on records (closes_at, status);
+create index records_by_due_at on records (due_at, status);
+create index records_by_turns_at on records (turns_at) where turns_at is not null;
 ${createTexts("prefix = '2 3'")};
 `;
 
@@ -103,7 +105,7 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
 export function createIndexTables(sqlite: Database, identity: string): void {
   for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
-  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0)").run(identity);
+  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, -8640000000000000)").run(identity);
 }
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */

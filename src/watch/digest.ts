@@ -1,8 +1,11 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
 import { entryInWords, statusInWords } from "../events/in-words.ts";
+import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
+import { undatedInWords } from "../opportunities/undated.ts";
 import { counted } from "../text/counted.ts";
 import { dateInWords } from "../text/date-in-words.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
@@ -26,22 +29,26 @@ const changeHeadings: Readonly<Record<string, string>> = {
   noise: "Changes without meaning",
 };
 
-export function digestOf({ type, data }: Message, zone: Zone): Digest {
+export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest {
+  const now = Date.parse(timestamp);
   const { events, counts, watch } = data;
   const changed = events.filter((item) => item.kind === "changed");
   const changedIds = new Set(changed.map(({ opportunity }) => opportunity.id));
-  const arrived = events.filter((item) => item.kind === "new");
+  const arrived = datedFirst(
+    events.filter((item) => item.kind === "new"),
+    now,
+  );
   const left = events.filter((item) => item.kind === "left");
   const gone = new Set([...left, ...changed.filter((item) => item.left)].map(({ opportunity }) => opportunity.id));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
   const countOf = (severity: string) => data.severities?.[severity] ?? bySeverity.get(severity)?.length ?? 0;
   const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): DigestSection => {
     const items = bySeverity.get(severity) ?? [];
-    const entries = changedEntries(items, zone, gone);
+    const entries = changedEntries(items, { zone, now }, gone);
     return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length };
   });
   const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number): DigestSection => {
-    const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, [], 1));
+    const entries = items.map(({ opportunity }) => entryOf(opportunity, { zone, now }, [], 1));
     return { heading, isUrgent: false, ofChanges: false, entries, more };
   };
   // Those that changed are shown above, with the change that made them leave.
@@ -71,26 +78,40 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
 }
 
+/** In which zone dates are shown, and when the message was made. */
+type Shown = { zone: Zone; now: EpochMs };
+
+/** Those with a due date first: an opportunity without one stays open, maybe for ever. */
+function datedFirst<Item extends MessageItem>(items: readonly Item[], now: EpochMs): Item[] {
+  const isDated = ({ opportunity }: Item) => dueDateOf(opportunity.dates, now) !== null;
+  return [...items.filter(isDated), ...items.filter((item) => !isDated(item))];
+}
+
 /** One entry for each opportunity, with all its changes of the section. */
-function changedEntries(items: readonly Extract<MessageItem, { kind: "changed" }>[], zone: Zone, gone: ReadonlySet<string>): DigestEntry[] {
+function changedEntries(
+  items: readonly Extract<MessageItem, { kind: "changed" }>[],
+  shown: Shown,
+  gone: ReadonlySet<string>,
+): DigestEntry[] {
   const byOpportunity = [...Map.groupBy(items, ({ opportunity }) => opportunity.id).values()];
   return byOpportunity.flatMap((ofOne) => {
     const [first] = ofOne;
     if (first === undefined) return [];
-    const changes = ofOne.flatMap((item) => entryInWords(item, zone).map(oneLine));
-    const entry = entryOf(first.opportunity, zone, changes, ofOne.length);
+    const changes = ofOne.flatMap((item) => entryInWords(item, shown.zone).map(oneLine));
+    const entry = entryOf(first.opportunity, shown, changes, ofOne.length);
     return [gone.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
   });
 }
 
-function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number): DigestEntry {
+function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number): DigestEntry {
   const { number, title, organization, status, dates, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
+  const due = dueDateOf(dates, now);
   const facts = [
     sub_agency ?? agency,
     number,
     statusInWords(status),
-    dates.closes_at === null ? null : `closes ${dateInWords(dates.closes_at, zone)}`,
+    due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
     alsoAtInWords(also_at),
   ].filter((fact) => fact !== null);
   return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };

@@ -39,7 +39,7 @@ export async function matchesAtEnd(
   now: EpochMs,
 ): Promise<{ matching: string[]; position: FeedPosition }> {
   for (let position = await latestPosition(catalog); ; ) {
-    await catchUp(catalog, index);
+    await catchUp(catalog, index, undefined, now);
     const matching = await matchingIds(catalog, index, definition, now);
     const end = await latestPosition(catalog);
     if (end?.id === position?.id) return { matching, position };

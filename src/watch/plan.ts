@@ -88,7 +88,7 @@ async function collectPage(
   /** Adds the opportunities of the first of these ids. Returns those ids. */
   const addFirst = async (ids: readonly string[], item: (row: Row) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
-    const found = await readItems(catalog, first);
+    const found = await readItems(catalog, first, now);
     const next = found[page.add(found.map(item))];
     return next === undefined ? first : first.slice(0, first.indexOf(next.opportunity.id));
   };
@@ -155,8 +155,8 @@ async function collectDigest({ catalog, watch, position, matching, groupsOf, now
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
-    ...(await readItems(catalog, joining.slice(-DIGEST_MAX).reverse())).map(newItem),
-    ...(await readItems(catalog, others)).map(leftItem),
+    ...(await readItems(catalog, joining.slice(-DIGEST_MAX).reverse(), now)).map(newItem),
+    ...(await readItems(catalog, others, now)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
   return { counts, severities: counted, items, joining, leaving, feed, oldestAt };
@@ -197,8 +197,8 @@ function leftItem({ opportunity, twins }: Row): MessageItem {
 /** A row, and the other records of the opportunity. */
 type Row = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
 
-async function readItems(catalog: CatalogDb, ids: readonly string[]): Promise<Row[]> {
-  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<Row[]> {
+  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   return opportunities.map((opportunity) => ({ opportunity, twins: twins.get(opportunity.id) ?? [] }));
 }
 

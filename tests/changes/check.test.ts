@@ -145,7 +145,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     [
       "a status turn at the wrong instant",
       statements(`update opportunities set due_at = due_at - 1 where seq = ${N1}`),
-      "its status turn is due when its status does not change",
+      "its turn is due at an instant that changes nothing",
     ],
     [
       "a status turn of a stated status",

@@ -5,7 +5,7 @@ import { type CsvRow, csvRows } from "../../src/import/readers/csv-rows.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
-import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
+import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
@@ -24,7 +24,7 @@ async function rowsOf(csv: string): Promise<CsvRow[]> {
   return Array.fromAsync(csvRows(bytes, ["id", "title"]), ({ row }) => row);
 }
 
-const exported = (...args: string[]) => fundfeed(["export", ...args, "--data", data]);
+const exported = (...args: string[]) => fundfeed(["export", ...args, "--data", data], {}, () => NOON);
 
 test.each<[string[], object]>([
   [["--status", "open,closing_soon"], { status: ["open", "closing_soon"] }],
@@ -33,7 +33,7 @@ test.each<[string[], object]>([
   [["--min-amount", "1000000"], { min_amount: "1000000" }],
 ])("fundfeed export %p has the records that match, as NDJSON and as CSV", async (args, json) => {
   const filter: Filter = readFilter(json, "the filter");
-  const expected = all.filter((opportunity) => matches(filter, opportunity, Date.now())).map(({ id }) => id);
+  const expected = all.filter((opportunity) => matches(filter, opportunity, NOON)).map(({ id }) => id);
   expect(expected.length).toBeGreaterThan(0);
   const lines = (await exported(...args)).out.trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line).id)).toEqual(expected);

@@ -34,8 +34,8 @@ test("has the facts, each once, and the history in front of the texts", async ()
   expect(head?.replaceAll(/\(in [^)]*\)/g, "(in …)").replace(/[0-9a-f-]{36}/, "…")).toBe(
     [
       "status       open",
-      "due          Feb 12, 2036, 11:59 PM ET (in …)",
-      "responses    Jan 5, 2036, 5:00 PM ET (in …)",
+      "due          Jan 5, 2036, 5:00 PM ET (in …)",
+      "closes       Feb 12, 2036, 11:59 PM ET (in …)",
       "posted       Feb 1, 2026",
       "number       A-1",
       "program      GRANT",

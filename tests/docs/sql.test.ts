@@ -26,7 +26,7 @@ let sqlite: Database;
 
 beforeAll(async () => {
   const path = join(aDirectory(), "opportunities.sqlite");
-  await fundfeed(["export", "--format", "sqlite", path, "--data", await aDirectoryOfTheDemo()]);
+  await fundfeed(["export", "--format", "sqlite", path, "--data", await aDirectoryOfTheDemo()], {}, () => Date.parse(TODAY));
   sqlite = new Database(path, { readonly: true });
   if (process.env.UPDATE_DOCS === "1")
     writeFileSync(

@@ -17,6 +17,7 @@ import {
   windowOrders,
 } from "../../src/events/feed.ts";
 import { type Filter, matches } from "../../src/filter/filter.ts";
+import { dueDateOf, shownAt } from "../../src/opportunities/clock.ts";
 import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -72,20 +73,24 @@ async function step({ db, clock, take, takeEvents }: TestCatalog, random: Random
   else await take(records);
 }
 
-async function allRows(db: CatalogDb): Promise<FeedEntry[]> {
+async function allRows(db: CatalogDb, now: number): Promise<FeedEntry[]> {
   const rows = await db.all(
-    rawSql<{ seq: number; event: Uint8Array; document: Uint8Array; sidecar: Uint8Array }>(
-      `select events.seq, events.document as event, opportunities.document, sidecar
+    rawSql<{ seq: number; event: Uint8Array } & Parameters<typeof shownAt>[0]>(
+      `select events.seq, events.document as event, opportunities.document, sidecar, status_basis, due_at
        from events join opportunities on opportunities.seq = opportunity_seq order by events.seq`,
     ),
   );
-  return rows.map(({ seq, event, ...stored }) => ({
-    seq,
-    event: JSON.parse(Buffer.from(event).toString()),
-    opportunity: wholeOpportunity(stored),
-    twins: [],
-    at: null,
-  }));
+  return rows.map(({ seq, event, ...stored }) => {
+    const opportunity = wholeOpportunity(shownAt({ ...stored, due_at: stored.due_at && Number(stored.due_at) }, now));
+    return {
+      seq,
+      event: JSON.parse(Buffer.from(event).toString()),
+      opportunity,
+      due: dueDateOf(opportunity.dates, now),
+      twins: [],
+      at: null,
+    };
+  });
 }
 
 function aFeedFilter(random: Random, lastInstant: number): FeedFilter {
@@ -150,7 +155,7 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
         reader.position = position;
       }
     }
-    const rows = await allRows(db);
+    const rows = await allRows(db, catalog.clock.now);
     expect(rows.length).toBeGreaterThan(1000); // More than one call examines.
     for (const { filter, position, seen } of readers) {
       const rest = await readAll(

@@ -58,7 +58,7 @@ function customValue<T>({ customFields }: Exported, name: string): T {
 }
 
 async function exported(data: string, ...args: string[]): Promise<Exported[]> {
-  const { code, out, err } = await fundfeed(["export", "--format", "commongrants", ...args, "--data", data]);
+  const { code, out, err } = await fundfeed(["export", "--format", "commongrants", ...args, "--data", data], {}, () => NOON);
   expect([code, err]).toEqual([0, ""]);
   return out === ""
     ? []

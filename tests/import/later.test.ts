@@ -3,19 +3,24 @@ import { afterAll, expect, test } from "bun:test";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
+import { exportLines } from "../../src/export/records.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { records } from "../../src/import/formats/records.ts";
 import { importFiles } from "../../src/import/run.ts";
+import type { Opportunity } from "../../src/opportunities/opportunity.ts";
+import { readOpportunities } from "../../src/opportunities/records.ts";
 import { formatInstant } from "../../src/text/instant.ts";
-import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, exportOf, NOON } from "../support/imports.ts";
+import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, eventsOf, exportOf, NOON } from "../support/imports.ts";
+import { realPath } from "../support/real-data.ts";
 
 afterAll(dropScratch);
 
-/** The newest file of each format, and rows of SAM.gov. Not SBIR.gov's: its `response_at` is the next due date on the day of the import. */
+/** The newest file of each format, rows of SAM.gov, and SBIR.gov's API, which lists due dates. */
 const files = [
   ...new Map(sample.map((each) => [each.format, each])).values(),
   ...sample.filter(({ format }) => format === "sam-gov").slice(0, 1),
-].filter(({ format }) => format !== "sbir-gov");
+  { format: "sbir-gov", file: realPath("sbir-gov/solicitations-20250912.json"), asOf: "2025-09-12T12:00:00Z" },
+];
 
 test.each(files)("$format: an import makes the status turns that refresh makes, and no other change", async (file) => {
   const format = formats.find(({ name }) => name === file.format);
@@ -90,4 +95,65 @@ test("a new import of the same file states what a catalog holds that turned its 
     await late.takeFiles([file.file], { format });
     expect(await statuses(late)).toEqual(await statuses(early));
   }
+});
+
+test("due dates move on once each, by the clock alone; any import that lists them changes nothing, on any day and in any order", async () => {
+  const file = realPath("sbir-gov/solicitations-20250912.json");
+  const format = formats.find(({ name }) => name === "sbir-gov");
+  if (format === undefined) throw new Error("There is no format sbir-gov");
+  const { db, clock, takeFiles } = await aCatalog();
+  clock.now = Date.parse("2025-09-20T12:00:00Z");
+  await takeFiles([file], { format });
+  const find = async () => (await documentsOf(db)).find(({ source }) => source.opportunity_id === "PAR-24-066") as unknown as Opportunity;
+  const seen = [(await find()).dates.response_at];
+  for (const day of ["2025-09-24", "2025-12-01", "2026-02-01", "2026-05-28", "2026-09-23", "2026-09-24", "2027-02-01"]) {
+    clock.now = Date.parse(`${day}T12:00:00Z`);
+    expect(await takeFiles([file], { format })).toMatchObject({ added: 0, changed: 0, events: 0 });
+    seen.push((await find()).dates.response_at);
+  }
+  expect(seen.map((date) => date?.slice(0, 10))).toEqual([
+    "2025-09-23",
+    "2026-01-24",
+    "2026-01-24",
+    "2026-05-27",
+    "2026-09-23",
+    "2026-09-23",
+    "2026-09-23",
+    "2026-09-23",
+  ]);
+  const { id, status, dates } = await find();
+  expect([status, dates.closes_at]).toEqual(["closed", "2026-09-23T23:59:59-04:00"]);
+  const { events } = JSON.parse(`{"events":[${(await eventsOf(db, "PAR-24-066")).map((each) => JSON.stringify(each)).join()}]}`);
+  expect(events.slice(1).map(({ type, severity }: { type: string; severity: string }) => `${type} ${severity}`)).toEqual([
+    ...["date_changed", "date_changed", "date_changed", "status_changed", "status_changed"].map((type) => `${type} informational`),
+  ]);
+  expect(await checkCatalog(db)).toEqual([]);
+  expect(id).not.toBe("");
+});
+
+test("a reader sees what the clock is due to change, and an export of it is restored as it was stored", async () => {
+  const { db, clock, take } = await aCatalog();
+  const due_dates = [20, 40].map((days) => ({ at: formatInstant(NOON + days * DAY) }));
+  const dates = { closes_at: formatInstant(NOON + 40 * DAY) };
+  await take([{ source: { code: "A", opportunity_id: "N1" }, title: "One", dates, due_dates }]);
+  const [{ id } = { id: "" }] = await documentsOf(db);
+  const shown = async (days: number) =>
+    (await readOpportunities(db, [id], NOON + days * DAY)).map(({ status, dates }) => [status, dates.response_at]);
+  expect([await shown(0), await shown(21), await shown(30), await shown(41)].flat()).toEqual([
+    ["open", formatInstant(NOON + 20 * DAY)],
+    ["open", formatInstant(NOON + 40 * DAY)],
+    ["closing_soon", formatInstant(NOON + 40 * DAY)],
+    ["closed", formatInstant(NOON + 40 * DAY)],
+  ]);
+  const lines: string[] = [];
+  await exportLines(db, { now: NOON + 41 * DAY }, (line) => lines.push(line));
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    status: "closed",
+    as_stored: { status: "open", response_at: formatInstant(NOON + 20 * DAY) },
+  });
+  const restored = await aCatalog();
+  restored.clock.now = clock.now = NOON + 41 * DAY;
+  await restored.take(lines.join("\n"));
+  expect(await documentsOf(restored.db)).toEqual(await documentsOf(db));
+  expect(await turnStatuses(restored.db, clock.now)).toEqual({ changed: 1, events: 2 });
 });

@@ -328,7 +328,8 @@ describe("a topic of SBIR.gov that the API and the CSV have", () => {
       const topic = content.find(({ source }) => source.opportunity_id === "PAR-24-066");
       expect(topic).toMatchObject({
         program: { solicitation_id: "PAR-24-066" },
-        dates: { closes_at: "2027-01-08T23:59:59-05:00", response_at: "2025-09-23T23:59:59-04:00" },
+        dates: { closes_at: "2026-09-23T23:59:59-04:00", response_at: "2025-09-23T23:59:59-04:00" },
+        expires_at: "2027-01-08T23:59:59-05:00",
       });
       expect(String(topic?.description)).toHaveLength(8912); // The API cuts it off after 6,000.
       // The upstream contradicts itself about three of them: their numbers, or a letter of the title.

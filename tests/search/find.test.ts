@@ -5,7 +5,9 @@ import { applicantKinds } from "../../src/filter/applicants.ts";
 import { type FieldName, type Filter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { nameOfPlace, placeCodes } from "../../src/filter/places.ts";
 import { textsOf } from "../../src/filter/texts.ts";
+import { dueDateOf } from "../../src/opportunities/clock.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { find, findByNumber, MATCH_BEGIN, MATCH_END, type SearchRequest, type Sort, sorts, whichMayMatch } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
@@ -22,10 +24,14 @@ let all: WholeOpportunity[];
 let index: SearchFile;
 
 beforeAll(async () => {
-  const { db, all: documents } = await aCatalogOfAll();
-  all = documents;
+  const { db, all: stored } = await aCatalogOfAll();
+  all = await readOpportunities(
+    db,
+    stored.map(({ id }) => id),
+    NOW,
+  );
   index = openSearchFile(aDirectory());
-  await catchUp(db, index);
+  await catchUp(db, index, undefined, NOW);
 });
 afterAll(() => {
   index.close();
@@ -276,7 +282,9 @@ describe("sorting", () => {
   };
 
   test("by closes has the next deadline first, then those without one, then the past ones", () => {
-    const due = sorted("closes").map(({ dates }) => (dates.closes_at === null ? null : Date.parse(dates.closes_at)));
+    const due = sorted("closes")
+      .map(({ dates }) => dueDateOf(dates, NOW))
+      .map((date) => (date === null ? null : Date.parse(date)));
     const [coming, none] = [due.filter((ms) => ms !== null && ms >= NOW), due.filter((ms) => ms === null)] as [number[], null[]];
     const past = due.filter((ms) => ms !== null && ms < NOW) as number[];
     expect(due).toEqual([...coming.toSorted((a, b) => a - b), ...none, ...past.toSorted((a, b) => b - a)]);

@@ -21,7 +21,7 @@ function contentsOf(directory: string): unknown {
   const records = sqlite
     .query("select records.*, texts.*, null as seq from records join texts on texts.rowid = seq order by records.id")
     .all();
-  const progress = sqlite.query("select * from progress").all();
+  const progress = sqlite.query("select identity, stored_at, id, is_checked from progress").all();
   sqlite.close();
   return { records, progress };
 }

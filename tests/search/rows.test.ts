@@ -120,17 +120,17 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     const { db, store } = await indexed();
     const part = (n: number) => named(`P${n}`, null, { relationships: { parent_id: idOf("C") } });
     await store(named("C", null), named("A", "C"), named("B", "C"), ...Array.from({ length: 23 }, (_, n) => part(n)));
-    const twins = await readTwins(db, [idOf("A"), idOf("C"), idOf("P1")]);
+    const twins = await readTwins(db, [idOf("A"), idOf("C"), idOf("P1")], NOON);
     const names = [...twins].map(([id, records]) => [id, records.map(({ source }) => source.opportunity_id)]);
     const others = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
     expect(names).toEqual([
       [idOf("A"), ["C", "B"]],
       [idOf("C"), others],
     ]);
-    const [whole] = (await readTwins(db, [idOf("A")])).get(idOf("A")) ?? [];
-    const belonging = whole && (await readBelonging(db, whole));
+    const [whole] = (await readTwins(db, [idOf("A")], NOON)).get(idOf("A")) ?? [];
+    const belonging = whole && (await readBelonging(db, whole, NOON));
     expect([belonging?.parts.length, belonging?.total, belonging?.parent]).toEqual([20, 23, undefined]);
     const [first] = belonging?.parts ?? [];
-    expect(first && (await readBelonging(db, first))).toMatchObject({ parent: { id: idOf("C") }, parts: [], total: 0 });
+    expect(first && (await readBelonging(db, first, NOON))).toMatchObject({ parent: { id: idOf("C") }, parts: [], total: 0 });
   });
 });

@@ -6,7 +6,7 @@ import type { Machine } from "../../src/runtime/machine.ts";
 export type CommandResult = { code: number; out: string; err: string };
 
 /** Runs `fundfeed` with these arguments and nothing but `env` as its environment. A command that serves is stopped once it listens. */
-export async function fundfeed(args: readonly string[], env: Record<string, string> = {}): Promise<CommandResult> {
+export async function fundfeed(args: readonly string[], env: Record<string, string> = {}, now = Date.now): Promise<CommandResult> {
   const out: string[] = [];
   const err: string[] = [];
   let stop = () => {};
@@ -21,7 +21,7 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   const onStopSignal = (handle: () => void) => {
     stop = handle;
   };
-  const code = await runCommandLine(args, { ...machine, onStopSignal });
+  const code = await runCommandLine(args, { ...machine, now, onStopSignal });
   return { code, out: out.join(""), err: err.join("") };
 }
 

@@ -36,11 +36,11 @@ export async function bytesOf(input: Input): Promise<Buffer> {
 }
 
 /** What a first import reads from files: items, drafts, the draft kept of each lineage, the reasons of rejections, and warnings. */
-export async function readFormat(format: Format, inputs: readonly Input[], now = "2026-04-25T12:00:00Z") {
+export async function readFormat(format: Format, inputs: readonly Input[]) {
   const warnings = new Set<string>();
   const warn = (message: string) => void warnings.add(message);
   const items: Exclude<Item, LazyItem | VersionItem>[] = [];
-  for await (const item of format.read(inputs, { now: Date.parse(now), warn, incomplete: warn })) {
+  for await (const item of format.read(inputs, { warn, incomplete: warn })) {
     if (item.kind === "lazy") items.push({ ...item, kind: "record", record: item.read() });
     else items.push(item.kind === "version" ? { ...item, ...item.read() } : item);
   }

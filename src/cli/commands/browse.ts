@@ -42,7 +42,7 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
     try {
       // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
       await withCatalog(cli, options, (catalog) =>
-        useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress("")),
+        useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress(""), machine.now()),
       );
       const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
       if (!isLoopback(listener.address)) log.notice(machine.now(), NETWORK_WARNING);

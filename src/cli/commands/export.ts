@@ -56,7 +56,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const isFiltered = Object.keys(others).length > 0;
       const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
-      const selection = { codes: source, isIncluded };
+      const selection = { codes: source, isIncluded, now };
       if (format !== "sqlite") await printAll(cli, db, { ...options, format }, selection);
       else await writeFile(cli, db, options, file ?? "", selection, filter);
     });

@@ -10,6 +10,7 @@ import { BadCursor } from "../../search/cursor.ts";
 import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
@@ -66,7 +67,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
       const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
         const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after, allSources }, now));
-        return { ...page, found: await resultsOf(catalog, found) };
+        return { ...page, found: await resultsOf(catalog, found, now) };
       });
       const freshness = await readFreshness(catalog, now);
       tellFilters(cli, filter, page.total);
@@ -85,10 +86,14 @@ function withCursor(finding: CliCommand, search: () => FoundPage): FoundPage {
   }
 }
 
-async function resultsOf(catalog: CatalogDb, found: readonly { id: string; snippet: string | null }[]): Promise<FoundResult[]> {
+async function resultsOf(
+  catalog: CatalogDb,
+  found: readonly { id: string; snippet: string | null }[],
+  now: EpochMs,
+): Promise<FoundResult[]> {
   const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
   const ids = found.map(({ id }) => id);
-  const [opportunities, twins] = [await readOpportunities(catalog, ids), await readTwins(catalog, ids)];
+  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   return opportunities.map((opportunity) => {
     const { id } = opportunity;
     return { opportunity, snippet: snippets.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
@@ -137,7 +142,7 @@ function print({ machine }: Cli, format: Format, { filter, total, twins, next, r
           foundCsvHeader +
           results.map(({ opportunity, alsoAt }) => foundCsvLine(opportunity, alsoAt)).join(""),
       );
-    if (format === "md") machine.printLine(markdownTable(results));
+    if (format === "md") machine.printLine(markdownTable(results, machine.now()));
     for (const line of foot) machine.printError(line);
   }
 }

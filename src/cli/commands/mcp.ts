@@ -72,14 +72,14 @@ function databasesOf(cli: Cli, options: SearchOptions): LocalData {
   return {
     place: locationName(options),
     withCatalog: (work) => withCatalog(cli, options, work),
-    withIndex: (catalog, { signal, progress }, work) => {
+    withIndex: (catalog, { signal, progress, now }, work) => {
       const index = kept.current();
       const report = async (done: number, total: number) => {
         progress(done, total, "indexing");
         await nextTurn(); // SQLite gives no turn to other work: cancellations, signals, and the progress that is to be written.
         signal.throwIfAborted(); // What was indexed so far is kept.
       };
-      return useIndex(index, catalog, report, () => work(index));
+      return useIndex(index, catalog, report, () => work(index), now);
     },
     close: async () => kept.close(),
   };

@@ -5,9 +5,11 @@ import { type DatedAttachment, datedAttachments } from "../../events/attachments
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
+import { dueDateOf } from "../../opportunities/clock.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../../opportunities/records.ts";
 import { alsoAt, type Belonging, readBelonging, readRows, readTwins } from "../../opportunities/related.ts";
+import { undatedInWords } from "../../opportunities/undated.ts";
 import { findByNumber } from "../../search/find.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
@@ -46,8 +48,8 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       if (opportunities.length > 1) throw new Failure(severalOf(text, opportunities));
       const { id } = opportunity;
       const history = await readHistory(catalog, id);
-      const twins = (await readTwins(catalog, [id])).get(id) ?? [];
-      const belonging = await readBelonging(catalog, opportunity);
+      const twins = (await readTwins(catalog, [id], cli.machine.now())).get(id) ?? [];
+      const belonging = await readBelonging(catalog, opportunity, cli.machine.now());
       const { attachments } = opportunity.sidecar;
       const json = {
         ...opportunity,
@@ -64,11 +66,12 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
 
 /** By the catalog alone if it has the id. Only a number needs the search index. Of records of one opportunity, the canonical one. */
 async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
-  const byId = await readOpportunities(catalog, [text.toLowerCase()]);
+  const byId = await readOpportunities(catalog, [text.toLowerCase()], cli.machine.now());
   if (byId.length > 0) return byId;
   const ids = await idsOfUpstreamId(catalog, text);
   const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
-  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED)));
+  const now = cli.machine.now();
+  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED), now), now);
 }
 
 function severalOf(text: string, opportunities: readonly WholeOpportunity[]): string {
@@ -104,14 +107,17 @@ type Related = Belonging & { twins: readonly WholeOpportunity[] };
 function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now: EpochMs): [label: string, value: string | null][] {
   const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
     opportunity;
+  const due = dueDateOf(dates, now);
   const number = numberOf(opportunity);
   const solicitationId = program.solicitation_id?.trim() === number ? null : program.solicitation_id;
   const solicitationTitle = program.solicitation_title === title ? null : program.solicitation_title;
   const inForce = statusInWords(status);
   return [
     ["status", status_display === null || isSame(status_display, inForce) ? inForce : `${inForce} (${status_display})`],
-    ["due", dates.closes_at === null ? null : dueInWords(dates.closes_at, now)],
-    ["responses", dates.response_at === null || dates.response_at === dates.closes_at ? null : dueInWords(dates.response_at, now)],
+    ["due", due === null ? undatedInWords(opportunity) : dueInWords(due, now)],
+    ["due dates", sidecar.due_dates.length < 2 ? null : sidecar.due_dates.map((each) => dueDateInWords(each, now)).join("\n")],
+    ["closes", dates.closes_at === null || dates.closes_at === due ? null : dueInWords(dates.closes_at, now)],
+    ["expires", sidecar.expires_at === null ? null : dateInWords(sidecar.expires_at)],
     ["opens", dates.opens_at === null ? null : dateInWords(dates.opens_at)],
     ["posted", dates.posted_at === null ? null : dateInWords(dates.posted_at)],
     ["number", number],
@@ -153,6 +159,12 @@ function partLines({ parts, total }: Related): string[] {
 function dueInWords(at: string, now: EpochMs): string {
   const ms = parseStoredMs(at);
   return ms === undefined ? at : `${timeInWords(at)} (${relativeTime(ms, now)})`;
+}
+
+/** "Jan 5, 2026: Step-1 (passed)" */
+function dueDateInWords({ at, words }: WholeOpportunity["sidecar"]["due_dates"][number], now: EpochMs): string {
+  const isPast = (parseStoredMs(at) ?? now) < now;
+  return `${dateInWords(at)}${words === null ? "" : `: ${words}`}${isPast ? " (passed)" : ""}`;
 }
 
 function isSame(one: string, other: string): boolean {

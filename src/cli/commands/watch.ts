@@ -85,7 +85,7 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
         (index) => matchingIds(catalog, index, watch.definition, machine.now()),
         stop,
       );
-      const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse());
+      const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
       const message = testMessage(watch, sample, machine);
       await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
       return watch.definition.receiver;

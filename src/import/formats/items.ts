@@ -1,9 +1,10 @@
 /** What the formats share: from the objects in their files to items, and from the upstream's texts to fields. */
-import { parseInstantMs } from "../../text/instant.ts";
+import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
 import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
 import { naming } from "../readers/input.ts";
+import type { Draft } from "../record.ts";
 
 /** An element of a file, or why it is none. `line` counts from 1. A row of a CSV file has its text. */
 export type FoundElement<Raw = JsonObject> =
@@ -90,12 +91,8 @@ export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text !== "");
 }
 
-/**
- * Of several due dates, the one that is next at `now`, and the last. The last one closes the record: the next one would, and the next import
- * would open it again.
- */
-export function dueDates(dates: readonly (string | null)[], now: number): { next: string | null; last: string | null } {
-  const due = dates.filter((date) => date !== null).sort();
-  const last = due.at(-1) ?? null;
-  return { next: due.find((instant) => (parseInstantMs(instant) ?? 0) >= now) ?? last, last };
+/** The due dates that an upstream lists, each once and in its order. The last one closes the record; the clock chooses the next one (D-37). */
+export function dueDates(dates: readonly (string | null)[]): { due_dates: NonNullable<Draft["due_dates"]>; closes_at: string | null } {
+  const due_dates = [...new Set(dates.filter((date) => date !== null))].map((at) => ({ at }));
+  return { due_dates, closes_at: lastDueDate(due_dates) };
 }

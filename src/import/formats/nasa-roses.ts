@@ -4,6 +4,7 @@
  */
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
+import { MONTHS } from "../../text/instant.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
@@ -151,7 +152,7 @@ function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatCon
       solicitation_title: `ROSES-${year}`,
       contract_class: "NASA Research Announcement",
     },
-    dates: { closes_at: dueDate(row.due, context), response_at: dueDate(row.step1, context) },
+    ...deadlinesOf(row, note, context),
     eligibility: { requirements: requirementsOf(row) },
   };
 }
@@ -173,6 +174,27 @@ function statusOf(due: string, { warn }: FormatContext): Pick<Draft, "status" | 
 
 const DATE = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/;
 
+/** The first due date, of a notice of intent or a first step, and that of the proposal: the cells hold the words with it. */
+function deadlinesOf({ appendix, step1, due }: Row, note: string | null, context: FormatContext): Pick<Draft, "dates" | "due_dates"> {
+  const anyTime = /^no due date/i.test(due) ? lastDayIn(note ?? "", context) : null;
+  if (/^no due date/i.test(due) && anyTime === null)
+    context.warn(`${appendix} has no due date, and no note says until when proposals may be submitted: the program stays open`);
+  const closes_at = anyTime ?? dueDate(due, context);
+  const first = dueDate(step1, context);
+  const due_dates = [
+    { at: first, words: wordsIn(step1) || "First due date" },
+    { at: closes_at, words: anyTime === null ? wordsIn(due) : "At any time" },
+  ].flatMap(({ at, words }) => (at === null ? [] : [{ at, words: words || null }]));
+  return closes_at === null ? { dates: { response_at: first } } : { dates: { closes_at }, due_dates };
+}
+
+/** "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026": the end of that day. */
+function lastDayIn(note: string, { warn }: FormatContext): string | null {
+  const [, month = "", day = "", year = ""] = /\bup to ([A-Z][a-z]{2})[a-z]* (\d{1,2}), (20\d\d)\b/.exec(note) ?? [];
+  const number = MONTHS.indexOf(month) + 1;
+  return number === 0 ? null : dateInstant(`${year}-${`${number}`.padStart(2, "0")}-${day.padStart(2, "0")}`, "23:59:59", warn);
+}
+
 function dueDate(cell: string, { warn }: FormatContext): string | null {
   const [, month = "", day = "", year = ""] = DATE.exec(cell) ?? [];
   return dateInstant(year && `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`, "23:59:59", warn);
@@ -180,11 +202,16 @@ function dueDate(cell: string, { warn }: FormatContext): string | null {
 
 /** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */
 function requirementsOf({ step1, due }: Row): string | null {
-  const [first, proposal] = [step1, due].map((cell) => /\(([^()]*)\)/.exec(cell)?.[1]?.trim() ?? "");
+  const [first, proposal] = [step1, due].map(wordsIn);
   const parts = [
     DATE.test(step1) && `First due date: ${first || "NOI or Step-1"}`,
     DATE.test(due) && proposal && `Proposal: ${proposal}`,
     /^follow link/i.test(due) && due,
   ];
   return parts.filter(Boolean).join("\n") || null;
+}
+
+/** The words in brackets below a date. */
+function wordsIn(cell: string): string {
+  return /\(([^()]*)\)/.exec(cell)?.[1]?.trim() ?? "";
 }

@@ -83,7 +83,7 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
   const awardTypes = splitList(text("Award Type"));
   const type = programType({ title, instruments: awardTypes.flatMap((word) => AWARD_TYPES[word]?.instrument ?? []) });
   const due = splitList(text("Next due date (Y-m-d)")).map((date) => dateInstant(date, "23:59:59", context.warn));
-  const { next: response_at, last: closes_at } = dueDates(due, context.now);
+  const { due_dates, closes_at } = dueDates(due);
   return {
     source: { code: SOURCE, opportunity_id: id, url: text("URL") || null },
     // The number finds the program, too, and so does each earlier one.
@@ -99,7 +99,8 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
       solicitation_title: title || null,
       contract_class: awardTypes.map((word) => labelOf(word, context)).join("; ") || null,
     },
-    dates: { posted_at: dateInstant(text("Posted date (Y-m-d)"), "00:00:00", context.warn), closes_at, response_at },
+    dates: { posted_at: dateInstant(text("Posted date (Y-m-d)"), "00:00:00", context.warn), closes_at },
+    due_dates,
     classifications: { keywords: distinct([text("Type")]) },
     eligibility: { requirements: text("Proposals accepted anytime") === "1" ? "Proposals accepted anytime" : null },
     attachments: distinct([text("Solicitation URL")]).map((url) => ({ name: "Solicitation", url })),

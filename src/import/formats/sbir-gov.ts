@@ -108,6 +108,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   const description = descriptionOf(topic);
   const opens = openingOf(topic.topic_open_date, context) ?? openingOf(solicitation.open_date, context);
   const status = statusOf(textOf(solicitation.current_status), opens, context);
+  const { closes, ...due } = deadlinesOf(solicitation, topic, context);
   const lineage = versionOf(solicitation, topic)?.id ?? lineageOf(solicitation, topic, title);
   return {
     source: { code: SOURCE, opportunity_id: idOf(solicitation, topic) || lineage, url: urlOf(solicitation, topic) },
@@ -130,21 +131,23 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
     dates: {
       posted_at: openingOf(solicitation.release_date, context),
       opens_at: opens,
-      ...deadlinesOf(solicitation, topic, context),
+      closes_at: closes,
+      response_at: closes,
     },
+    ...due,
     classifications: { keywords: program.toUpperCase() === "BOTH" ? ["STTR"] : [] },
     attachments: linkOf(solicitation.solicitation_agency_url),
   };
 }
 
-/** Keeps stored values that are more complete: the API truncates texts at 6,000 characters, and the export has only the last due date. */
-function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {} }: Draft): Draft {
+/** Keeps stored values that are more complete: the API truncates texts at 6,000 characters, and the export has no due dates. */
+function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {}, due_dates = [] }: Draft): Draft {
   const { closes_at = null } = draft.dates ?? {};
-  const isSilent = !("application_due_date" in solicitation) && closes_at !== null && closes_at === dates.closes_at;
+  const lacksDueDates = !("application_due_date" in solicitation) && due_dates.length > 0 && closes_at !== null;
   return {
     ...draft,
     ...(isBeginning(draft.description, description) ? { summary, description } : {}),
-    ...(isSilent ? { dates: { ...draft.dates, response_at: dates.response_at ?? closes_at } } : {}),
+    ...(lacksDueDates ? { dates: { ...draft.dates, closes_at: dates.closes_at ?? null }, expires_at: closes_at } : {}),
   };
 }
 
@@ -201,12 +204,12 @@ function statusOf(status: string, opens: string | null, context: FormatContext):
   return null;
 }
 
-/** A solicitation may have several due dates before it closes. */
+/** A solicitation may have several due dates before it expires. Nothing can be submitted between the last of them and that day. */
 function deadlinesOf(solicitation: JsonObject, topic: JsonObject, context: FormatContext) {
-  const due = [solicitation.application_due_date].flat().map((date) => closingOf(date, context));
-  const { next, last } = dueDates(due, context.now);
-  const closes = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context) ?? last;
-  return { closes_at: closes, response_at: next ?? closes };
+  const expires = closingOf(topic.topic_closed_date, context) ?? closingOf(solicitation.close_date, context);
+  if (!("application_due_date" in solicitation)) return { closes: expires }; // The export has only the day on which it expires.
+  const { due_dates, closes_at } = dueDates([solicitation.application_due_date].flat().map((date) => closingOf(date, context)));
+  return { closes: closes_at ?? expires, due_dates, expires_at: closes_at === null ? null : expires };
 }
 
 function descriptionOf(topic: JsonObject): string | null {

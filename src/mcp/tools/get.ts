@@ -106,7 +106,7 @@ function linesOf(opportunity: WholeOpportunity, now: EpochMs): string[] {
     ["Source", [source.code, source.url]],
   ];
   return [
-    `${quoted(title)}; ${quotedNumber(numberOf(opportunity))}; ${stateInWords({ ...opportunity, closes_at: dates.closes_at }, now)}; id ${id}`,
+    `${quoted(title)}; ${quotedNumber(numberOf(opportunity))}; ${stateInWords({ status: opportunity.status, ...dates }, now)}; id ${id}`,
     ...facts.flatMap(([label, texts]) => {
       const given = texts.filter((text) => text !== null && text !== "").slice(0, 10);
       return given.length === 0 ? [] : [`${label}: ${given.map((text) => quoted(text ?? "", LONG_LINE)).join(", ")}`];

@@ -12,7 +12,7 @@ afterAll(dropScratch);
 const FILE = "darpa/opportunity-20260905.json";
 const NOW = "2026-09-05T12:00:00Z";
 const feed = (...rows: object[]) => textInput(JSON.stringify(rows));
-const readReal = async () => readFormat(darpa, [await realInput(FILE)], NOW);
+const readReal = async () => readFormat(darpa, [await realInput(FILE)]);
 
 describe("the real feed", () => {
   test("20 rows are 10 opportunities: each has an empty row, which the full one replaces", async () => {

@@ -10,7 +10,6 @@ const SEARCH = "dod-dsip/raw_api_search_correct_format.json";
 const DETAILS = "dod-dsip/raw_api_details_response.json";
 const QUESTIONS = "dod-dsip/raw_api_qa_response.json";
 const ENRICHED = "dod-dsip/cli_enrich_complete.json.gz";
-const NOW = "2026-03-25T12:00:00Z";
 
 const realInputs = (names: readonly string[], directory = EXCERPTS) => Promise.all(names.map((name) => realInput(name, directory)));
 
@@ -27,7 +26,7 @@ const aTopic = (fields: object = {}) => ({
 const search = (...topics: object[]) => textInput(JSON.stringify({ total: topics.length, data: topics }), "search.json");
 
 async function draftOf(fields: object): Promise<Draft> {
-  const { drafts } = await readFormat(dsip, [search(aTopic(fields))], NOW);
+  const { drafts } = await readFormat(dsip, [search(aTopic(fields))]);
   return drafts[0] as Draft;
 }
 
@@ -36,7 +35,7 @@ type Kinds = Record<string, number>;
 /** Each file has that many topics of these kinds, and none is refused. */
 function testFiles(directory: string, files: readonly (readonly [name: string, topics: number, kinds: Kinds])[]): void {
   test.each(files)("%s: %d topics, none refused", async (name, topics, kinds) => {
-    const { kept, items, refused } = await readFormat(dsip, [await realInput(name, directory)], NOW);
+    const { kept, items, refused } = await readFormat(dsip, [await realInput(name, directory)]);
 
     expect(refused).toEqual([]);
     expect([items.length, kept.size]).toEqual([topics, topics]);
@@ -74,7 +73,7 @@ describe("real files", () => {
   testExport(EXCERPTS, 155, { "SBIR closed": 118, "SBIR null": 11, "STTR closed": 26 }, { false: 97, true: 58 });
 
   test("a topic of the search with its details and questions, field by field", async () => {
-    const { kept, refused, warnings } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
+    const { kept, refused, warnings } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]));
 
     expect(refused).toEqual([]);
     expect(warnings).toEqual(["the portal's search found 24 topics; these files contain 2 of them"]);
@@ -132,15 +131,15 @@ describe("real files", () => {
   });
 
   test("fields that no file has are left out, so that stored values stay", async () => {
-    const { kept, items } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW);
+    const { kept, items } = await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]));
     const draft = kept.get("A254-P050");
     expect(Object.keys(draft ?? {})).toEqual(["source", "title", "status", "organization", "program", "dates", "contacts", "attachments"]);
     expect(items.map((item) => item.kind === "record" && item.partial)).toEqual(["omits", "omits"]);
   });
 
   test("the enriched layout gives the same questions, keywords and dates of that topic", async () => {
-    const { kept } = await readFormat(dsip, [await realInput(ENRICHED)], NOW);
-    const ofPortal = (await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]), NOW)).kept.get("A254-049");
+    const { kept } = await readFormat(dsip, [await realInput(ENRICHED)]);
+    const ofPortal = (await readFormat(dsip, await realInputs([SEARCH, DETAILS, QUESTIONS]))).kept.get("A254-049");
 
     const { questions, classifications, dates, program } = kept.get("A254-049") ?? {};
     expect(questions).toEqual(ofPortal?.questions ?? []);
@@ -150,7 +149,7 @@ describe("real files", () => {
   });
 
   test("a topic of the export, field by field", async () => {
-    const { kept } = await readFormat(dsip, [await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz")], "2025-08-09T12:00:00Z");
+    const { kept } = await readFormat(dsip, [await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz")]);
 
     const draft = kept.get("SF254-01001");
     expect({ ...draft, summary: draft?.summary?.slice(0, 32), description: draft?.description?.slice(0, 51) }).toEqual({
@@ -183,7 +182,7 @@ describe("real files", () => {
   });
 
   test("details without their topic are rejected", async () => {
-    const { refused } = await readFormat(dsip, await realInputs([DETAILS, QUESTIONS]), NOW);
+    const { refused } = await readFormat(dsip, await realInputs([DETAILS, QUESTIONS]));
     expect(refused).toEqual(["no topic search response among the files has the topic 7051b2da4a1e4c52bd0e7daf80d514f7_86352"]);
   });
 

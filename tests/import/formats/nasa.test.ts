@@ -24,7 +24,7 @@ describe("the page of ROSES-2025", () => {
     expect([items.length, kept.size, refused, warnings]).toEqual([70, 70, [], []]);
     expect(
       countBy(kept.values(), ({ status, status_display, dates }) => status_display ?? status ?? (dates?.closes_at ? "dated" : "no date")),
-    ).toEqual({ dated: 43, "no date": 4, TBD: 2, "Not Solicited This Year": 14, "Not Solicited see C.2 and F.3": 1, "N/A": 6 });
+    ).toEqual({ dated: 46, "no date": 1, TBD: 2, "Not Solicited This Year": 14, "Not Solicited see C.2 and F.3": 1, "N/A": 6 });
   });
 
   test("a program, field by field", async () => {
@@ -40,7 +40,11 @@ describe("the page of ROSES-2025", () => {
       description: null,
       organization: { agency: "National Aeronautics and Space Administration" },
       program: { type: "BAA", solicitation_id: null, solicitation_title: "ROSES-2025", contract_class: "NASA Research Announcement" },
-      dates: { closes_at: "2025-12-16T23:59:59-05:00", response_at: "2025-08-19T23:59:59-04:00" },
+      dates: { closes_at: "2025-12-16T23:59:59-05:00" },
+      due_dates: [
+        { at: "2025-08-19T23:59:59-04:00", words: "Mandatory NOI" },
+        { at: "2025-12-16T23:59:59-05:00", words: null },
+      ],
       eligibility: { requirements: "First due date: Mandatory NOI" },
     });
   });
@@ -53,11 +57,13 @@ describe("the page of ROSES-2025", () => {
     ["D.3C", undefined, "2026-02-27", "the first of two programs of one appendix"],
     ["D.3C-xrism-general-observer-type-2", undefined, "2026-02-27", "the second one"],
     ["D.4", undefined, undefined, "TBD"],
-    ["A.4", undefined, undefined, "no due date"],
+    ["A.4", undefined, "2026-12-31", "at any time up to a day that a note names"],
+    ["A.10", undefined, "2026-08-31", "a note with a tag in its date"],
   ])("%s: %p and %p (%s)", async (appendix, first, proposal, _) => {
     const { kept } = await readReal();
-    const { dates } = kept.get(`ROSES-2025-${appendix}`) ?? {};
-    expect([dates?.response_at?.slice(0, 10), dates?.closes_at?.slice(0, 10)]).toEqual([first, proposal]);
+    const { dates, due_dates = [] } = kept.get(`ROSES-2025-${appendix}`) ?? {};
+    expect(due_dates.map(({ at }) => at.slice(0, 10))).toEqual([first, proposal].filter((date) => date !== undefined));
+    expect(dates?.closes_at?.slice(0, 10)).toBe(proposal);
   });
 
   test("a note says until when proposals are accepted", async () => {
@@ -65,6 +71,13 @@ describe("the page of ROSES-2025", () => {
     expect(kept.get("ROSES-2025-A.10")?.description).toStartWith(
       "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026. Proposers",
     );
+  });
+
+  test("a program without a due date and without a note that says until when is warned about, and stays open", async () => {
+    const page = await Bun.file(realPath(ROSES)).text();
+    const { kept, warnings } = await readFormat(nasaRoses, [textInput(page.replace("up to <b>November 12, 2026</b>", "for some time"))]);
+    expect(warnings).toEqual(["C.2 has no due date, and no note says until when proposals may be submitted: the program stays open"]);
+    expect(kept.get("ROSES-2025-C.2")?.dates).toEqual({ response_at: null });
   });
 
   test("importing it again changes nothing", async () => {

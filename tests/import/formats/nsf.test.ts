@@ -9,7 +9,6 @@ import { realPath, testReal } from "../../support/real-data.ts";
 afterAll(dropScratch);
 
 const FILE = "nsf/nsf_funding-20250717.csv";
-const NOW = "2025-07-17T12:00:00Z";
 
 const COLUMNS =
   'Title,Synopsis,"Award Type","Next due date (Y-m-d)","Proposals accepted anytime","Program ID","NSF/PD Num",Status,"Posted date (Y-m-d)",URL,Type,"Solicitation URL"';
@@ -23,7 +22,7 @@ function aFileOf(...rows: Record<string, string>[]) {
 
 describe("a real file", () => {
   test("90 rows are 89 opportunities: one program has the row of an older solicitation, too", async () => {
-    const { items, drafts, kept, refused, warnings } = await readFormat(nsf, [await realInput(FILE)], NOW);
+    const { items, drafts, kept, refused, warnings } = await readFormat(nsf, [await realInput(FILE)]);
 
     expect([items.length, drafts.length, kept.size, refused, warnings]).toEqual([90, 89, 89, [], []]);
     expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual({
@@ -36,13 +35,13 @@ describe("a real file", () => {
   });
 
   test("its Windows-1252 characters are read as such", async () => {
-    const { drafts } = await readFormat(nsf, [await realInput(FILE)], NOW);
+    const { drafts } = await readFormat(nsf, [await realInput(FILE)]);
     expect(JSON.stringify(drafts).match(/[\x80-\x9f]/g)).toBeNull();
     expect(JSON.stringify(drafts)).toContain("ted coordination of users’ requests");
   });
 
   test("a program, field by field", async () => {
-    const { kept } = await readFormat(nsf, [await realInput(FILE)], NOW);
+    const { kept } = await readFormat(nsf, [await realInput(FILE)]);
 
     const draft = kept.get("5295");
     expect({ ...draft, summary: draft?.summary?.slice(0, 40), description: draft?.description?.slice(0, 40) }).toEqual({
@@ -62,7 +61,8 @@ describe("a real file", () => {
         solicitation_title: "Materials Research Science and Engineering Centers (MRSEC)",
         contract_class: "Cooperative Agreement",
       },
-      dates: { posted_at: "2025-01-03T00:00:00-05:00", closes_at: "2025-11-24T23:59:59-05:00", response_at: "2025-11-24T23:59:59-05:00" },
+      dates: { posted_at: "2025-01-03T00:00:00-05:00", closes_at: "2025-11-24T23:59:59-05:00" },
+      due_dates: [{ at: "2025-11-24T23:59:59-05:00" }],
       classifications: { keywords: ["Program"] },
       eligibility: { requirements: null },
       attachments: [
@@ -75,7 +75,7 @@ describe("a real file", () => {
   });
 
   test("a Dear Colleague Letter is identified by its page, because it has no program", async () => {
-    const { kept } = await readFormat(nsf, [await realInput(FILE)], NOW);
+    const { kept } = await readFormat(nsf, [await realInput(FILE)]);
     const letters = [...kept.values()].filter(({ classifications }) => classifications?.keywords?.includes("Dear colleague letter"));
     expect(letters).toHaveLength(19);
     for (const { source } of letters) expect(source.opportunity_id).toBe(source.url ?? "");
@@ -106,7 +106,7 @@ describe("a real file", () => {
   });
 
   testReal("the whole file: 478 rows, 477 opportunities, none rejected", async (directory) => {
-    const { items, kept, refused, warnings } = await readFormat(nsf, [await realInput(FILE, directory)], NOW);
+    const { items, kept, refused, warnings } = await readFormat(nsf, [await realInput(FILE, directory)]);
     expect([items.length, kept.size, refused, warnings]).toEqual([478, 477, [], []]);
   });
 });
@@ -119,18 +119,18 @@ test("a new solicitation keeps the program, which both numbers find", async () =
 describe("due dates", () => {
   const row = { Title: "X", "Program ID": "1", Status: "Cleared" };
   test.each([
-    ["2025-09-16, 2025-09-16", "2025-09-16", "2025-09-16"],
-    ["2025-02-01, 2025-10-01, 2025-02-01, 2025-10-01", "2025-10-01", "2025-10-01"],
-    ["2025-08-01, 2025-10-01", "2025-08-01", "2025-10-01"],
-    ["2024-08-01", "2024-08-01", "2024-08-01"],
-    ["", undefined, undefined],
-  ])("%p: the next is %p, the last %p", async (dates, next, last) => {
-    const { drafts } = await readFormat(nsf, [aFileOf({ ...row, "Next due date (Y-m-d)": dates })], NOW);
-    expect([drafts[0]?.dates?.response_at?.slice(0, 10), drafts[0]?.dates?.closes_at?.slice(0, 10)]).toEqual([next, last]);
+    ["2025-09-16, 2025-09-16", ["2025-09-16"], "2025-09-16"],
+    ["2025-02-01, 2025-10-01, 2025-02-01, 2025-10-01", ["2025-02-01", "2025-10-01"], "2025-10-01"],
+    ["2025-10-01, 2025-08-01", ["2025-10-01", "2025-08-01"], "2025-10-01"],
+    ["", [], undefined],
+  ])("%p: all are %p, the last %p", async (dates, all, last) => {
+    const { drafts } = await readFormat(nsf, [aFileOf({ ...row, "Next due date (Y-m-d)": dates })]);
+    expect(drafts[0]?.due_dates?.map(({ at }) => at.slice(0, 10))).toEqual(all);
+    expect(drafts[0]?.dates?.closes_at?.slice(0, 10)).toEqual(last);
   });
 
   test("a date that does not exist is left out with a warning", async () => {
-    const { drafts, warnings } = await readFormat(nsf, [aFileOf({ ...row, "Next due date (Y-m-d)": "2025-02-31" })], NOW);
+    const { drafts, warnings } = await readFormat(nsf, [aFileOf({ ...row, "Next due date (Y-m-d)": "2025-02-31" })]);
     expect([drafts[0]?.dates?.closes_at, warnings]).toEqual([null, ['unreadable date "2025-02-31" is left out']]);
   });
 });

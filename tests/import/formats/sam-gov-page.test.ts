@@ -104,7 +104,7 @@ describe("real files", () => {
   });
 
   test("an amended notice, field by field", async () => {
-    const { drafts, items } = await readFormat(samGov, [await realInput(DETAIL)], "2026-09-22T12:00:00Z");
+    const { drafts, items } = await readFormat(samGov, [await realInput(DETAIL)]);
     expect({ ...drafts[0], summary: null, description: drafts[0]?.description?.slice(0, 40) }).toEqual({
       source: { code: "SAM_GOV", opportunity_id: PRESENT, url: `https://sam.gov/opp/${PRESENT}/view` },
       title: "Housekeeping Services – Fermilab",
@@ -349,7 +349,7 @@ test.each([
   [{ data2: { ...detail.data2, archive: { date: "2026-09-01" } } }, "archived"],
   [{ data2: { ...detail.data2, type: "a", award: { number: "1", amount: "350567.00", awardee: { name: "Acme" } } } }, "awarded"],
 ])("details with %j have the status %p", async (fields, status) => {
-  const { drafts } = await readFormat(samGov, [textInput(JSON.stringify({ ...detail, ...fields }))], "2026-09-22T12:00:00Z");
+  const { drafts } = await readFormat(samGov, [textInput(JSON.stringify({ ...detail, ...fields }))]);
   expect(drafts.map((draft) => statedAt(draft, "2026-09-22T12:00:00Z"))).toEqual([status]);
 });
 

@@ -35,8 +35,8 @@ const quoted = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"',
 const csv = (...rows: Record<string, string>[]) =>
   [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map(quoted).join("\n");
 
-async function draftOf(fields: Record<string, string>, now?: string): Promise<Draft> {
-  const { drafts } = await readFormat(samGov, [json(aRow(fields))], now);
+async function draftOf(fields: Record<string, string>): Promise<Draft> {
+  const { drafts } = await readFormat(samGov, [json(aRow(fields))]);
   return drafts[0] as Draft;
 }
 
@@ -51,7 +51,7 @@ type Day = readonly [name: string, now: string, notices: number, opportunities: 
 
 function testFiles(directory: string, files: readonly Day[]): void {
   test.each(files)("%s as of %s: %d notices of %d opportunities, none refused", async (name, now, notices, opportunities, statuses) => {
-    const { items, kept, refused } = await readFormat(samGov, [await realInput(name, directory)], now);
+    const { items, kept, refused } = await readFormat(samGov, [await realInput(name, directory)]);
 
     expect(refused).toEqual([]);
     expect(items).toHaveLength(notices);
@@ -102,7 +102,7 @@ describe("real files", () => {
   testDailyFiles(EXCERPTS, 859, { BAA: 7, CONTRACT: 485, CSO: 3, INDUSTRY_EVENT: 6, OTHER: 10, RFI: 31, RFP: 160, SBIR: 2 });
 
   test("a solicitation with its contacts, field by field", async () => {
-    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/records-20260309.json`)], "2026-03-09T12:00:00Z");
+    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/records-20260309.json`)]);
 
     const draft = kept.get("FA441826Q0021|FA4418|Solicitation");
     expect({ ...draft, summary: draft?.summary?.slice(0, 40), description: draft?.description?.slice(0, 40) }).toEqual({
@@ -149,7 +149,7 @@ describe("real files", () => {
   });
 
   test("an award notice, field by field", async () => {
-    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/wins-20260318.json`)], "2026-03-18T12:00:00Z");
+    const { kept } = await readFormat(samGov, [await realInput(`${DAILY}/wins-20260318.json`)]);
 
     const draft = kept.get("36C26126Q0192|36C261|Award Notice|36C10G18D007136C26126N0360");
     expect({ ...draft, summary: null, description: null }).toEqual({
@@ -199,7 +199,7 @@ describe("real files", () => {
   });
 
   test("a notice of the v2 API, field by field, and that the answer is only a part of what was found", async () => {
-    const { kept, warnings } = await readFormat(samGov, [await realInput("sam-gov/v2-search-20260202.json")], "2026-02-02T12:00:00Z");
+    const { kept, warnings } = await readFormat(samGov, [await realInput("sam-gov/v2-search-20260202.json")]);
 
     expect(warnings).toEqual(["the search found 9334 notices; these files contain 8 of them"]);
     expect(kept.get("EQ8PSCC250025|47PD51|Presolicitation")).toEqual({

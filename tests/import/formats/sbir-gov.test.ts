@@ -9,8 +9,6 @@ import { rawSql } from "../../support/sql.ts";
 
 afterAll(dropScratch);
 
-const NOW = "2025-09-14T12:00:00Z";
-
 /** A solicitation as the API answers it, told by what the test is about. */
 const aSolicitation = (fields: object = {}) => ({
   solicitation_title: "Omnibus",
@@ -23,18 +21,18 @@ const aSolicitation = (fields: object = {}) => ({
   ...fields,
 });
 
-async function draftOf(fields: object, now = NOW): Promise<Draft> {
-  const { drafts } = await readFormat(sbirGov, [textInput(JSON.stringify([aSolicitation(fields)]))], now);
+async function draftOf(fields: object): Promise<Draft> {
+  const { drafts } = await readFormat(sbirGov, [textInput(JSON.stringify([aSolicitation(fields)]))]);
   return drafts[0] as Draft;
 }
 
 describe("real files", () => {
   test.each([
-    ["sbir-gov/solicitations-20250912.json", "2025-09-12T12:00:00Z", 10, 10],
-    ["sbir-gov/solicitations-20250914.json", NOW, 15, 11], // One topic stands there five times.
-    ["sbir-gov/sbir-topics-20260617.csv", "2026-06-17T12:00:00Z", 21, 21],
-  ])("%s as of %s: %d topics, %d different, none refused", async (name, now, topics, different) => {
-    const { items, kept, refused, warnings } = await readFormat(sbirGov, [await realInput(name)], now);
+    ["sbir-gov/solicitations-20250912.json", 10, 10],
+    ["sbir-gov/solicitations-20250914.json", 15, 11], // One topic stands there five times.
+    ["sbir-gov/sbir-topics-20260617.csv", 21, 21],
+  ])("%s: %d topics, %d different, none refused", async (name, topics, different) => {
+    const { items, kept, refused, warnings } = await readFormat(sbirGov, [await realInput(name)]);
 
     expect([refused, warnings]).toEqual([[], []]);
     expect([items.length, kept.size]).toEqual([topics, different]);
@@ -42,7 +40,7 @@ describe("real files", () => {
   });
 
   test("a topic of the API, field by field", async () => {
-    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/solicitations-20250914.json")], NOW);
+    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/solicitations-20250914.json")]);
 
     const draft = kept.get("topics/11100");
     expect({ ...draft, summary: draft?.summary?.slice(0, 40), description: draft?.description?.slice(0, 40) }).toEqual({
@@ -65,16 +63,28 @@ describe("real files", () => {
       dates: {
         posted_at: "2024-06-20T00:00:00-04:00",
         opens_at: "2024-08-05T00:00:00-04:00",
-        closes_at: "2027-04-06T23:59:59-04:00",
-        response_at: "2026-01-05T23:59:59-05:00",
+        closes_at: "2027-04-05T23:59:59-04:00",
+        response_at: "2027-04-05T23:59:59-04:00",
       },
+      due_dates: [
+        "2024-09-05T23:59:59-04:00",
+        "2025-01-05T23:59:59-05:00",
+        "2025-04-05T23:59:59-04:00",
+        "2025-09-05T23:59:59-04:00",
+        "2026-01-05T23:59:59-05:00",
+        "2026-04-05T23:59:59-04:00",
+        "2026-09-05T23:59:59-04:00",
+        "2027-01-05T23:59:59-05:00",
+        "2027-04-05T23:59:59-04:00",
+      ].map((at) => ({ at })),
+      expires_at: "2027-04-06T23:59:59-04:00",
       classifications: { keywords: [] },
       attachments: [{ name: "Agency's announcement", url: "https://grants.nih.gov/grants/guide/pa-files/PAR-24-221.html" }],
     });
   });
 
   test("a topic of the CSV export, field by field", async () => {
-    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/sbir-topics-20260617.csv")], "2026-06-17T12:00:00Z");
+    const { kept } = await readFormat(sbirGov, [await realInput("sbir-gov/sbir-topics-20260617.csv")]);
 
     const draft = kept.get("DON26BZ03-NV059");
     expect({ ...draft, summary: null, description: draft?.description?.slice(0, 40) }).toEqual({
@@ -136,28 +146,30 @@ describe("topics", () => {
 describe("dates and status", () => {
   const due = ["2025/09/05", "2026/01/05"];
   test.each([
-    ["between two due dates", "2025-10-01T00:00:00Z", { application_due_date: due, close_date: "2026/01/06" }, "2026-01-06", "2026-01-05"],
+    ["two due dates before it expires", { application_due_date: due, close_date: "2026/01/06" }, "2026-01-05", due, "2026-01-06"],
     [
-      "after the last due date",
-      "2026-02-01T00:00:00Z",
-      { application_due_date: due, close_date: "2026/01/06" },
-      "2026-01-06",
+      "due dates out of order",
+      { application_due_date: [...due].reverse(), close_date: "2026/01/06" },
       "2026-01-05",
+      due.toReversed(),
+      "2026-01-06",
     ],
-    ["before the first due date", "2025-09-05T12:00:00Z", { application_due_date: due }, "2026-01-05", "2025-09-05"],
-    ["one due date", NOW, { application_due_date: "2026-01-05" }, "2026-01-05", "2026-01-05"],
-    ["a close date alone", NOW, { close_date: "2026-01-05" }, "2026-01-05", "2026-01-05"],
+    ["due dates alone", { application_due_date: due }, "2026-01-05", due, undefined],
+    ["one due date", { application_due_date: "2026-01-05" }, "2026-01-05", ["2026/01/05"], undefined],
+    ["a close date alone", { close_date: "2026-01-05" }, "2026-01-05", undefined, undefined],
+    ["no due date, as the API says it", { application_due_date: null, close_date: "2026-01-05" }, "2026-01-05", [], undefined],
     [
       "a topic's own close date",
-      NOW,
       { close_date: "2026-01-05", solicitation_topics: [{ topic_closed_date: "2025-12-05" }] },
       "2025-12-05",
-      "2025-12-05",
+      undefined,
+      undefined,
     ],
-    ["no date", NOW, { close_date: "TBD" }, undefined, undefined],
-  ])("%s", async (_, now, fields, closes, response) => {
-    const { dates } = await draftOf(fields, now);
-    expect([dates?.closes_at?.slice(0, 10), dates?.response_at?.slice(0, 10)]).toEqual([closes, response]);
+    ["no date", { close_date: "TBD" }, undefined, undefined, undefined],
+  ])("%s", async (_, fields, closes, all, expires) => {
+    const { dates, due_dates, expires_at } = await draftOf(fields);
+    expect([dates?.closes_at?.slice(0, 10), expires_at?.slice(0, 10)]).toEqual([closes, expires]);
+    expect(due_dates?.map(({ at }) => at.slice(0, 10))).toEqual(all?.map((date) => date.replaceAll("/", "-")));
   });
 
   test.each([
@@ -174,7 +186,7 @@ test("a date of another form is left out with a warning", async () => {
   const dates = { release_date: "7/22/2026", open_date: "Jul 22, 2026", close_date: "2026-13-01" };
   const { drafts, warnings } = await readFormat(sbirGov, [textInput(JSON.stringify([aSolicitation(dates)]))]);
   expect(drafts[0]?.dates).toMatchObject({ posted_at: null, opens_at: null, closes_at: null });
-  expect(warnings).toEqual(["Jul 22, 2026", "7/22/2026", "2026-13-01"].map((date) => `unreadable date "${date}" is left out`));
+  expect(warnings).toEqual(["Jul 22, 2026", "2026-13-01", "7/22/2026"].map((date) => `unreadable date "${date}" is left out`));
 });
 
 test("BOTH is SBIR with STTR as a keyword; unknown codes give a warning", async () => {
@@ -252,7 +264,8 @@ describe("the topics at four dates, from the CSV export and the API", () => {
     expect(countBy(events, ({ type, changed_fields }) => [type, ...changed_fields].join(" "))).toEqual({
       opportunity_added: 38,
       "status_changed status": 18,
-      "date_changed dates.response_at": 6,
+      "date_changed dates.closes_at dates.response_at": 6, // The CSV has the expiry, the API the due dates before it.
+      "date_changed dates.response_at": 8, // Due dates that passed.
       "description_changed title": 1,
       "field_updated program.solicitation_id program.solicitation_title": 10,
       "field_updated source.opportunity_id program.solicitation_id": 1,

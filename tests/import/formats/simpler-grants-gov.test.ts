@@ -4,7 +4,6 @@ import type { Draft } from "../../../src/import/record.ts";
 import { bytesOf, countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 
 const EXPORT = "simpler-grants-gov/grants-search-20260617.csv";
-const NOW = "2026-06-17T12:00:00Z";
 
 async function exportText(): Promise<string> {
   return String(await bytesOf(await realInput(EXPORT)));
@@ -12,7 +11,7 @@ async function exportText(): Promise<string> {
 
 describe("the real export", () => {
   test("124 opportunities, none refused, each of its words known", async () => {
-    const { drafts, kept, refused, warnings } = await readFormat(simplerGrantsGov, [await realInput(EXPORT)], NOW);
+    const { drafts, kept, refused, warnings } = await readFormat(simplerGrantsGov, [await realInput(EXPORT)]);
 
     expect(refused).toEqual([]);
     expect(warnings).toEqual([]);
@@ -22,7 +21,7 @@ describe("the real export", () => {
   });
 
   test("a forecast", async () => {
-    const { kept } = await readFormat(simplerGrantsGov, [await realInput(EXPORT)], NOW);
+    const { kept } = await readFormat(simplerGrantsGov, [await realInput(EXPORT)]);
     const { summary, description, eligibility, ...draft } = kept.get("2c4ecb8c-7777-42c5-ac08-3c642e70ca1a") as Draft;
 
     expect(description).toStartWith("<p>This is Advance Notice to Industry of an upcoming require");
@@ -93,14 +92,14 @@ describe("bad files", () => {
 
   test("a row without an id is rejected alone", async () => {
     const text = (await exportText()).replace("bd6919ad-cdb2-4d77-afb9-696d40ca3c38", "");
-    const { drafts, refused } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
+    const { drafts, refused } = await readFormat(simplerGrantsGov, [textInput(text)]);
     expect([drafts.length, refused]).toEqual([123, ["opportunity_id must not be blank"]]);
   });
 
   test("a semicolon in the title of an assistance listing does not begin another listing", async () => {
     const listings = "12.420|Military Medical; Research;93.310|Trans-NIH";
     const text = (await exportText()).replace(/"\d\d\.\d{3}\|[^"]*"/, `"${listings}"`);
-    const { drafts } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
+    const { drafts } = await readFormat(simplerGrantsGov, [textInput(text)]);
     const { keywords, tech_taxonomy } =
       drafts.find(({ classifications }) => classifications?.keywords?.includes("Trans-NIH"))?.classifications ?? {};
     expect(keywords).toContain("Military Medical; Research");
@@ -109,7 +108,7 @@ describe("bad files", () => {
 
   test("unknown words pass through with a warning", async () => {
     const text = (await exportText()).replace('"cooperative_agreement;grant"', '"barter;grant"').replace('"posted"', '"paused"');
-    const { drafts, warnings } = await readFormat(simplerGrantsGov, [textInput(text)], NOW);
+    const { drafts, warnings } = await readFormat(simplerGrantsGov, [textInput(text)]);
     expect(drafts[0]?.program?.contract_class).toBe("barter; Grant");
     expect(warnings).toEqual([
       'Unknown opportunity_status "paused" is taken for posted',

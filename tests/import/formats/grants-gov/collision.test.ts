@@ -15,7 +15,7 @@ const search = (oppHits: unknown) => JSON.stringify({ errorcode: 0, data: { hitC
 
 describe("an opportunity with forecast and synopsis", () => {
   test("is what its synopsis says", async () => {
-    const { drafts, refused, warnings } = await readFormat(grantsGov, [await realInput(DETAILS)], "2026-07-15T12:00:00Z");
+    const { drafts, refused, warnings } = await readFormat(grantsGov, [await realInput(DETAILS)]);
     expect([refused, warnings]).toEqual([[], []]);
     expect(drafts[0]).toMatchObject({
       source: { opportunity_id: "361403" },

@@ -1,0 +1,99 @@
+/**
+ * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, the clock of a server and every
+ * reader ask here, so that nobody sees a status whose date has passed. (E-63, E-64)
+ */
+import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";
+import { type StatusStatement, statusAt, statusDueAt } from "./status.ts";
+
+/**
+ * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
+ * record is archived (UTC). `status` and `status_display` are then what holds now. Absent from other records.
+ */
+export type StatusTerms = {
+  stated?: { status: string | null; status_display: string | null };
+  status_until?: string;
+  archives_at?: string;
+};
+
+/** Whether the upstream stated the status or the dates determine it (D-37). */
+export type StatusBasis = "stated" | "dates";
+
+/** The fields that the clock changes. */
+export type OfClock = Pick<Opportunity, "status" | "status_display" | "dates">;
+
+/** A record as far as the clock is concerned. */
+export type Timed = OfClock & Pick<Sidecar, "due_dates"> & StatusTerms;
+
+/** The fields as they are at an instant. The source's own word for its status is not shown with another one. */
+export function clockedAt(record: Timed, basis: StatusBasis, now: EpochMs): OfClock {
+  const { stated, status_display, dates, due_dates } = record;
+  const statement = statementOf(record, basis);
+  const status = statusAt(dates, now, statement);
+  const shown = { status, dates: due_dates.length === 0 ? dates : { ...dates, response_at: nextDueDate(due_dates, now) } };
+  if (stated === undefined) return { ...shown, status_display };
+  return { ...shown, status_display: statement.status === null || statement.status === status ? stated.status_display : null };
+}
+
+/** When the clock changes the record next: `now` if it already should have, `null` if it never will. */
+export function clockDueAt(record: Timed, basis: StatusBasis, now: EpochMs): EpochMs | null {
+  const { status, dates, due_dates } = record;
+  const turns = statusDueAt(status, dates, now, statementOf(record, basis));
+  if (due_dates.length === 0) return turns;
+  const next = nextDueDate(due_dates, now);
+  const instant = msOf(next);
+  const moves = msOf(dates.response_at) !== instant ? now : isLast(next, due_dates) ? null : instant;
+  return turns === null || moves === null ? (turns ?? moves) : Math.min(turns, moves);
+}
+
+/** The stored columns that the clock needs. */
+type StoredTimed = { document: Uint8Array; sidecar: Uint8Array; status_basis: StatusBasis; due_at: EpochMs | null };
+
+/** The stored record as it is at an instant, for readers: as the clock will store it, where that is due and no writer has done it yet. */
+export function shownAt<Row extends StoredTimed>(row: Row, now: EpochMs): Row {
+  if (row.due_at === null || row.due_at > now) return row;
+  const [opportunity, sidecar] = [row.document, row.sidecar].map((json) => JSON.parse(utf8.decode(json)));
+  const shown = { ...opportunity, ...clockedAt({ ...opportunity, ...noSidecar, ...sidecar }, row.status_basis, now) };
+  const due_at = clockDueAt({ ...shown, ...noSidecar, ...sidecar }, row.status_basis, now);
+  return { ...row, document: Buffer.from(JSON.stringify(shown)), due_at };
+}
+
+const utf8 = new TextDecoder();
+
+/** What the source states about a record's status. */
+function statementOf(record: Timed, basis: StatusBasis): StatusStatement {
+  const { stated, status_until: until = null, archives_at = null } = record;
+  return { status: basis === "dates" ? null : (stated ?? record).status, until, archives_at };
+}
+
+type DueDates = Sidecar["due_dates"];
+
+/** The due date that comes next at an instant; the last one after that. */
+function nextDueDate(dueDates: DueDates, now: EpochMs): string {
+  const inOrder = dueDates.map(({ at }) => at).toSorted((one, other) => msOf(one) - msOf(other));
+  return inOrder.find((at) => msOf(at) > now) ?? (inOrder.at(-1) as string);
+}
+
+/** The last of several due dates, or null if there is none. */
+export function lastDueDate(dueDates: Pick<DueDates[number], "at">[]): string | null {
+  return dueDates.map(({ at }) => at).reduce<string | null>((last, at) => (last === null || msOf(at) > msOf(last) ? at : last), null);
+}
+
+function isLast(at: string, dueDates: DueDates): boolean {
+  return dueDates.every((each) => msOf(each.at) <= msOf(at));
+}
+
+function msOf(at: string | null): EpochMs {
+  return (at === null ? undefined : parseInstantMs(at)) ?? Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * What people call due: `response_at` if it lies ahead, else `closes_at`; null if neither is stated. For several due dates that is the next one,
+ * and after the last one the last.
+ */
+export function dueDateOf(
+  { closes_at, response_at }: Pick<Opportunity["dates"], "closes_at" | "response_at">,
+  now: EpochMs,
+): string | null {
+  return response_at !== null && msOf(response_at) > now ? response_at : closes_at;
+}
