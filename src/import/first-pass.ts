@@ -20,7 +20,7 @@ import { firstCharacter } from "./readers/json-elements.ts";
 import type { Rejects } from "./rejects.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
-import { type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
+import { isUsableId, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
 import { findParentId, type Parents } from "./versions/parents.ts";
 import { type PlacedVersion, type Placements, placeVersions, rankOf } from "./versions/placing.ts";
 
@@ -267,7 +267,7 @@ async function findNewDigests(
   const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
   for (const [source, ofSource] of Map.groupBy(lazy, (item) => item.source)) {
-    const ids = ofSource.map(({ id }) => id).filter((id) => usableKey(source, undefined, id)?.upstreamId !== undefined);
+    const ids = ofSource.map(({ id }) => id).filter((id) => isUsableId(source, id));
     const stored = isFirst ? undefined : await findSourceDigests(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.digested);

@@ -182,6 +182,11 @@ export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown):
   return { source: upperCaseCode(source), lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
 }
 
+/** Whether records of this source can have this upstream id, so that it can be looked up. */
+export function isUsableId(source: string, id: string): boolean {
+  return usableKey(source, undefined, id)?.upstreamId !== undefined;
+}
+
 function usableName(name: unknown, lengthMax: number): string | undefined {
   return typeof name === "string" && nameFault(name, lengthMax) === undefined ? name : undefined;
 }

@@ -85,6 +85,21 @@ describe("a version", () => {
     expect(await contentsOf(db)).toBe(before);
   });
 
+  test("whose id cannot be used is rejected, and the others are not read", async () => {
+    const { take, db } = await filled();
+    const before = await contentsOf(db);
+    const bad = [aNotice("c\0", "C", "01"), aNotice("d".repeat(1_000), "D", "01")];
+    expect(await take([...bad, ...all])).toMatchObject({
+      read: 5,
+      changed: 0,
+      unchanged: 2,
+      merged: 1,
+      events: 0,
+      taken: ["c\0", "d".repeat(1_000)],
+    });
+    expect(await contentsOf(db)).toBe(before);
+  });
+
   test("with another text is read, and the others are not", async () => {
     const { take, texts } = await filled();
     expect(await take([second, { ...other, Description: "Another" }, first])).toMatchObject({ changed: 1, unchanged: 1, taken: ["b1"] });

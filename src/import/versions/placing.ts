@@ -18,7 +18,7 @@ import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
-import { usableKey } from "../validate.ts";
+import { isUsableId, usableKey } from "../validate.ts";
 import { createSettled, type Settling } from "./settled.ts";
 import { lineageOf, type Thread } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
@@ -129,7 +129,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
   const { at, hasTime } = postingOf(facts?.posted ?? null);
   const { key = null, series = null, title = null } = facts ?? {};
   const known = table.find(source, id);
-  const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && usableKey(source, undefined, other)?.upstreamId)]);
+  const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && isUsableId(source, other))]);
   const all = named.size === 0 ? null : JSON.stringify([...named]);
   for (const other of named) table.name(source, id, other);
   if (known !== undefined) {

@@ -6,6 +6,7 @@ import type { CatalogDb } from "../../../db/engine.ts";
 import { findReadings, readingOf } from "../../changes/versions.ts";
 import type { UnreadVersion, Version } from "../format.ts";
 import type { Staging } from "../staging.ts";
+import { isUsableId } from "../validate.ts";
 
 /** What tells settled versions from others. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
 export type Settling = { db: CatalogDb; staging: Staging; digestOf: (text: string) => Buffer; isFirst: boolean };
@@ -21,7 +22,7 @@ export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
 
   /** Stages the settled versions of a source, and returns the others. */
   async function settle(source: string, versions: readonly Placed[], isPending: (id: string) => boolean): Promise<Placed[]> {
-    const ids = versions.map(({ version }) => version.id);
+    const ids = versions.map(({ version }) => version.id).filter((id) => isUsableId(source, id));
     const readings = await db.readTransaction((sql) => findReadings(sql, source, ids));
     const others: Placed[] = [];
     const otherIds = new Set<string>();
