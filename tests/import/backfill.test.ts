@@ -53,8 +53,8 @@ describe("the history that really happened", () => {
       "description_changed cosmetic": 1,
       "description_changed informational": 2,
       "status_changed critical": 1 + 1, // It came back; a deadline moved after it had passed.
-      "status_changed informational": 60, // open → closing_soon, by the clock between the versions.
-      "status_changed material": 53 + 6, // closing_soon → closed by the clock; back to open by a later deadline.
+      "status_changed informational": 60 + 53, // open → closing_soon → closed, by the clock between the versions (E-55).
+      "status_changed material": 6, // Back to open by a later deadline.
     });
   }, 300_000);
 
@@ -68,8 +68,8 @@ describe("the history that really happened", () => {
       "field_updated cosmetic": 2 + 1, // Forecast → Posted; a forecast that was archived.
       "field_updated material": 94, // Eligibility, whose cost sharing and explanation 2025's file did not have.
       "status_changed critical": 61, // Closed by their dates of 2025, open again by those of 2026.
-      "status_changed informational": 321,
-      "status_changed material": 382 + 3, // Three by their archive dates, between the extracts.
+      "status_changed informational": 321 + 379 + 3, // By the clock, three of them by their archive dates (E-55).
+      "status_changed material": 1 + 2, // Open again by a later deadline; two forecasts were posted.
     });
   }, 300_000);
 });
