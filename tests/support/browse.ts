@@ -48,7 +48,7 @@ export async function browsed(data: string, host = "127.0.0.1"): Promise<Browsed
   const index = keepOpen(() => openSearchFile(data));
   const openToRead = async () => openCatalog(data, SAMPLE_NOW, { mode: "read" });
   const catalog = await openToRead();
-  await catchUp(catalog, index.current());
+  await catchUp(catalog, index.current(), undefined, SAMPLE_NOW);
   await catalog.close();
   const onFailure = (error: unknown) => void failures.push(error);
   const served = { openCatalog: openToRead, openIndex: index.current, now: () => SAMPLE_NOW, onFailure };
