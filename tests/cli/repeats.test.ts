@@ -7,6 +7,7 @@ import { wholeProgram } from "../support/commands.ts";
 const LISTS = [
   "--status",
   "--source",
+  "--agency",
   "--program-type",
   "--naics",
   "--psc",
