@@ -1,16 +1,18 @@
 /**
- * The search index and the exports: `bun bench/search.ts 100000`, or with `--data DIR` on a copy of a data directory, `--word` and `--number` being in its records. `--part` measures only one of
+ * The search index, questions beside FTS5's own ranking (any word, `bm25()`) of the same index, and the exports: `bun bench/search.ts 100000`, or with `--data DIR` on a copy of a data directory, `--word` and `--number` being in its records. `--part` measures only one of
  * them. Times are CPU seconds and milliseconds of this process or of the command, because other work shares the machine.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { type Filter, readFilter } from "../src/filter/filter.ts";
 import { catchUp } from "../src/search/catch-up.ts";
-import { find, type Sort } from "../src/search/find.ts";
+import { anyOf } from "../src/search/common-rows.ts";
+import { type Sort, search } from "../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../src/search/search-file.ts";
+import { wordsOf } from "../src/text/words-of.ts";
 import { cpuMsOf } from "../tests/support/cpu-time.ts";
 import { generatedCatalog } from "./catalog.ts";
 import { fundfeed, LOAD_CORE, runMeasured } from "./processes.ts";
@@ -18,6 +20,7 @@ import { quantile, round, table } from "./report.ts";
 
 const CHANGED = 1000;
 const RUNS = 7;
+const QUESTIONS = 100;
 const LIMIT = 20;
 
 const { values, positionals } = parseArgs({
@@ -56,15 +59,23 @@ try {
 async function measureSearch(source: string, work: string): Promise<void> {
   const catalog = openCatalog(source, Date.now());
   const index = openSearchFile(work);
-  const begun = performance.now();
+  const [begun, before] = [performance.now(), bytesWritten()];
   const build = await cpuMsOf(() => catchUp(catalog, index));
-  const built = [{ records: count(index), "build, CPU s": round(build / 1000), "build, s": round((performance.now() - begun) / 1000) }];
-  const megabytes = statSync(join(work, "search.db")).size / 1e6;
+  const bytes = statSync(join(work, "search.db")).size;
+  const built = [
+    {
+      records: count(index),
+      "build, CPU s": round(build / 1000),
+      "build, s": round((performance.now() - begun) / 1000),
+      "written / size": round((bytesWritten() - before) / bytes),
+    },
+  ];
+  const megabytes = bytes / 1e6;
   forgetNewest(index);
   const catchUpMs = await cpuMsOf(() => catchUp(catalog, index));
   print(built.map((row) => ({ ...row, "search.db, MB": round(megabytes), [`catch-up of ${CHANGED}, CPU ms`]: round(catchUpMs) })));
   const times = [];
-  for (const [what, json, sort] of questions) times.push({ what, ...(await timesOf(index, readFilter(json, what), sort)) });
+  for (const [what, json, sort] of questions) times.push({ what, ...(await timesOf(catalog, index, readFilter(json, what), sort)) });
   print(
     times.map(({ what, total, first, next }) => ({
       search: what,
@@ -74,8 +85,10 @@ async function measureSearch(source: string, work: string): Promise<void> {
       "next page, p50": round(median(next)),
     })),
   );
-  const all = times.flatMap(({ first }) => first);
-  print([{ "all searches, p50 ms": round(quantile(all, 0.5)), "p99 ms": round(quantile(all, 0.99)) }]);
+  const asked = [];
+  for (const [what, questionOf] of askedAtRandom(index))
+    asked.push({ question: what, ...(await comparedWithFts5(catalog, index, questionOf)) });
+  print(asked);
   index.close();
   await catalog.close();
 }
@@ -83,8 +96,8 @@ async function measureSearch(source: string, work: string): Promise<void> {
 /** Takes the position back by so many records: catching up then replaces them, as it does after an import that changed them. */
 function forgetNewest({ sqlite }: SearchFile): void {
   sqlite.run(
-    `update progress set is_checked = 0, (updated_at, id) =
-      (select updated_at, id from records order by updated_at desc, id desc limit 1 offset ${CHANGED})`,
+    `update progress set is_checked = 0, (stored_at, id) =
+      (select stored_at, id from records order by stored_at desc, id desc limit 1 offset ${CHANGED})`,
   );
 }
 
@@ -92,16 +105,51 @@ function count({ sqlite }: SearchFile): number {
   return sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
 }
 
-async function timesOf(index: SearchFile, filter: Filter, sort: Sort | undefined) {
+type Catalog = ReturnType<typeof openCatalog>;
+
+async function timesOf(catalog: Catalog, index: SearchFile, filter: Filter, sort: Sort | undefined) {
   const [first, next]: [number[], number[]] = [[], []];
   const now = Date.UTC(2026, 7, 1);
-  let page = find(index, { filter, sort, limit: LIMIT }, now);
-  const after = page.next;
+  const page = await search(catalog, index, { filter, sort, limit: LIMIT }, now);
+  const { next: after } = page;
   for (let run = 0; run < RUNS; run++) {
-    first.push(await cpuMsOf(() => (page = find(index, { filter, sort, limit: LIMIT }, now))));
-    if (after !== null) next.push(await cpuMsOf(() => find(index, { filter, sort, limit: LIMIT, after }, now)));
+    first.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT }, now)));
+    if (after !== null) next.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT, after }, now)));
   }
   return { total: page.total, first, next };
+}
+
+/** Bytes that this process has written. */
+function bytesWritten(): number {
+  return Number(/^wchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+}
+
+/** Questions by their number. A title comes from the catalog; the commonest words are the worst case. */
+function askedAtRandom({ sqlite }: SearchFile): [what: string, questionOf: (n: number) => string][] {
+  const common = sqlite
+    .query<{ word: string }, []>("select word from words where length(word) > 4 order by records desc limit 60")
+    .all()
+    .map(({ word }) => word);
+  const rare = sqlite.query<{ word: string }, []>("select word from words where records between 5 and 500 limit 5000").all();
+  return [
+    [
+      "a common word and two rare ones",
+      (n) => `${common[n % 60]} ${rare[(n * 97) % rare.length]?.word} ${rare[(n * 331) % rare.length]?.word}`,
+    ],
+    ["eight of the sixty commonest words", (n) => Array.from({ length: 8 }, (_, k) => common[(n * 7 + k * 11) % 60]).join(" ")],
+    ["twelve of them", (n) => Array.from({ length: 12 }, (_, k) => common[(n * 7 + k * 5) % 60]).join(" ")],
+  ];
+}
+
+async function comparedWithFts5(catalog: Catalog, index: SearchFile, questionOf: (n: number) => string) {
+  const [ours, fts5]: [number[], number[]] = [[], []];
+  const ranked = index.sqlite.query("select rowid from texts where texts match ? order by bm25(texts) limit ?");
+  for (let n = 0; n < QUESTIONS; n++) {
+    const words = questionOf(n);
+    ours.push(await cpuMsOf(() => search(catalog, index, { filter: { words }, limit: LIMIT }, Date.UTC(2026, 7, 1))));
+    if (n < RUNS) fts5.push(await cpuMsOf(() => ranked.all(anyOf(wordsOf(words)), LIMIT)));
+  }
+  return { "p50, ms": round(median(ours)), "p99, ms": round(quantile(ours, 0.99)), "FTS5 with bm25, p50": round(median(fts5)) };
 }
 
 function median(times: readonly number[]): number {

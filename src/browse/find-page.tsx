@@ -3,11 +3,11 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
-import { defaultSort, type Found, type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../search/find.ts";
+import { fields } from "../filter/filter.ts";
 import { numberOf } from "../search/number.ts";
+import { defaultSort, type SearchPage, type SearchResult, type Sort, search, sorts } from "../search/search.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
+import { missingInWords, type Understood, understoodInWords } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
@@ -21,12 +21,7 @@ const PAGE_SIZE = 20;
 const COUNTED_MAX = 10_000;
 export const TITLE_MAX = 600;
 
-type Result = {
-  opportunity: WholeOpportunity;
-  twins: readonly WholeOpportunity[];
-  snippet: string | null;
-  lastChange: OpportunityEvent | undefined;
-};
+type Result = SearchResult & { lastChange: OpportunityEvent | undefined };
 
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
@@ -36,7 +31,7 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
   if (errors.size > 0) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
   const { sort, after } = given;
-  const search = {
+  const request = {
     filter: form.resolved,
     sort: sort as Sort | undefined,
     after,
@@ -44,8 +39,8 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
     countAtMost: COUNTED_MAX + 1,
     allSources: form.allSources,
   };
-  const page = find(index, search, now);
-  const results = await readResults(catalog, page.found, now);
+  const page = await search(catalog, index, request, now);
+  const results = await withLastChanges(catalog, page.results);
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
 }
 
@@ -53,17 +48,9 @@ function isSort(text: string): boolean {
   return sorts.some((sort) => sort === text);
 }
 
-async function readResults(catalog: CatalogDb, found: readonly Found[], now: EpochMs): Promise<Result[]> {
-  const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
-  const ids = found.map(({ id }) => id);
-  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
-  const changes = await Promise.all(opportunities.map(({ id }) => lastChangeOf(catalog, id)));
-  return opportunities.map((opportunity, n) => ({
-    opportunity,
-    twins: twins.get(opportunity.id) ?? [],
-    snippet: snippets.get(opportunity.id) ?? null,
-    lastChange: changes[n],
-  }));
+async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<Result[]> {
+  const changes = await Promise.all(results.map(({ opportunity }) => lastChangeOf(catalog, opportunity.id)));
+  return results.map((result, n) => ({ ...result, lastChange: changes[n] }));
 }
 
 /** The newest change of some significance. */
@@ -73,9 +60,10 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   return document === undefined ? undefined : JSON.parse(new TextDecoder().decode(document));
 }
 
-type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly Result[]; page?: FoundPage };
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly Result[]; page?: SearchPage };
 
-function FindBody({ form, now, results, page: { total, twins, next } = { total: 0, twins: 0, found: [], next: null } }: BodyProps) {
+function FindBody({ form, now, results, page }: BodyProps) {
+  const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [] } = page ?? {};
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -90,15 +78,59 @@ function FindBody({ form, now, results, page: { total, twins, next } = { total: 
             {countInWords(total)}
           </h2>
           <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
+          {understood !== null && (
+            <p class="understood">
+              {understoodInWords(understood)
+                .map((sentence) => `${sentence}.`)
+                .join(" ")}
+            </p>
+          )}
+          {drop.length > 0 && <DropLinks form={form} drop={drop} />}
+          {counts !== null && <CountLinks form={form} counts={counts} />}
           <ol class="results">
             {results.map((result) => (
-              <ResultItem key={result.opportunity.id} result={result} now={now} />
+              <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
             ))}
           </ol>
           <Paging form={form} next={next} />
         </section>
       )}
     </>
+  );
+}
+
+/** Links to the same search without a filter that leaves nothing. */
+function DropLinks({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
+  return (
+    <ul class="drop">
+      {drop.map(({ name, records }) => (
+        <li key={name}>
+          <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {records.toLocaleString("en-US")}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The most values of a field that are links. */
+const VALUES_MAX = 8;
+
+/** How many results have each value, as links to these results. */
+function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<SearchPage["counts"]> }) {
+  const shown = (Object.keys(counts) as (keyof typeof counts)[]).filter((name) => counts[name].length > 1);
+  return (
+    <dl class="counts">
+      {shown.map((name) => (
+        <div key={name}>
+          <dt>{fields[name].label}</dt>
+          {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
+            <dd key={value}>
+              <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{value}</a> {records.toLocaleString("en-US")}
+            </dd>
+          ))}
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -137,7 +169,10 @@ function SortField({ form }: { form: SearchForm }) {
   return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={form.given.sort ?? ""} />;
 }
 
-function ResultItem({ result: { opportunity, twins, snippet, lastChange }, now }: { result: Result; now: EpochMs }) {
+type ItemProps = { result: Result; understood: Understood | null; now: EpochMs };
+
+function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
+  const lacks = understood === null ? null : missingInWords(missing, understood);
   const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.code];
   return (
@@ -156,6 +191,7 @@ function ResultItem({ result: { opportunity, twins, snippet, lastChange }, now }
           ))}
         <AlsoAtLinks twins={twins} />
       </p>
+      {lacks !== null && <p class="lacks">{lacks}</p>}
       {snippet !== null && <Snippet text={snippet} />}
       {lastChange !== undefined && (
         <p class="change">

@@ -1,16 +1,16 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { type AlsoAt, alsoAtInWords } from "../opportunities/related.ts";
-import { MATCH_BEGIN, MATCH_END } from "../search/find.ts";
+import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { numberInWords } from "../search/number.ts";
+import type { SearchResult } from "../search/search.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
+import { missingInWords, type Understood } from "../search/understood.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, formatCount, formatDuration } from "./output.ts";
-
-export type FoundResult = { opportunity: WholeOpportunity; snippet: string | null; alsoAt: readonly AlsoAt[] };
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;
@@ -31,8 +31,17 @@ const [AGENCY_MAX, NUMBER_MAX, GAP] = [[12, 36], [20, 32], 2] as const;
 const TITLE_MIN = 20;
 const SOON_DAYS = 14;
 
-/** A line for each opportunity, one that says where it is, too, and one that shows where the words matched, unless the title shows it. */
-export function resultTable(results: readonly FoundResult[], now: EpochMs, width: number, style: TableStyle): string {
+/**
+ * A line for each opportunity, one that says where it is, too, and one that shows which words it lacks and where the others matched, unless
+ * the title shows it.
+ */
+export function resultTable(
+  results: readonly SearchResult[],
+  now: EpochMs,
+  width: number,
+  style: TableStyle,
+  understood: Understood | null,
+): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
   const rows = results.map(({ opportunity }) => [
     dueInShort(opportunity.dates, now),
@@ -51,14 +60,18 @@ export function resultTable(results: readonly FoundResult[], now: EpochMs, width
       .join(" ".repeat(GAP))
       .trimEnd();
   const lines = rows.flatMap((row, n) => {
-    const { opportunity, snippet, alsoAt } = results[n] as FoundResult;
+    const { opportunity, snippet, missing, twins } = results[n] as SearchResult;
     const [due = ""] = row;
     const shown = style.due(due, isSoon(dueDateOf(opportunity.dates, now), now)) + line(row).slice(due.length);
-    const where = alsoAtInWords(alsoAt);
+    const where = alsoAtInWords(alsoAt(twins));
+    const lacks = understood === null ? null : missingInWords(missing, understood);
+    const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
+    const before = lacks === null ? "" : `${cut(lacks, Math.floor(width / 2))}${match === null ? "" : ": "}`;
+    const matched = match === null ? "" : snippetLine(match, width - 2 - Bun.stringWidth(before), style);
     return [
       shown,
       ...(where === null ? [] : [`  ${cut(oneLine(where), width - 2)}`]),
-      ...(snippet === null || isIn(snippet, opportunity.title) ? [] : [`  ${snippetLine(snippet, width - 2, style)}`]),
+      ...(before + matched === "" ? [] : [`  ${before}${matched}`]),
     ];
   });
   return [style.header(line(header)), ...lines].join("\n");
@@ -69,14 +82,16 @@ function mostColumns([narrow, wide]: readonly [number, number], width: number): 
   return Math.min(wide, Math.max(narrow, narrow + Math.floor((width - 80) / 3)));
 }
 
-export function markdownTable(results: readonly FoundResult[], now: EpochMs): string {
+export function markdownTable(results: readonly SearchResult[], now: EpochMs): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const linked = (text: string, url: string | null) =>
     url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
-  const rows = results.map(({ opportunity, alsoAt }) => {
+  const rows = results.map(({ opportunity, twins }) => {
     const { dates, status, organization, title, source } = opportunity;
     const due = dueDateOf(dates, now);
-    const others = alsoAt.map(({ source_name, url }) => linked(source_name, url)).join(", ");
+    const others = alsoAt(twins)
+      .map(({ source_name, url }) => linked(source_name, url))
+      .join(", ");
     const where = others === "" ? "" : ` (also at ${others})`;
     const number = linked(numberInWords(opportunity), source.url);
     return `| ${due === null ? "" : dateInWords(due)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;

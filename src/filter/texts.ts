@@ -4,30 +4,45 @@ import { plainText } from "../text/plain-text.ts";
 import { nameOfPlace, placeCodes } from "./places.ts";
 
 /** The columns of the table `texts`, in this order, and how much a match in each weighs. */
-export const textWeights = { number: 20, title: 10, agency: 5, place: 3, summary: 2, description: 1 };
+export const textWeights = { number: 6, title: 5, agency: 1.5, place: 1.5, keywords: 2, text: 1 };
 
-const names = Object.keys(textWeights).join(", ");
+type TextColumn = keyof typeof textWeights;
+
+export const textColumns = Object.keys(textWeights) as TextColumn[];
+
 const TOKENIZER = 'tokenize = "unicode61 remove_diacritics 2"';
 
-/** Creates the table `texts`. `options` are further options of FTS5. */
-export function createTexts(...options: readonly string[]): string {
-  return `create virtual table texts using fts5 (${[names, TOKENIZER, ...options].join(", ")})`;
-}
+/**
+ * Creates the table `texts`. It keeps no text: the catalog has it. `tags` is a column of words that no text has, for what is sought besides
+ * words.
+ */
+export const CREATE_TEXTS = `create virtual table texts using fts5 (${[...textColumns, "tags", TOKENIZER, "content = ''", "contentless_delete = 1"].join(", ")})`;
 
-/** Inserts a row: its number, then what `textsOf` returns. */
-export const INSERT_TEXTS = `insert into texts (rowid, ${names}) values (?, ${names.replaceAll(/\w+/g, "?")})`;
+/** Inserts a row: its number, then what `textsOf` returns, then tags. */
+export const INSERT_TEXTS = `insert into texts (rowid, ${[...textColumns, "tags"].join(", ")}) values (?, ${textColumns.map(() => "?").join(", ")}, ?)`;
 
-/** The values of the columns. */
-export function textsOf({ source, title, summary, description, organization, program, eligibility, sidecar }: WholeOpportunity): string[] {
-  const texts: Record<keyof typeof textWeights, string> = {
-    number: lines(source.opportunity_id, program.solicitation_id),
+/** The values of the columns but the tags. Of a description longer than `charactersMax`, only the beginning is read. */
+export function textsOf(opportunity: WholeOpportunity, charactersMax = Number.POSITIVE_INFINITY): string[] {
+  const { source, title, summary, description, organization, program, classifications, eligibility, sidecar } = opportunity;
+  const whole = plainText((description ?? "").slice(0, charactersMax));
+  // A summary that is the beginning of the description would count twice.
+  const isRepeated = summary === null || whole.startsWith(summary.slice(0, SUMMARY_COMPARED));
+  const texts: Record<TextColumn, string> = {
+    number: lines(source.opportunity_id, program.solicitation_id).replace(/https?:\S+/g, ""), // An address is no number.
     title: lines(title, program.solicitation_title),
     agency: lines(organization.agency, organization.sub_agency, organization.issuing_office),
     place: placeText(eligibility.geographic_scope, placeCodes(sidecar.place)),
-    summary: summary ?? "",
-    description: plainText(description ?? ""),
+    keywords: lines(...classifications.keywords, ...classifications.technology_areas),
+    text: isRepeated ? whole : lines(summary, whole),
   };
-  return Object.values(texts).map(withoutControls);
+  return textColumns.map((column) => withoutPrivate(texts[column]));
+}
+
+const SUMMARY_COMPARED = 100;
+
+/** Of what `textsOf` returns, the title and the text: a snippet of anything else says little. */
+export function titleAndText(texts: readonly string[]): string[] {
+  return [texts[textColumns.indexOf("title")] ?? "", texts[textColumns.indexOf("text")] ?? ""];
 }
 
 /** The place as published, with the name of its state or foreign country: upstreams publish codes. */
@@ -39,7 +54,7 @@ function lines(...texts: (string | null)[]): string {
   return [...new Set(texts)].filter((text) => text !== null).join("\n");
 }
 
-/** Line feeds become blanks too: a snippet is one line, and its markers are control characters. */
-function withoutControls(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ");
+/** Control characters mark matches, and characters for private use begin tags. */
+function withoutPrivate(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]+/g, " ");
 }

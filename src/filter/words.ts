@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import { BadValue, type Condition, type Field } from "./kinds.ts";
-import { createTexts, INSERT_TEXTS, textsOf } from "./texts.ts";
+import { CREATE_TEXTS, INSERT_TEXTS, textsOf } from "./texts.ts";
 
 /** The most words and phrases of a filter, and the most characters. */
 const [TERMS_MAX, LENGTH_MAX] = [64, 1000];
@@ -13,7 +13,7 @@ const PREFIXES_MAX = 8;
 /** At least two letters or digits, because a single letter begins a large part of all words. */
 const PREFIX = /[\p{L}\p{N}]\p{M}*[\p{L}\p{N}]\*$/u;
 
-const HELP = 'words that must all occur: quantum, "a phrase", quant*, -optical';
+const HELP = 'what is sought: quantum sensing, "a phrase", quant*, +must, -mustnot';
 
 /**
  * All words must occur. In JSON a text such as `quantum "machine learning" -optical`, or a list of such texts. In a list, an item of several
@@ -54,7 +54,7 @@ export const words: Field<string> = {
 const MATCHING = "select rowid from texts where texts match ?";
 
 /** The condition that the words with a "-" do not occur. */
-export function exclusionOf(text: string): Condition {
+function exclusionOf(text: string): Condition {
   const { exclude } = queriesOf(text);
   return exclude === undefined ? { sql: "true", values: [] } : { sql: `seq not in (${MATCHING})`, values: [exclude] };
 }
@@ -70,7 +70,7 @@ export function queriesOf(text: string): { include: string | undefined; exclude:
 const textsInMemory = memoizeLast((opportunity: WholeOpportunity): Database => {
   memory ??= createMemory();
   memory.run("insert into texts (texts) values ('delete-all')");
-  memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity));
+  memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity), "");
   return memory;
 });
 
@@ -78,7 +78,7 @@ let memory: Database | undefined;
 
 function createMemory(): Database {
   const sqlite = new Database(":memory:");
-  sqlite.run(createTexts("content = ''"));
+  sqlite.run(CREATE_TEXTS);
   return sqlite;
 }
 
@@ -88,7 +88,7 @@ type Term = { text: string; isPrefix: boolean; isExcluded: boolean };
 
 /** An argument as it stands in a text: several words without any operator are a phrase, and every quote is closed. */
 function asTyped(argument: string): string {
-  if (/\S\s+\S/.test(argument) && !/["“”*]|(^|\s)-/.test(argument)) return `"${argument}"`;
+  if (/\S\s+\S/.test(argument) && !/["“”*]|(^|\s)([-+]|AND |OR )/.test(argument)) return `"${argument}"`;
   return (argument.match(/["“”]/g) ?? []).length % 2 === 0 ? argument : `${argument}"`;
 }
 
@@ -104,7 +104,7 @@ function termsOf(text: string): Term[] {
       isPrefix: phrase === undefined && /[\p{L}\p{N}]\*$/u.test(word),
       isExcluded: sign === "-",
     }))
-    .filter((term) => /[\p{L}\p{N}]/u.test(term.text)); // Of anything else, the index has nothing.
+    .filter(({ text }) => text !== "AND" && /[\p{L}\p{N}]/u.test(text)); // Of anything else, the index has nothing.
 }
 
 function joined(terms: readonly Term[], operator: string): string | undefined {

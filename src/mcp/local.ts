@@ -13,16 +13,18 @@ import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { alsoAt, readRows, readTwins } from "../opportunities/related.ts";
-import { findByNumber, findFrom, MATCH_BEGIN, MATCH_END, sorts } from "../search/find.ts";
+import { findByNumber } from "../search/find.ts";
+import { searchFrom, sorts } from "../search/search.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import type {
   ChangesRequest,
   FindRequest,
+  FoundMatches,
   HistoryRequest,
-  Match,
   ToolCall,
   ToolChange,
   ToolExplanation,
@@ -37,7 +39,7 @@ export type LocalData = {
   /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
   withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
   /** The search index, brought up to date. */
-  withIndex: <T>(catalog: CatalogDb, call: ToolCall, work: (index: SearchFile) => T) => Promise<T>;
+  withIndex: <T>(catalog: CatalogDb, call: ToolCall, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
   close: () => Promise<void>;
 };
 
@@ -55,8 +57,7 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
     find: (request, call) =>
       withCatalog(async (catalog) => {
         const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
-        const page = await withIndex(catalog, call, (index) => findPage(index, { ...request, filter }, call));
-        return withDocuments(catalog, page, call.now);
+        return withIndex(catalog, call, (index) => findPage(catalog, index, { ...request, filter }, call));
       }),
     get: (id, source, call) =>
       withCatalog(async (catalog) => {
@@ -78,23 +79,21 @@ export function localReader({ place, withCatalog, withIndex, close }: LocalData)
   };
 }
 
-type FoundIds = ToolPage<{ id: string; match: string | null }>;
-
-function findPage(index: SearchFile, { after, ...search }: FindRequest, { now }: ToolCall): FoundIds {
-  const { found, ...page } = findFrom(index, search, { now: Math.trunc(now), keys: after });
-  const inBrackets = (snippet: string) => snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
-  return { ...page, items: found.map(({ id, snippet }) => ({ id, match: snippet && inBrackets(snippet) })) };
+async function findPage(
+  catalog: CatalogDb,
+  index: SearchFile,
+  { after, ...request }: FindRequest,
+  { now }: ToolCall,
+): Promise<FoundMatches> {
+  const { results, ...page } = await searchFrom(catalog, index, request, { now: Math.trunc(now), keys: after });
+  const items = results.map(({ opportunity, snippet, missing, twins }) => {
+    return { opportunity, match: snippet && inBrackets(snippet), missing, alsoAt: alsoAt(twins) };
+  });
+  return { ...page, items };
 }
 
-async function withDocuments(catalog: CatalogDb, { items, ...page }: FoundIds, now: EpochMs): Promise<ToolPage<Match>> {
-  const matches = new Map(items.map(({ id, match }) => [id, match]));
-  const ids = [...matches.keys()];
-  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
-  const itemOf = (opportunity: WholeOpportunity): Match => {
-    const { id } = opportunity;
-    return { opportunity, match: matches.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
-  };
-  return { ...page, items: opportunities.map(itemOf) };
+function inBrackets(snippet: string): string {
+  return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
 }
 
 /** By id or upstream id from the catalog alone; only a number needs the search index. Without a source, one record of each opportunity. */

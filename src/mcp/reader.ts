@@ -5,7 +5,7 @@ import type { FieldName, Filter } from "../filter/filter.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { AlsoAt } from "../opportunities/related.ts";
 import type { CursorKey } from "../search/cursor.ts";
-import type { Sort } from "../search/find.ts";
+import type { SearchPage, Sort } from "../search/search.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /**
@@ -14,8 +14,10 @@ import type { EpochMs } from "../text/instant.ts";
  */
 export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; twins?: number };
 
-/** `match` is the words around a match. */
-export type Match = { opportunity: WholeOpportunity; match: string | null; alsoAt: AlsoAt[] };
+/** `match` is the words around a match, `missing` the words of the question that it does not have. */
+type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; alsoAt: AlsoAt[] };
+
+export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop">;
 export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
@@ -71,7 +73,7 @@ export type ToolReader = {
   sorts: readonly Sort[];
   /** How its `find` differs from what the filters say; "" if it does not. */
   findNote: string;
-  find: (request: FindRequest, call: ToolCall) => Promise<ToolPage<Match>>;
+  find: (request: FindRequest, call: ToolCall) => Promise<FoundMatches>;
   /** The other records of the same opportunity. `null` if it does not know them; then lists show every record. */
   twins: ((id: string, call: ToolCall) => Promise<AlsoAt[]>) | null;
   /** The opportunities with this id or number; of one source, if it is given. */

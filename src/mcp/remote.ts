@@ -11,7 +11,7 @@ import { instantOf } from "../filter/kinds.ts";
 import { noSidecar, Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
-import type { FindRequest, HistoryRequest, Match, ToolCall, ToolFreshness, ToolPage, ToolReader } from "./reader.ts";
+import type { FindRequest, FoundMatches, HistoryRequest, ToolCall, ToolFreshness, ToolPage, ToolReader } from "./reader.ts";
 
 /** Requests that one call may send for events which are then left out: the API cannot filter by severity. */
 const HISTORY_REQUESTS_MAX = 5;
@@ -61,9 +61,16 @@ function refuseLongWait(ms: number, reason: string): void {
   if (ms > WAIT_MAX_MS) throw new Error(`${reason}; try again in ${Math.ceil(ms / 1000)} seconds`);
 }
 
-async function findPage(feed: Feed, { filter, limit, after }: FindRequest, now: EpochMs): Promise<ToolPage<Match>> {
+async function findPage(feed: Feed, { filter, limit, after }: FindRequest, now: EpochMs): Promise<FoundMatches> {
   const { items, next } = await readPage(feed, "/opportunities", opportunityPage, parametersOf(filter, now), cursorIn(after), limit);
-  return { items: items.map((item) => ({ opportunity: opportunityOf(item), match: null, alsoAt: [] })), total: null, next: keysOf(next) };
+  return {
+    items: items.map((item) => ({ opportunity: opportunityOf(item), match: null, missing: [], alsoAt: [] })),
+    total: null,
+    next: keysOf(next),
+    understood: null,
+    counts: null,
+    drop: [],
+  };
 }
 
 /** A cursor of the server, as the one key of a place. */

@@ -9,19 +9,18 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { columns } from "../filter/columns.ts";
-import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import { dueDateOf, shownAt } from "../opportunities/clock.ts";
 import { wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
-import { groupOf } from "../opportunities/related.ts";
 import { type EpochMs, isFuture, parseStoredMs } from "../text/instant.ts";
-import { numberOf } from "./number.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
+import { finishBuild, writeRecords } from "./write.ts";
 
-/** Records written in one transaction. */
-const BATCH = 500;
+/** Records written in one transaction: few while the index is in use, so that requests get their turn; many while it is built. */
+const [BATCH, BUILD_BATCH] = [500, 20_000];
+/** Bytes of documents after which a batch ends. */
+const BATCH_BYTES = 64 << 20;
 
 const { stored_at, id } = pick(opportunities, "stored_at", "id");
 const searched = pick(opportunities, "id", "stored_at", "document", "sidecar", "status_basis", "due_at");
@@ -50,7 +49,7 @@ const checksum = query({}, () =>
 
 type Row = RowsOf<typeof recordsAfter>;
 type Checksum = RowsOf<typeof checksum>;
-type State = { identity: string; stored_at: number; id: string; is_checked: number; judged_until: EpochMs };
+type State = { identity: string; stored_at: number; id: string; is_built: number; is_checked: number; judged_until: EpochMs };
 
 /** `report` is called after each batch, with the records written and those that there were to write. The next batch waits for it. */
 export type Report = (done: number, total: number) => unknown;
@@ -79,10 +78,10 @@ export async function catchUp(
       whileAt(sqlite, state, () => turnRecords(sqlite, step, now));
       await report(done, Math.max(done, total ?? 0));
     } else if ("checksum" in step) {
-      whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum));
+      whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum, state));
     } else {
       total ??= done + ((await catalog.get(countAfter, { time: state.stored_at, last: state.id }))?.records ?? 0);
-      whileAt(sqlite, state, () => writeBatch(sqlite, step.rows, now));
+      whileAt(sqlite, state, () => writeBatch(sqlite, step.rows, state, now));
       done += step.rows.length;
       await report(done, Math.max(done, total));
     }
@@ -100,10 +99,23 @@ async function readStep(
   if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
   if (now !== undefined && isFuture(state.judged_until, now)) return "rebuild"; // The clock was ahead.
   if (due.length > 0) return { due, turned: await catalog.all(recordsByIds, { ids: due }) };
-  const rows = await catalog.all(recordsAfter, { time: state.stored_at, last: state.id, limit: BATCH });
+  const rows = await readBatch(catalog, state);
   if (rows.length > 0) return { rows };
   if (state.is_checked === 1) return "current";
   return { checksum: (await catalog.get(checksum)) ?? { records: 0, sum: 0 } };
+}
+
+/** The next records; of a build, many of them. */
+async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let [from, bytes] = [{ time, last }, 0]; ; ) {
+    const read = await catalog.all(recordsAfter, { ...from, limit: BATCH });
+    for (const row of read) bytes += row.document.length;
+    rows.push(...read);
+    const end = read.at(-1);
+    if (is_built === 1 || end === undefined || read.length < BATCH || rows.length >= BUILD_BATCH || bytes >= BATCH_BYTES) return rows;
+    from = { time: end.stored_at, last: end.id };
+  }
 }
 
 /** Whether a backup was restored: the catalog ends before the position. */
@@ -114,7 +126,7 @@ function isOlder(newest: (Pick<Position, "id"> & { stored_at: number }) | undefi
 }
 
 function stateOf(sqlite: Database): State {
-  const state = sqlite.query<State, []>("select identity, stored_at, id, is_checked, judged_until from progress").get();
+  const state = sqlite.query<State, []>("select identity, stored_at, id, is_built, is_checked, judged_until from progress").get();
   if (state === null) throw new Failure("Cannot search: search.db is not whole; delete it, and the next search builds it again");
   return state;
 }
@@ -129,16 +141,27 @@ function whileAt(sqlite: Database, state: State, write: () => void): void {
 }
 
 /**
- * Compares the index with the catalog after a catch-up. They differ if a backup was restored and records were imported into it before this
- * index noticed. The index is then built again.
+ * Finishes a build, and compares the index with the catalog after a catch-up. They differ if a backup was restored and records were imported
+ * into it before this index noticed. The index is then built again, as it is once a fifth of its rows are of records that have changed.
  */
-function finish(sqlite: Database, identity: string, expected: Checksum): void {
+function finish(sqlite: Database, identity: string, expected: Checksum, { is_built }: State): void {
+  if (is_built === 0) {
+    finishBuild(sqlite);
+    sqlite.run("update progress set is_built = 1");
+  }
   const found = sqlite
-    .query<Checksum, []>(`select count(*) as records, coalesce(sum(stored_at % ${REMAINDER}), 0) as sum from records`)
+    .query<Checksum & { last: number }, []>(
+      `select count(*) as records, coalesce(sum(stored_at % ${REMAINDER}), 0) as sum, coalesce(max(seq), 0) as last from records`,
+    )
     .get();
-  if (found?.records === expected.records && found.sum === expected.sum) sqlite.run("update progress set is_checked = 1");
+  const isSame = found?.records === expected.records && found.sum === expected.sum;
+  const isWorn = found !== null && is_built === 1 && found.last > ROWS_WORN_MIN && found.records < found.last * LIVING_SHARE_MIN;
+  if (isSame && !isWorn) sqlite.run("update progress set is_checked = 1");
   else createIndexTables(sqlite, identity);
 }
+
+/** An index of more rows is built again if fewer of them than this share are left. */
+const [ROWS_WORN_MIN, LIVING_SHARE_MIN] = [100_000, 0.8];
 
 /** The first records that are another at `now` than the index has them. */
 function dueIds(sqlite: Database, now: EpochMs | undefined): string[] {
@@ -179,56 +202,10 @@ function instantOf(date: string | null): EpochMs | null {
   return date === null ? null : (parseStoredMs(date) ?? null);
 }
 
-function writeBatch(sqlite: Database, rows: readonly Row[], now: EpochMs | undefined): void {
-  for (const row of rows) writeRecord(sqlite, row, now);
+function writeBatch(sqlite: Database, rows: readonly Row[], { is_built }: State, now: EpochMs | undefined): void {
+  const written = rows.map((row) => ({ ...timed(row, now), stored_at: row.stored_at }));
+  writeRecords(sqlite, written, is_built === 0);
   const last = rows.at(-1);
   if (last !== undefined) sqlite.query("update progress set stored_at = ?, id = ?, is_checked = 0").run(last.stored_at, last.id);
   noteJudged(sqlite, now);
-}
-
-const columnNames = ["stored_at", "due_at", "turns_at", "number", "canonical_id", ...Object.keys(columns)];
-const INSERT = `insert into records (id, ${columnNames.join(", ")}) values (?, ${columnNames.map(() => "?").join(", ")})
-  on conflict (id) do update set ${columnNames.map((name) => `${name} = excluded.${name}`).join(", ")} returning seq`;
-
-function writeRecord(sqlite: Database, stored: Row, now: EpochMs | undefined): void {
-  const { opportunity, due_at, turns_at } = timed(stored, now);
-  const { id } = opportunity;
-  const before = groupIn(sqlite, id);
-  const cells = Object.values(columns).map((cell) => cell(opportunity));
-  const row = sqlite
-    .query<{ seq: number }, (string | number | null)[]>(INSERT)
-    .get(
-      id,
-      stored.stored_at,
-      due_at,
-      turns_at,
-      numberOf(opportunity)?.toUpperCase() ?? "",
-      opportunity.relationships.canonical_id,
-      ...cells,
-    );
-  const seq = row?.seq ?? 0;
-  if (groupOf(id, canonicalIdsIn(sqlite)) !== before) moveToGroup(sqlite, id);
-  sqlite.query("delete from texts where rowid = ?").run(seq);
-  sqlite.query(INSERT_TEXTS).run(seq, ...textsOf(opportunity));
-}
-
-/** The group that the records of the index follow from, if they name this record. */
-function groupIn(sqlite: Database, id: string): string {
-  return sqlite.query<{ twin_of: string | null }, [string]>("select twin_of from records where id = ?").get(id)?.twin_of ?? id;
-}
-
-function canonicalIdsIn(sqlite: Database): (id: string) => string | null | undefined {
-  const canonical = sqlite.query<{ canonical_id: string | null }, [string]>("select canonical_id from records where id = ?");
-  return (id) => canonical.get(id)?.canonical_id;
-}
-
-/** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */
-function moveToGroup(sqlite: Database, id: string): void {
-  const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
-  const setGroup = sqlite.query<unknown, [string, string]>("update records set twin_of = nullif(?, id) where id = ?");
-  const moving = new Set([id]);
-  for (const each of moving) {
-    setGroup.run(groupOf(each, canonicalIdsIn(sqlite)), each);
-    for (const { id } of naming.all(each)) moving.add(id);
-  }
 }

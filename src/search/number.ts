@@ -14,3 +14,8 @@ export function numberOf({ source, program }: Pick<Opportunity, "source" | "prog
 export function numberInWords(opportunity: Pick<Opportunity, "source" | "program">): string {
   return numberOf(opportunity) ?? "–";
 }
+
+/** A number as it is compared: in upper case, and without anything but letters and digits. People write dashes or leave them out. */
+export function numberKeyOf(number: string): string {
+  return number.toUpperCase().replace(/[^0-9A-Z]/g, "");
+}

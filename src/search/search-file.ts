@@ -9,13 +9,16 @@ import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { tableVersion } from "../agencies/table.ts";
 import { columns } from "../filter/columns.ts";
-import { createTexts } from "../filter/texts.ts";
+import { CREATE_TEXTS } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
+import { COMMON_TABLES } from "./common-rows.ts";
+import { WORD_TABLES } from "./vocabulary.ts";
+import { beginBuild } from "./write.ts";
 
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 8;
+const VERSION = 9;
 
 /** The number in the file's header: another table of agencies makes another index, too. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
@@ -24,19 +27,14 @@ const TABLES = `
 create table progress (
   only integer primary key check (only = 1),
   identity text not null, stored_at integer not null, id text not null,
-  is_checked integer not null, judged_until integer not null
+  is_built integer not null, is_checked integer not null, judged_until integer not null
 );
-create table records (seq integer primary key, id text not null unique, stored_at integer not null, number text not null,
+create table records (seq integer primary key, id text not null, stored_at integer not null, number text not null, number_key text not null,
   due_at integer, turns_at integer,
   canonical_id text, twin_of text, ${Object.keys(columns).join(", ")});
-create index records_by_number on records (number);
-create index records_by_canonical_id on records (canonical_id) where canonical_id is not null;
-create index records_by_twin_of on records (twin_of, id) where twin_of is not null;
-create index records_by_updated_at on records (updated_at desc, id);
-create index records_by_agency_code on records (agency_code);
-create index records_by_due_at on records (due_at, status);
-create index records_by_turns_at on records (turns_at) where turns_at is not null;
-${createTexts("prefix = '2 3'")};
+${WORD_TABLES};
+${COMMON_TABLES};
+${CREATE_TEXTS};
 `;
 
 export type SearchFile = {
@@ -103,9 +101,10 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
 
 /** Drops all tables of the index and creates them again. Call it in a transaction. */
 export function createIndexTables(sqlite: Database, identity: string): void {
-  for (const table of ["progress", "records", "texts"]) sqlite.run(`drop table if exists ${table}`);
+  for (const table of ["progress", "records", "texts", "words", "common_stems", "common_rows"]) sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
-  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, -8640000000000000)").run(identity);
+  beginBuild(sqlite);
+  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, 0, -8640000000000000)").run(identity);
 }
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */

@@ -27,6 +27,11 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return suggestion === undefined ? "" : ` (did you mean "${suggestion}"?)`;
 }
 
+/** Whether two words are at most this many edits apart. */
+export function isWithinEdits(left: string, right: string, most: number): boolean {
+  return Math.abs(left.length - right.length) <= most && editDistance(left, right) <= most;
+}
+
 /** Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbors. Keeps three rows of the table. */
 function editDistance(left: string, right: string): number {
   let previous: number[] = [];

@@ -86,7 +86,7 @@ describe("fundfeed find", () => {
 
   test("prints JSON, NDJSON, CSV and Markdown", async () => {
     const json = JSON.parse((await at(undefined, "find", "PAR-25-270", "--json")).out);
-    expect(json).toMatchObject({ total: 1, filter: {}, data: [{ match: "357492 [PAR-25-270]", status: expect.any(String) }] });
+    expect(json).toMatchObject({ total: 1, filter: {}, data: [{ match: null, missing_words: [], status: expect.any(String) }] });
     expect(json.sources.map(({ source }: { source: string }) => source)).toContain("GRANTS_GOV");
     const lines = (await at(undefined, "find", "quantum", "--format", "ndjson", "--limit", "4")).out.trimEnd().split("\n");
     for (const line of lines) expect(all.map(withoutSidecar)).toContainEqual(JSON.parse(line));
@@ -120,7 +120,7 @@ describe("fundfeed find", () => {
   });
 
   test("takes words that begin with a dash", async () => {
-    const total = async (...args: string[]) => JSON.parse((await at(undefined, "find", ...args, "--json")).out).total;
+    const total = async (...args: string[]) => JSON.parse((await at(undefined, "find", ...args, "--all-words", "--json")).out).total;
     expect(await total("health", "-hiv")).toBe((await total("health")) - (await total("health", "hiv")));
     expect(await total("-hiv", "--status", "open", "health")).toBeGreaterThan(0);
   });

@@ -17,10 +17,12 @@ afterAll(dropScratch);
 const record = (n: number, title = `Title ${n}`) => ({ source: { code: "OWN", opportunity_id: `N${n}` }, title });
 const records = (count: number) => Array.from({ length: count }, (_, n) => record(n));
 
-const titled = (index: SearchFile, ...words: string[]) =>
-  find(index, { filter: words.length === 0 ? {} : readFilter({ words }, "the words"), limit: 10_000 }, NOON).found.map(
-    ({ number }) => number,
-  );
+const titled = (index: SearchFile, ...words: string[]) => {
+  const filter = words.length === 0 ? {} : readFilter({ words }, "the words");
+  const { ids } = find(index, { filter, limit: 10_000, order: "updated" }, { now: NOON, keys: [] });
+  const numberOf = index.sqlite.query<{ number: string }, [string]>("select number from records where id = ?");
+  return ids.map((id) => numberOf.get(id)?.number);
+};
 
 /** Versions of records in the index and in the catalog, and the texts of some. */
 async function expectExact(index: SearchFile, db: CatalogDb): Promise<void> {
@@ -121,8 +123,9 @@ test("two commands that catch up at the same time do not disturb each other", as
 test("a catch-up that fails between batches goes on where it was", async () => {
   const { db, take } = await aCatalog();
   const directory = aDirectory();
-  await take(records(2100));
   const index = openSearchFile(directory);
+  await catchUp(db, index);
+  await take(records(2100));
   const fail = (done: number) => {
     if (done >= 1000) throw new Error("stop");
   };

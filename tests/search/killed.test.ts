@@ -13,22 +13,23 @@ const KILLS = Number(process.env.FUNDFEED_KILLS ?? 6);
 setDefaultTimeout(600_000);
 afterAll(dropScratch);
 
-/** Everything in the index, without row numbers. Also has FTS5 compare its index with its texts. */
+/** Everything in the index, without row numbers. Also has FTS5 check itself. */
 function contentsOf(directory: string): unknown {
   const sqlite = new Database(join(directory, "search.db"));
   expect(sqlite.query("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
   sqlite.run("insert into texts (texts) values ('integrity-check')");
-  const records = sqlite
-    .query("select records.*, texts.*, null as seq from records join texts on texts.rowid = seq order by records.id")
-    .all();
-  const progress = sqlite.query("select identity, stored_at, id, is_checked from progress").all();
+  const records = sqlite.query("select records.*, null as seq from records order by id").all();
+  sqlite.run("create virtual table temp.counted using fts5vocab (main, texts, col)");
+  const counted = sqlite.query("select * from temp.counted order by term, col").all();
+  const words = sqlite.query("select * from words order by word").all();
+  const progress = sqlite.query("select identity, stored_at, id, is_built, is_checked from progress").all();
   sqlite.close();
-  return { records, progress };
+  return { records, counted, words, progress };
 }
 
 test("fundfeed find", async () => {
   const { data: directory, all } = await aDirectoryOfAll();
-  const place = ["--limit", "1", "--json", "--data"];
+  const place = ["--limit", "1", "--all-sources", "--json", "--data"];
 
   const whole = join(aDirectory(), "whole");
   cpSync(directory, whole, { recursive: true });

@@ -6,7 +6,8 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readBelonging, readGroups, readTwins } from "../../src/opportunities/related.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { listDeadlines } from "../../src/search/deadlines.ts";
-import { find, findAll, groupsOf, type SearchRequest, sorts } from "../../src/search/find.ts";
+import { findAll, groupsOf } from "../../src/search/find.ts";
+import { type SearchRequest, search as searchIn, sorts } from "../../src/search/search.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -35,9 +36,9 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
         await take(records);
         await catchUp(db, index);
       },
-      search: (filter: Filter = {}, request: Partial<SearchRequest> = {}) => {
-        const { found, total, twins } = find(index, { filter, limit: 100, ...request }, NOON);
-        return { names: found.map(({ number }) => number).sort(), total, twins };
+      search: async (filter: Filter = {}, request: Partial<SearchRequest> = {}) => {
+        const { results, total, twins } = await searchIn(db, index, { filter, limit: 100, ...request }, NOON);
+        return { names: results.map(({ opportunity }) => opportunity.source.opportunity_id).sort(), total, twins };
       },
       groups: async () => {
         const ids = [...nameOf.keys()];
@@ -62,14 +63,14 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
       named("B", "C", { status: "closed" }),
       named("D", null),
     );
-    expect(search()).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
-    expect(search({}, { countAtMost: 2 })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
-    expect(search({}, { countAtMost: 3 })).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
-    expect(search({}, { allSources: true })).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
-    expect(search({ status: ["open"] })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
-    expect(search({ status: ["closed"] })).toEqual({ names: [first], total: 1, twins: 1 });
-    expect(search({ status: ["closed"], words: last })).toEqual({ names: [last], total: 1, twins: 0 });
-    expect(search(readFilter({ words: "title" }, "words"))).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(await search()).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(await search({}, { countAtMost: 2 })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
+    expect(await search({}, { countAtMost: 3 })).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(await search({}, { allSources: true })).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+    expect(await search({ status: ["open"] })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
+    expect(await search({ status: ["closed"] })).toEqual({ names: [first], total: 1, twins: 1 });
+    expect(await search({ status: ["closed"], words: last })).toEqual({ names: [last], total: 1, twins: 0 });
+    expect(await search(readFilter({ words: "title" }, "words"))).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
     expect(findAll(index, { status: ["closed"] }, NOON)).toEqual([idOf(first)]);
     const period = { since: NOON, until: Date.parse("2027-01-01T00:00:00Z") };
     const most = { limit: 10, allSources: false };
@@ -77,15 +78,15 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
   });
 
   test.if(isThere)("are walked once in every order, page by page, and by words beyond the rank of a page", async () => {
-    const { store, index } = await indexed();
+    const { db, store, index } = await indexed();
     const groups = Array.from({ length: 12 }, (_, n) => [named(`C${n}`, null), named(`A${n}`, `C${n}`), named(`B${n}`, `C${n}`)]);
     await store(...groups.flat());
     for (const sort of sorts) {
       for (const filter of [{}, { words: "title" }, { words: "title", status: ["open"] }]) {
         const seen: string[] = [];
         for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
-          const page = find(index, { filter, sort, after, limit: 5 }, NOON);
-          seen.push(...page.found.map(({ number }) => number));
+          const page = await searchIn(db, index, { filter, sort, after, limit: 5 }, NOON);
+          seen.push(...page.results.map(({ opportunity }) => opportunity.source.opportunity_id));
           expect(page.total).toBe(12);
           after = page.next;
         }
@@ -98,7 +99,7 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     const { store, search, groups } = await indexed();
     await store(named("A", "C"), named("B", "A"));
     expect(await groups()).toEqual({ A: idOf("C"), B: idOf("C") }); // The canonical record is not stored.
-    expect(search()).toMatchObject({ total: 1, twins: 1 });
+    expect(await search()).toMatchObject({ total: 1, twins: 1 });
     await store(named("C", "D"));
     expect(await groups()).toEqual({ A: idOf("D"), B: idOf("D"), C: idOf("D") });
     await store(named("D", null), named("C", null));
@@ -107,13 +108,13 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     expect(await groups()).toEqual({ A: "D", B: "D", C: "C", D: "D" });
     await store(named("A", null));
     expect(await groups()).toEqual({ A: "A", B: "A", C: "C", D: "D" });
-    expect(search()).toEqual({ names: ["A", "C", "D"], total: 3, twins: 1 });
+    expect(await search()).toEqual({ names: ["A", "C", "D"], total: 3, twins: 1 });
     await store(named("A", "B")); // A circle.
     const [least] = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
     expect(await groups()).toMatchObject({ A: least, B: least });
     await store(named("A", "A"), named("B", null));
     expect(await groups()).toEqual({ A: "A", B: "B", C: "C", D: "D" });
-    expect(search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+    expect(await search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
   });
 
   test.if(isThere)("name each other, and a record the parts that it has", async () => {

@@ -1,16 +1,16 @@
 /** `fundfeed find`: find opportunities by words and filters. */
-import type { CatalogDb } from "../../../db/engine.ts";
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
-import { readOpportunities } from "../../opportunities/records.ts";
-import { alsoAt, readTwins } from "../../opportunities/related.ts";
+import { alsoAt } from "../../opportunities/related.ts";
 import { BadCursor } from "../../search/cursor.ts";
-import { type FoundPage, find, MATCH_BEGIN, MATCH_END, type Sort, sorts } from "../../search/find.ts";
+import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
+import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
+import { MATCH_BEGIN, MATCH_END } from "../../search/snippet.ts";
+import { understoodInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
-import type { EpochMs } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
@@ -24,28 +24,20 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import {
-  colorStyle,
-  type FoundResult,
-  freshnessInWords,
-  markdownTable,
-  PLAIN_WIDTH,
-  plainStyle,
-  resultTable,
-  twinsInWords,
-} from "../results.ts";
+import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, resultTable, twinsInWords } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
 const formats = ["table", "json", "ndjson", "csv", "md"] as const;
 type Format = (typeof formats)[number];
 
 type FindOptions = SearchOptions &
-  FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; bom?: true; allSources?: true };
+  FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; allWords?: true; bom?: true; allSources?: true };
 
 export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
-  finding.argument("[words...]", 'words that must all occur: quantum, "a phrase", quant*, -optical').allowUnknownOption(); // -optical
+  finding.argument("[words...]", 'what is sought: quantum sensors, "a phrase", quant*, +must, -mustnot').allowUnknownOption(); // -optical
   addAllSourcesOption(addFilterOptions(finding))
-    .choice("--sort <order>", "order (default: relevance with words, else updated)", sorts)
+    .choice("--sort <order>", "order (default: relevance, the best matches, with words, else updated)", sorts)
+    .option("--all-words", "only what has every word, exactly as it is")
     .option("--limit <n>", "the most opportunities to show", wholeNumber(1, 1_000_000), 20)
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
     .choice("--format <format>", "output format (default: table; json with --json)", formats)
@@ -58,46 +50,31 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
     const filter = withWords(finding, givenFilter(options), words);
-    const { limit, sort, cursor: after, bom = false, allSources } = options;
+    const { limit, sort, cursor: after, allWords, bom = false, allSources } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     const now = cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
     await withCatalog(cli, options, async (catalog) => {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
-      const { found, ...page } = await withSearchIndex(cli, options, catalog, async (index) => {
-        const { found, ...page } = withCursor(finding, () => find(index, { filter: resolved, limit, sort, after, allSources }, now));
-        return { ...page, found: await resultsOf(catalog, found, now) };
-      });
+      const page = await withSearchIndex(cli, options, catalog, (index) =>
+        withCursor(finding, () => search(catalog, index, { filter: resolved, limit, sort, after, allWords, allSources }, now)),
+      );
       const freshness = await readFreshness(catalog, now);
       tellFilters(cli, filter, page.total);
-      print(cli, format, { ...page, filter, results: found, freshness, bom });
+      print(cli, format, { ...page, filter, freshness, bom });
     });
   });
 }
 
 /** A bad cursor ends the command with a usage error. */
-function withCursor(finding: CliCommand, search: () => FoundPage): FoundPage {
+async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>): Promise<SearchPage> {
   try {
-    return search();
+    return await search();
   } catch (error) {
     if (error instanceof BadCursor) refuseValue(finding, "--cursor", error.message);
     throw error;
   }
-}
-
-async function resultsOf(
-  catalog: CatalogDb,
-  found: readonly { id: string; snippet: string | null }[],
-  now: EpochMs,
-): Promise<FoundResult[]> {
-  const snippets = new Map(found.map(({ id, snippet }) => [id, snippet]));
-  const ids = found.map(({ id }) => id);
-  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
-  return opportunities.map((opportunity) => {
-    const { id } = opportunity;
-    return { opportunity, snippet: snippets.get(id) ?? null, alsoAt: alsoAt(twins.get(id) ?? []) };
-  });
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
@@ -106,32 +83,35 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-type Answer = {
-  filter: Filter;
-  total: number;
-  twins: number;
-  next: string | null;
-  results: readonly FoundResult[];
-  freshness: readonly SourceFreshness[];
-  bom: boolean;
-};
+type Answer = SearchPage & { filter: Filter; freshness: readonly SourceFreshness[]; bom: boolean };
 
-function print({ machine }: Cli, format: Format, { filter, total, twins, next, results, freshness, bom }: Answer): void {
+function print({ machine }: Cli, format: Format, { filter, results, freshness, bom, ...page }: Answer): void {
+  const { total, twins, next, understood, counts, drop } = page;
   const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
   const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
   const hidden = total > results.length ? shown + more : "";
-  const foot = [hidden, twinsInWords(twins), freshnessInWords(freshness)].filter((line) => line !== "");
+  const said = understood === null ? [] : understoodInWords(understood);
+  const foot = [
+    ...said,
+    hidden,
+    twinsInWords(twins),
+    ...dropInWords(drop),
+    counts === null || understood === null ? "" : resultCountsInWords(counts),
+    freshnessInWords(freshness),
+  ].filter((line) => line !== "");
   if (format === "json") {
-    const words = describeFilter(filter, machine.now());
-    const data = results.map(({ opportunity, snippet, alsoAt: also_at }) => {
-      return { ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet), also_at };
+    const data = results.map(({ opportunity, snippet, missing: missing_words, twins }) => {
+      return { ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet), missing_words, also_at: alsoAt(twins) };
     });
-    const asked = { filter, filter_in_words: words };
-    machine.printLine(JSON.stringify({ data, total, twins, next_cursor: next, ...asked, sources: freshness }, null, 2));
+    const { next: next_cursor, ...rest } = page;
+    const asked = { filter, filter_in_words: describeFilter(filter, machine.now()) };
+    machine.printLine(JSON.stringify({ data, ...rest, next_cursor, ...asked, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const table =
-      results.length === 0 ? "Nothing found" : resultTable(results, machine.now(), columns, hasColors ? colorStyle : plainStyle);
+      results.length === 0
+        ? "Nothing found"
+        : resultTable(results, machine.now(), columns, hasColors ? colorStyle : plainStyle, understood);
     const lines = foot.flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
   } else {
@@ -140,7 +120,7 @@ function print({ machine }: Cli, format: Format, { filter, total, twins, next, r
       machine.printText(
         (bom ? BYTE_ORDER_MARK : "") +
           foundCsvHeader +
-          results.map(({ opportunity, alsoAt }) => foundCsvLine(opportunity, alsoAt)).join(""),
+          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins))).join(""),
       );
     if (format === "md") machine.printLine(markdownTable(results, machine.now()));
     for (const line of foot) machine.printError(line);

@@ -2,11 +2,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
-import { defaultSort } from "../../search/find.ts";
+import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
+import { defaultSort } from "../../search/search.ts";
+import { understoodInWords } from "../../search/understood.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
+import type { FoundMatches } from "../reader.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
@@ -19,6 +22,7 @@ const FoundRow = Type.Composite(
     OpportunityRow,
     object({
       match: nullable(Type.String(), "The words around the match, which is in brackets."),
+      missing_words: Type.Array(Type.String(), { description: "The words of the question that it does not have." }),
       also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
     }),
   ],
@@ -31,27 +35,45 @@ export function findTool({ reader, tool }: ToolContext): Tool {
     title: "Find opportunities",
     action: "find",
     description:
-      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. All filters must hold; of a list, one value. " +
+      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: those that have most of them come first, " +
+      'and `missing_words` says what a result lacks. `+word` must occur, `-word` must not, `"a phrase"` must occur as it is. All filters must hold; of a list, one value. ' +
       "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
       '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.' +
       reader.findNote,
     arguments: {
       ...filterArguments(reader.filters),
       ...allSourcesOf(reader),
-      sort: choice(reader.sorts, "Order of the results. Without it: relevance with words, else updated."),
+      sort: choice(
+        reader.sorts,
+        "Order of the results. Without it: relevance, the best matches, with words, else updated. In another order, every word must occur.",
+      ),
       limit: limit(FOUND_DEFAULT, FOUND_MAX),
       cursor: cursorArgument,
     },
-    data: { results: Type.Array(FoundRow), twins: Type.Integer({ description: TWINS }) },
+    data: {
+      results: Type.Array(FoundRow),
+      twins: Type.Integer({ description: TWINS }),
+      notes: Type.Array(Type.String(), { description: "How the words were read, what was found, and what to try if nothing was." }),
+    },
     run: async (values, call) => {
       const filter = filterAmong("find", values, call.now);
       const sort = values.sort ?? defaultSort(filter);
       const { all_sources } = values;
       const allSources = all_sources ?? false;
       const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
+      const told = new Set<string>();
       const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
-        read: (limit, after, call) => reader.find({ filter, sort, allSources, limit, after }, call),
-        show: ({ opportunity, match, alsoAt }) => ({ ...rowOf(opportunity), match, also_at: alsoAt }),
+        read: async (limit, after, call) => {
+          const page = await reader.find({ filter, sort, allSources, limit, after }, call);
+          for (const sentence of toldOf(page)) told.add(sentence);
+          return page;
+        },
+        show: ({ opportunity, match, missing, alsoAt }) => ({
+          ...rowOf(opportunity),
+          match,
+          missing_words: [...missing],
+          also_at: alsoAt,
+        }),
       });
       const { items, now, twins = 0 } = paged;
       const said = listStatement(
@@ -61,9 +83,19 @@ export function findTool({ reader, tool }: ToolContext): Tool {
         upstreamTexts(FoundRow, "results[]"),
       );
       const lines = items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`);
-      return { data: { results: items, twins }, lines: [...lines, ...twinLines(twins, "record")], said };
+      const notes = [...told];
+      return { data: { results: items, twins, notes }, lines: [...lines, ...notes, ...twinLines(twins, "record")], said };
     },
   });
+}
+
+/** How the question was understood, what the results are, and what to try if there are none. */
+function toldOf({ understood, counts, drop }: FoundMatches): string[] {
+  return [
+    ...(understood === null ? [] : understoodInWords(understood)),
+    ...(counts === null ? [] : [resultCountsInWords(counts)]),
+    ...dropInWords(drop),
+  ].filter((sentence) => sentence !== "");
 }
 
 function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>, now: EpochMs): string {

@@ -1,0 +1,194 @@
+/**
+ * The records that may match a question best, without FTS5's `bm25()`, which reads every row that has any of the words. For each row a mask
+ * says which words of the question it has, and which of them in its title. The rows whose masks weigh most are the candidates; `score.ts`
+ * compares them exactly. The work is bounded: of too many rows, only the newest are read. (E-65)
+ */
+import type { Database } from "bun:sqlite";
+import type { Condition } from "../filter/kinds.ts";
+import { anyOf, lastCommonRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
+import { LIVE_FACTOR, LIVE_TOKEN } from "./live.ts";
+import type { Group, Question } from "./question.ts";
+
+/** Bounds of the work for one question. */
+const BUDGET = {
+  /** Rows that are read of a word without bytes. */
+  rows: 50_000,
+  /** Rows that are read of those with a phrase, with a word that must not occur, or that meet the filters. */
+  strict: 200_000,
+  /** Bytes of common words. */
+  bytes: 12_000_000,
+};
+
+/** Of more matches, the rows are not kept. */
+export const COUNTED_MAX = 10_000;
+
+/** What the words in a title add to the weight of a row. */
+const TITLED = 0.8;
+/** Of more groups, the rarest are told apart. A mask has a bit for each, one for the same in the title, and these. */
+const TOLD_APART = 12;
+const WORDS = (1 << TOLD_APART) - 1;
+const [LIVE, STRICT, MET, OUT] = [1 << 30, 1 << 29, 1 << 28, 1 << 27];
+
+/** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
+export type Candidate = { seq: number; weight: number; mask: number };
+
+type Candidates = {
+  best: Candidate[];
+  /** Records that have any of the words and meet everything that is strict. At least so many, if `isAll` is false. */
+  any: number;
+  /** Of these, the ones that have every word. */
+  every: number;
+  /** Whether all records were looked at, and not only the newest. */
+  isAll: boolean;
+  /** For each group of the question, how telling it is: its inverse document frequency. */
+  telling: number[];
+  /** The rows of all that match, if they are few enough to be counted by value; else null. */
+  rows: number[] | null;
+  /** For each group of the question, its bit in the masks; 0 if it is not told apart. */
+  bits: number[];
+};
+
+type Sought = { query: string; commonStem?: string; bit: number; records: number; telling: number; rows: number[]; titled: number[] };
+
+/** The `most` rows with the heaviest masks, the heaviest first, of equal ones the newest. `condition` is on the table `records`. */
+export function candidatesFor(sqlite: Database, question: Question, condition: Condition | undefined, most: number): Candidates {
+  const last = sqlite.query<{ last: number | null }, []>("select max(seq) as last from records").get()?.last ?? 0;
+  const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
+  const telling = sought.map((each) => each.telling);
+  const toldApart = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
+  toldApart.splice(TOLD_APART);
+  toldApart.forEach((each, n) => {
+    each.bit = 1 << n;
+  });
+  const required = question.groups.reduce((bits, { isRequired }, n) => (isRequired ? bits | (sought[n]?.bit ?? 0) : bits), 0);
+  if (question.groups.some(({ isRequired }, n) => isRequired && sought[n]?.records === 0))
+    return { best: [], any: 0, every: 0, isAll: true, telling, rows: [], bits: [] };
+  const { others, demanded } = othersOf(sqlite, question, condition);
+
+  const commonUntil = lastCommonRow(sqlite);
+  const newestRows = sqlite.query<unknown, [string, number, number]>(
+    "select rowid from texts where texts match ? and rowid > ? order by rowid desc limit ?",
+  );
+  let isAll = true;
+  const rowsOf = (query: string, after: number, limit: number) => {
+    const rows = (newestRows.values(query, after, limit) as [number][]).map(([row]) => row);
+    if (rows.length === limit) isAll = false;
+    return rows;
+  };
+  for (const each of [...toldApart, ...others]) {
+    if (each.query === "") continue;
+    const [after, limit] =
+      each.commonStem === undefined ? [0, (each.bit & WORDS) === 0 ? BUDGET.strict : BUDGET.rows] : [commonUntil, RANGE_ROWS];
+    each.rows = rowsOf(each.query, after, limit);
+    if ((each.bit & WORDS) !== 0) each.titled = rowsOf(`{title} : (${each.query})`, after, limit);
+  }
+
+  const weights = weightsOf(
+    toldApart,
+    telling.reduce((sum, each) => sum + each, 0),
+  );
+  const allBits = toldApart.reduce((bits, { bit }) => bits | bit, 0);
+  const everyWord = toldApart.length === question.groups.length || question.groups.length > TOLD_APART ? allBits : -1;
+  const commonRows = sqlite.query<{ rows: Uint8Array; titled: Uint8Array }, [string, number]>(
+    "select rows, titled from common_rows where stem = ? and range = ?",
+  );
+  const masks = new Int32Array(RANGE_ROWS);
+  let best: Candidate[] = [];
+  const rows: number[] = [];
+  let [least, bytes, any, every] = [0, 0, 0, 0];
+  for (let range = Math.floor(Math.max(0, last - 1) / RANGE_ROWS); range >= 0; range--) {
+    if (bytes > BUDGET.bytes) {
+      isAll = false;
+      break;
+    }
+    masks.fill(0);
+    const first = range * RANGE_ROWS + 1;
+    for (const each of [...toldApart, ...others]) {
+      const found = each.commonStem === undefined ? null : commonRows.get(each.commonStem, range);
+      if (found !== null) {
+        markGaps(found.rows, masks, each.bit);
+        if ((each.bit & WORDS) !== 0) markGaps(found.titled, masks, each.bit << TOLD_APART);
+        bytes += found.rows.length + found.titled.length;
+      }
+      markRows(each.rows, masks, first, each.bit);
+      markRows(each.titled, masks, first, each.bit << TOLD_APART);
+    }
+    for (let place = RANGE_ROWS - 1; place >= 0; place--) {
+      const mask = masks[place] ?? 0;
+      const words = mask & WORDS;
+      if (words === 0 || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required) continue;
+      if (++any <= COUNTED_MAX) rows.push(first + place);
+      if (words === everyWord) every++;
+      const titled = (mask >> TOLD_APART) & WORDS;
+      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & LIVE) === 0 ? 1 : LIVE_FACTOR);
+      if (weight <= least) continue;
+      best.push({ seq: first + place, weight, mask: words });
+      if (best.length < most * 8) continue;
+      best = heaviest(best, most);
+      least = best.at(-1)?.weight ?? 0;
+    }
+  }
+  return {
+    best: heaviest(best, most),
+    any,
+    every,
+    isAll,
+    telling,
+    rows: isAll && any <= COUNTED_MAX ? rows : null,
+    bits: sought.map(({ bit }) => bit),
+  };
+}
+
+function soughtOf(sqlite: Database, { spellings, stem, times }: Group, last: number): Sought {
+  const countOf = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
+  const counted = spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
+  const query = anyOf(spellings.map(({ word }) => word));
+  // A word that was added since the index was built, or a number that only one record has, is not counted.
+  const isThere = counted === 0 && query !== "" && sqlite.query("select 1 from texts where texts match ? limit 1").get(query) !== null;
+  const records = Math.min(last, Math.max(counted, isThere ? 1 : 0));
+  const telling = times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
+  const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
+  return { query, ...(isCommon && { commonStem: stem }), bit: 0, records, telling, rows: [], titled: [] };
+}
+
+/** What is not a word of the question, with the bits that a row must have. */
+function othersOf(
+  sqlite: Database,
+  { phrases, excluded }: Question,
+  condition: Condition | undefined,
+): { others: Sought[]; demanded: number } {
+  const none = { records: 0, telling: 0, rows: [], titled: [] };
+  const others: Sought[] = [{ ...none, query: anyOf([LIVE_TOKEN]), commonStem: LIVE_TOKEN, bit: LIVE }];
+  let demanded = 0;
+  if (phrases.length > 0) {
+    others.push({ ...none, query: phrases.map((phrase) => `"${phrase.join(" ")}"`).join(" AND "), bit: STRICT });
+    demanded |= STRICT;
+  }
+  if (excluded.length > 0) others.push({ ...none, query: anyOf(excluded.map((words) => words.join(" "))), bit: OUT });
+  if (condition !== undefined) {
+    const rows = sqlite
+      .query<unknown, (string | number)[]>(`select seq from records where ${condition.sql} order by seq desc limit ${BUDGET.strict}`)
+      .values(...condition.values) as [number][];
+    others.push({ ...none, query: "", bit: MET, rows: rows.map(([row]) => row) });
+    demanded |= MET;
+  }
+  return { others, demanded };
+}
+
+/** What each combination of words weighs: how telling they are together, times their share of the whole question. */
+function weightsOf(toldApart: readonly Sought[], whole: number): Float64Array {
+  const weights = new Float64Array(1 << toldApart.length);
+  for (let mask = 1; mask < weights.length; mask++) {
+    const sum = toldApart.reduce((total, { bit, telling }) => ((mask & bit) === 0 ? total : total + telling), 0);
+    weights[mask] = sum * (sum / whole);
+  }
+  return weights;
+}
+
+function markRows(rows: readonly number[], masks: Int32Array, first: number, bit: number): void {
+  for (const row of rows) if (row >= first && row < first + RANGE_ROWS) masks[row - first] = (masks[row - first] ?? 0) | bit;
+}
+
+function heaviest(candidates: Candidate[], most: number): Candidate[] {
+  return candidates.sort((left, right) => right.weight - left.weight || right.seq - left.seq).slice(0, most);
+}

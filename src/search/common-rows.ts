@@ -1,0 +1,103 @@
+/**
+ * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges
+ * of rows that are full, which never change. Rows after the last full range are asked of FTS5; rows that have gone since are skipped by
+ * whoever reads them. (E-65)
+ */
+import type { Database } from "bun:sqlite";
+import { LIVE_TOKEN } from "./live.ts";
+
+/** Rows in a range. */
+export const RANGE_ROWS = 1 << 16;
+
+export const COMMON_TABLES = `
+create table common_stems (stem text primary key) without rowid;
+create table common_rows (
+  stem text not null, range integer not null, rows blob not null, titled blob not null, primary key (stem, range)
+) without rowid`;
+
+/** A stem is common if one record in so many has it, and if so many have it at all. */
+const [ONE_IN, RECORDS_MIN] = [200, 1000];
+/** Words of a stem that are looked for; the others are too rare to matter. */
+const SPELLINGS_MAX = 12;
+/** Ranges that are read of FTS5 at once. */
+const RANGES_AT_ONCE = 8;
+
+/** Makes the rows of all common stems, for every range that is full. */
+export function writeCommonRows(sqlite: Database, records: number): void {
+  for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
+  const last = sqlite.query<{ last: number | null }, []>("select max(seq) as last from records").get()?.last ?? 0;
+  const ranges = Math.floor(last / RANGE_ROWS);
+  if (ranges === 0) return;
+  const stems = sqlite
+    .query<{ stem: string; words: string }, [number]>(
+      "select stem, json_group_array(word order by records desc) as words from words group by stem having sum(records) >= ?",
+    )
+    .all(Math.max(RECORDS_MIN, records / ONE_IN));
+  const queries = stems.map(({ stem, words }) => ({ stem, query: anyOf((JSON.parse(words) as string[]).slice(0, SPELLINGS_MAX)) }));
+  queries.push({ stem: LIVE_TOKEN, query: anyOf([LIVE_TOKEN]) });
+  const addStem = sqlite.query("insert or ignore into common_stems values (?)");
+  const addRows = sqlite.query("insert or ignore into common_rows values (?, ?, ?, ?)");
+  for (const { stem } of queries) addStem.run(stem);
+  for (let begin = 0; begin < ranges; begin += RANGES_AT_ONCE) {
+    const end = Math.min(ranges, begin + RANGES_AT_ONCE);
+    for (const { stem, query } of queries) {
+      const [rows, titled] = [bytesOf(sqlite, query, begin, end), bytesOf(sqlite, `{title} : (${query})`, begin, end)];
+      rows.forEach((bytes, n) => {
+        addRows.run(stem, begin + n, bytes, titled[n] ?? new Uint8Array());
+      });
+    }
+  }
+}
+
+/** A query of FTS5 for any of these words. */
+export function anyOf(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(" OR ");
+}
+
+/** The last row of the ranges that have bytes. */
+export function lastCommonRow(sqlite: Database): number {
+  return (
+    (sqlite.query<{ ranges: number }, []>("select coalesce(max(range), -1) + 1 as ranges from common_rows").get()?.ranges ?? 0) * RANGE_ROWS
+  );
+}
+
+/** For each range from `begin` to before `end`: the gaps between the rows, as integers of 7 bits a byte, the low bits first. */
+function bytesOf(sqlite: Database, query: string, begin: number, end: number): Uint8Array[] {
+  const rows = sqlite
+    .query<unknown, [string, number, number]>("select rowid from texts where texts match ? and rowid > ? and rowid <= ?")
+    .values(query, begin * RANGE_ROWS, end * RANGE_ROWS) as [number][];
+  let at = 0;
+  return Array.from({ length: end - begin }, (_, n) => {
+    const [first, from] = [(begin + n) * RANGE_ROWS + 1, at];
+    while (at < rows.length && (rows[at]?.[0] ?? 0) < first + RANGE_ROWS) at++;
+    return gapsOf(rows.slice(from, at), first);
+  });
+}
+
+function gapsOf(rows: readonly [number][], first: number): Uint8Array {
+  const bytes = new Uint8Array(rows.length * 3); // A gap is less than a range, so it has at most 16 bits.
+  let [length, next] = [0, first];
+  for (const [row] of rows) {
+    let gap = row - next;
+    for (; gap > 127; gap >>>= 7) bytes[length++] = (gap & 127) | 128;
+    bytes[length++] = gap;
+    next = row + 1;
+  }
+  return bytes.slice(0, length);
+}
+
+/** Sets a bit in the mask of each row of a range. */
+export function markGaps(bytes: Uint8Array, masks: Int32Array, bit: number): void {
+  const { length } = bytes;
+  let [at, place] = [0, -1];
+  while (at < length) {
+    let byte = bytes[at++] ?? 0;
+    let gap = byte & 127;
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[at++] ?? 0;
+      gap |= (byte & 127) << shift;
+    }
+    place += gap + 1;
+    masks[place] = (masks[place] ?? 0) | bit;
+  }
+}

@@ -1,0 +1,82 @@
+/** Counts beside the results: how many have each status, source and type; and which filter leaves nothing, if nothing is found. */
+import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
+import { readQuestion } from "./question.ts";
+import type { SearchFile } from "./search-file.ts";
+import { vocabularyOf } from "./vocabulary.ts";
+
+const counted = ["status", "source", "program_type"] as const;
+
+/** For each field, its values with the number of results, the most frequent first. Null if there are too many results. */
+export type ResultCounts = Record<(typeof counted)[number], { value: string; records: number }[]> | null;
+
+/** Counts rows of the index; null stands for too many. */
+export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null): ResultCounts {
+  if (rows === null || rows.length > COUNTED_MAX) return null;
+  const list = JSON.stringify(rows);
+  const countsOf = (column: string) =>
+    sqlite
+      .query<{ value: string; records: number }, [string]>(
+        `select ${column} as value, count(*) as records from records where seq in (select value from json_each(?)) and ${column} <> ''
+          group by 1 order by 2 desc, 1`,
+      )
+      .all(list);
+  return { status: countsOf("status"), source: countsOf("source"), program_type: countsOf("program_type") };
+}
+
+/** Counts what meets a filter. */
+export function countMatching(index: SearchFile, filter: Filter, now: EpochMs): ResultCounts {
+  const { sql, values } = conditionOf(filter, now);
+  const rows = index.sqlite
+    .query<unknown, (string | number)[]>(`select seq from records where ${sql} limit ${COUNTED_MAX + 1}`)
+    .values(...values) as [number][];
+  return countRows(
+    index,
+    rows.map(([row]) => row),
+  );
+}
+
+/** Each filter without which the others would find something, and how many; the one that finds most first. `isRanked` as in the search. */
+export function filtersToDrop(
+  { sqlite }: SearchFile,
+  filter: Filter,
+  now: EpochMs,
+  isRanked: boolean,
+): { name: FieldName; records: number }[] {
+  const given = fieldNames.filter((name) => filter[name] !== undefined);
+  if (given.length < 2) return [];
+  const countOf = ({ words, ...others }: Filter) => {
+    if (isRanked && words !== undefined) {
+      const question = readQuestion(words, vocabularyOf(sqlite));
+      return candidatesFor(sqlite, question, conditionOf(others, now), 1).any;
+    }
+    const { sql, values } = conditionOf({ ...others, ...(words !== undefined && { words }) }, now);
+    const count = `select count(*) as records from (select 1 from records where ${sql} limit ${COUNTED_MAX})`;
+    return sqlite.query<{ records: number }, (string | number)[]>(count).get(...values)?.records ?? 0;
+  };
+  const found = given.map((name) => ({ name, records: countOf({ ...filter, [name]: undefined }) }));
+  return found.filter(({ records }) => records > 0).sort((left, right) => right.records - left.records);
+}
+
+/** The most values of a field in a sentence. */
+const SHOWN = 3;
+
+/** "status: open 12, closed 3; source: NSF 9, …". */
+export function resultCountsInWords(counts: NonNullable<ResultCounts>): string {
+  const fields = Object.entries(counts).filter(([, values]) => values.length > 1);
+  return fields
+    .map(([name, values]) => {
+      const shown = values.slice(0, SHOWN).map(({ value, records }) => `${value} ${records.toLocaleString("en-US")}`);
+      return `${name.replace("_", " ")}: ${shown.join(", ")}${values.length > SHOWN ? ", …" : ""}`;
+    })
+    .join("; ");
+}
+
+/** "without the filter naics, 12 would be found", for each filter to drop. */
+export function dropInWords(drop: readonly { name: FieldName; records: number }[]): string[] {
+  return drop.map(({ name, records }) => {
+    const found = records >= COUNTED_MAX ? `${COUNTED_MAX.toLocaleString("en-US")} or more` : records.toLocaleString("en-US");
+    return `Without the filter ${name.replaceAll("_", "-")}, ${found} would be found`;
+  });
+}

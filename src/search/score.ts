@@ -1,0 +1,111 @@
+/**
+ * The exact score of a record for a question, from its texts: BM25 over columns of different weight (Robertson and Zaragoza, 2009, BM25F),
+ * times the share of the question that the record has, and more where words of the question are neighbors in the text. (E-65)
+ */
+import { textColumns, textWeights } from "../filter/texts.ts";
+import { wordsOf } from "../text/words-of.ts";
+import type { Question } from "./question.ts";
+
+/** The usual parameters of BM25, and the words of an average record. */
+const [K1, B, AVERAGE_WORDS] = [1.2, 0.75, 150];
+/** What two neighboring words of the question are worth that are neighbors in a text. */
+const NEIGHBORS = { text: 0.3, title: 0.6 };
+/** Of a long text this much is read: an opportunity says at its beginning what it is about. */
+const CHARACTERS_MAX = 8000;
+
+/** `has` says for each group of the question whether the record has it. */
+type Score = { score: number; has: boolean[] };
+
+/** Scores texts, which are as `textsOf` returns them. `telling` has a value for each group of the question. */
+export function scorerOf({ groups }: Question, telling: readonly number[]): (texts: readonly string[]) => Score {
+  const whole = telling.reduce((sum, each) => sum + each, 0);
+  // Of few words each one matters; of many, some may be missing.
+  const power = Math.min(2, 3 / Math.max(1, groups.length));
+  const sought = new SoughtWords();
+  groups.forEach(({ spellings }, group) => {
+    for (const { word, weight } of spellings) sought.add(word, { group, weight });
+  });
+  const [amounts, neighbors] = [new Float64Array(groups.length), new Float64Array(groups.length)];
+  return (texts) => {
+    amounts.fill(0);
+    neighbors.fill(0);
+    let length = 0;
+    textColumns.forEach((column, n) => {
+      let before = { group: -2, place: -2 };
+      length += sought.scan((texts[n] ?? "").slice(0, CHARACTERS_MAX), ({ group, weight }, place) => {
+        amounts[group] = (amounts[group] ?? 0) + weight * textWeights[column];
+        if (group === before.group + 1 && place === before.place + 1)
+          neighbors[group] = Math.max(neighbors[group] ?? 0, column === "title" ? NEIGHBORS.title : NEIGHBORS.text);
+        before = { group, place };
+      });
+    });
+    const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS);
+    let [score, share] = [0, 0];
+    telling.forEach((own, group) => {
+      const amount = amounts[group] ?? 0;
+      if (amount === 0) return;
+      share += own;
+      score += (own * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, telling[group - 1] ?? 0);
+    });
+    return { score: whole === 0 ? 0 : score * (share / whole) ** power, has: Array.from(amounts, (amount) => amount > 0) };
+  };
+}
+
+type Sought = { group: number; weight: number };
+
+/** The code of each ASCII letter and digit in lower case; 0 for others. */
+const WORD_CODES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code).toLowerCase();
+  return /[a-z0-9]/.test(character) ? character.charCodeAt(0) : 0;
+});
+
+/** Finds a few words in texts. Makes no string for words of an ASCII text that are not sought: 150 texts are read for each question. */
+class SoughtWords {
+  readonly #byWord = new Map<string, Sought[]>();
+  /** Whether a sought word has a hash that ends so. */
+  readonly #endings = new Uint8Array(1 << 12);
+
+  add(word: string, sought: Sought): void {
+    this.#byWord.set(word, [...(this.#byWord.get(word) ?? []), sought]);
+    this.#endings[hashOf(word) & 4095] = 1;
+  }
+
+  /** Calls `visit` for each sought word, with its place among the words. Returns how many words the text has. */
+  scan(text: string, visit: (sought: Sought, place: number) => void): number {
+    if (!/[^\x00-\x7f]/.test(text)) return this.#scanAscii(text, visit);
+    const words = wordsOf(text);
+    words.forEach((word, place) => {
+      this.#visit(word, place, visit);
+    });
+    return words.length;
+  }
+
+  #scanAscii(text: string, visit: (sought: Sought, place: number) => void): number {
+    let place = 0;
+    for (let at = 0; at < text.length; ) {
+      const begin = at;
+      let hash = 0;
+      for (let code = codeAt(text, at); code !== 0; code = codeAt(text, ++at)) hash = (Math.imul(hash, 31) + code) | 0;
+      if (at === begin) at++;
+      else {
+        if (this.#endings[hash & 4095] === 1) this.#visit(text.slice(begin, at).toLowerCase(), place, visit);
+        place++;
+      }
+    }
+    return place;
+  }
+
+  #visit(word: string, place: number, visit: (sought: Sought, place: number) => void): void {
+    for (const sought of this.#byWord.get(word) ?? []) visit(sought, place);
+  }
+}
+
+function codeAt(text: string, at: number): number {
+  return at < text.length ? (WORD_CODES[text.charCodeAt(at)] ?? 0) : 0;
+}
+
+function hashOf(word: string): number {
+  let hash = 0;
+  for (let n = 0; n < word.length; n++) hash = (Math.imul(hash, 31) + word.charCodeAt(n)) | 0;
+  return hash;
+}

@@ -1,0 +1,35 @@
+/** How a question was understood, and what answers it, in sentences for people and agents. */
+import { capitalized } from "../text/capitalized.ts";
+import { quoted } from "../text/quoted.ts";
+
+/** How a question was understood, and how many records answer it. */
+export type Understood = {
+  /** The words that were looked for. */
+  words: string[];
+  /** Words that no record has, and what was looked for instead. */
+  corrections: { asked: string; instead: string }[];
+  /** Whether the words of a phrase were looked for anywhere, because no record has the phrase. */
+  isPhraseLoosened: boolean;
+  /** Records that have all words, and that have any of them; at least so many, if `isAll` is false. */
+  every: number;
+  any: number;
+  isAll: boolean;
+};
+
+/** Sentences without a period: what was changed in the question, and how many records have all of its words. */
+export function understoodInWords({ words, corrections, isPhraseLoosened, every, any, isAll }: Understood): string[] {
+  const sentences = corrections.map(({ asked, instead }) => `Showing ${quoted(instead)} instead of ${quoted(asked)}, which no record has`);
+  if (isPhraseLoosened) sentences.push("No record has the phrase, so its words were looked for anywhere");
+  if (words.length > 1 && any > 0) {
+    const count = (records: number) => `${isAll ? "" : "at least "}${records.toLocaleString("en-US")}`;
+    const all = every === 0 ? "No record has" : every === 1 && isAll ? "1 record has" : `${capitalized(count(every))} records have`;
+    sentences.push(`${all} all ${words.length} words, ${count(any)} any of them`);
+  }
+  return sentences;
+}
+
+/** "3 of 4 words; without: sonar"; null if none is missing. */
+export function missingInWords(missing: readonly string[], { words }: Understood): string | null {
+  if (missing.length === 0) return null;
+  return `${words.length - missing.length} of ${words.length} words; without: ${missing.join(", ")}`;
+}

@@ -1,0 +1,57 @@
+/**
+ * The words that the index has, with their stems: a word of a question stands for all words of its stem, so stems need no index of their
+ * own and quoted words stay exact. How many records have a word is counted when the index is built; later words are only added. (E-65)
+ */
+import type { Database } from "bun:sqlite";
+import { stemOf } from "../text/words-of.ts";
+import { nearestWord } from "./nearest-word.ts";
+
+export const WORD_TABLES = "create table words (word text primary key, stem text not null, records integer not null) without rowid";
+
+/** A word and the number of records that have it. */
+export type KnownWord = { word: string; records: number };
+
+/** What a question asks of the index about words. */
+export type Vocabulary = {
+  /** The most frequent words of a stem. */
+  withStem: (stem: string) => KnownWord[];
+  recordsWith: (word: string) => number;
+  /** The most frequent words that begin so. */
+  startingWith: (beginning: string) => KnownWord[];
+  /** The most frequent word that differs by one letter, or by two if it is long; undefined if there is none. */
+  nearest: (word: string) => string | undefined;
+};
+
+/** The most words of a stem, and of a beginning, that stand for a word of a question. */
+const [SPELLINGS_MAX, COMPLETIONS_MAX] = [8, 64];
+
+export function vocabularyOf(sqlite: Database): Vocabulary {
+  const byStem = sqlite.query<KnownWord, [string, number]>("select word, records from words where stem = ? order by records desc limit ?");
+  const byWord = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
+  const byRange = sqlite.query<KnownWord, [string, string, number]>(
+    "select word, records from words where word >= ? and word < ? order by records desc limit ?",
+  );
+  return {
+    withStem: (stem) => byStem.all(stem, SPELLINGS_MAX),
+    recordsWith: (word) => byWord.get(word)?.records ?? 0,
+    startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
+    nearest: (word) => nearestWord(sqlite, word),
+  };
+}
+
+/** Counts all words of the table `texts`. Numbers that one record has are left out: nobody mistypes them, and they are most of all words. */
+export function countWords(sqlite: Database): void {
+  sqlite.run("delete from words");
+  sqlite.run("create virtual table temp.counted using fts5vocab (main, texts, row)");
+  const insert = sqlite.query("insert into words values (?, ?, ?)");
+  const counted = sqlite.query<{ term: string; doc: number }, []>("select term, doc from temp.counted");
+  for (const { term, doc } of counted.iterate()) if (doc > 1 || !/^\d+$/.test(term)) insert.run(term, stemOf(term), doc);
+  sqlite.run("drop table temp.counted");
+  sqlite.run("create index if not exists words_by_stem on words (stem, records, word)");
+}
+
+/** Adds words of new texts. Words that are there keep their count, which is an estimate until the index is built again. */
+export function addWords(sqlite: Database, words: ReadonlySet<string>): void {
+  const insert = sqlite.query("insert into words values (?, ?, 1) on conflict (word) do nothing");
+  for (const word of words) insert.run(word, stemOf(word));
+}

@@ -1,0 +1,114 @@
+/**
+ * Writes records to the index. A record's row is its place in the order of changes: a changed record gets a new row at the end, and its old
+ * one is deleted. So rows are only appended, which is what FTS5 does best, and the newest are the last. (E-65)
+ */
+import type { Database } from "bun:sqlite";
+import { columns } from "../filter/columns.ts";
+import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { groupOf } from "../opportunities/related.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { wordsOf } from "../text/words-of.ts";
+import { writeCommonRows } from "./common-rows.ts";
+import { isLive, LIVE_TOKEN } from "./live.ts";
+import { numberKeyOf, numberOf } from "./number.ts";
+import { addWords, countWords } from "./vocabulary.ts";
+
+const columnNames = ["seq", "id", "stored_at", "due_at", "turns_at", "number", "number_key", "canonical_id", ...Object.keys(columns)];
+const INSERT_RECORD = `insert into records (${columnNames.join(", ")}) values (${columnNames.map(() => "?").join(", ")})`;
+
+/** Indexes that a build adds at the end: random ids would make each batch write everywhere. */
+const INDEXES = [
+  "records_by_id on records (id)",
+  "records_by_number on records (number)",
+  "records_by_number_key on records (number_key) where number_key <> ''",
+  "records_by_canonical_id on records (canonical_id) where canonical_id is not null",
+  "records_by_twin_of on records (twin_of, id) where twin_of is not null",
+  "records_by_updated_at on records (updated_at desc, id)",
+  "records_by_agency_code on records (agency_code)",
+  "records_by_due_at on records (due_at, status)",
+  "records_by_turns_at on records (turns_at) where turns_at is not null",
+];
+
+/** What FTS5 keeps in memory while an index is built, and later. */
+const [BUILDING_BYTES, BYTES] = [64 << 20, 1 << 20];
+
+/** Prepares empty tables for a build. */
+export function beginBuild(sqlite: Database): void {
+  configure(sqlite, { hashsize: BUILDING_BYTES });
+}
+
+/** Makes everything that needs all records: indexes, counts of words, the rows of common words. Records that changed meanwhile are once there. */
+export function finishBuild(sqlite: Database): void {
+  for (const index of INDEXES) sqlite.run(`create index ${index}`);
+  const replaced = "select seq from records as r where exists (select 1 from records as n where n.id = r.id and n.seq > r.seq)";
+  deleteRows(sqlite, rowsOf(sqlite, `${replaced} order by seq`));
+  const naming = sqlite.query<{ id: string }, []>("select id from records where canonical_id is not null").all();
+  for (const { id } of naming) moveToGroup(sqlite, id);
+  countWords(sqlite);
+  writeCommonRows(sqlite, sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0);
+  configure(sqlite, { hashsize: BYTES, automerge: 8, deletemerge: 0 });
+}
+
+/** A record with what it is called due at, and when that or its status changes next. */
+type Written = { opportunity: WholeOpportunity; stored_at: EpochMs; due_at: EpochMs | null; turns_at: EpochMs | null };
+
+/** Writes a batch in the order of changes. `isBuilding` until `finishBuild`: then old rows of the same records are not looked for. */
+export function writeRecords(sqlite: Database, records: readonly Written[], isBuilding: boolean): void {
+  const words = new Set<string>();
+  if (!isBuilding) {
+    const ids = JSON.stringify(records.map(({ opportunity }) => opportunity.id));
+    // All deletes first, in the order of rows: FTS5 writes out what it has in memory for each row that is not after the last one.
+    deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
+  }
+  let seq = sqlite.query<{ last: number }, []>("select coalesce(max(seq), 0) as last from records").get()?.last ?? 0;
+  const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
+  for (const { opportunity, stored_at, due_at, turns_at } of records) {
+    const number = numberOf(opportunity) ?? "";
+    const cells = Object.values(columns).map((cell) => cell(opportunity));
+    const texts = textsOf(opportunity);
+    insertRecord.run(
+      ++seq,
+      opportunity.id,
+      stored_at,
+      due_at,
+      turns_at,
+      number.toUpperCase(),
+      numberKeyOf(number),
+      opportunity.relationships.canonical_id,
+      ...cells,
+    );
+    insertTexts.run(seq, ...texts, isLive(opportunity.status) ? LIVE_TOKEN : "");
+    if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
+  }
+  addWords(sqlite, words);
+  if (!isBuilding) for (const { opportunity } of records) moveToGroup(sqlite, opportunity.id);
+}
+
+/** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */
+function moveToGroup(sqlite: Database, id: string): void {
+  const canonical = sqlite.query<{ canonical_id: string | null }, [string]>("select canonical_id from records where id = ?");
+  const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
+  const setGroup = sqlite.query<unknown, [string, string]>("update records set twin_of = nullif(?, id) where id = ?");
+  const moving = new Set([id]);
+  for (const each of moving) {
+    setGroup.run(
+      groupOf(each, (id) => canonical.get(id)?.canonical_id),
+      each,
+    );
+    for (const { id } of naming.all(each)) moving.add(id);
+  }
+}
+
+function rowsOf(sqlite: Database, sql: string, ...values: string[]): number[] {
+  return (sqlite.query<unknown, string[]>(sql).values(...values) as [number][]).map(([row]) => row);
+}
+
+function deleteRows(sqlite: Database, rows: readonly number[]): void {
+  const statements = ["delete from texts where rowid = ?", "delete from records where seq = ?"].map((sql) => sqlite.query(sql));
+  for (const statement of statements) for (const row of rows) statement.run(row);
+}
+
+function configure(sqlite: Database, values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values)) sqlite.query("insert into texts (texts, rank) values (?, ?)").run(name, value);
+}

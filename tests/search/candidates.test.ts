@@ -1,0 +1,103 @@
+/** The records that may match best, against reading every record. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { candidatesFor } from "../../src/search/candidates.ts";
+import { RANGE_ROWS } from "../../src/search/common-rows.ts";
+import { LIVE_TOKEN } from "../../src/search/live.ts";
+import { readQuestion } from "../../src/search/question.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { vocabularyOf } from "../../src/search/vocabulary.ts";
+import { finishBuild } from "../../src/search/write.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+
+const NAMES = ["alpha", "bravo", "charlie", "delta"] as const;
+/** A name is in one row of so many: in half of them, or in a few. */
+const EVERY = { alpha: 2, bravo: 3, charlie: 1009, delta: 5003 } as const;
+type Name = keyof typeof EVERY;
+
+/** More rows than a range has, so that the first are read from bytes and the last from FTS5. Written in one statement: it is quick. */
+const ROWS = RANGE_ROWS + 5000;
+const { sqlite, close } = openSearchFile(aDirectory());
+const word = (name: Name) => `case when row % ${EVERY[name]} = 0 then '${name} ' else '' end`;
+const rows = `with recursive rows (row) as (select 1 union all select row + 1 from rows where row < ${ROWS})`;
+sqlite
+  .transaction(() => {
+    sqlite.run(`insert into texts (rowid, title, text, tags)
+      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${LIVE_TOKEN}' else '' end from rows`);
+    sqlite.run(
+      `insert into records (seq, id, stored_at, number, number_key, status) ${rows} select row, 'id' || row, 0, '', '', 'S' || (row % 4) from rows`,
+    );
+    finishBuild(sqlite);
+  })
+  .immediate();
+afterAll(() => {
+  close();
+  dropScratch();
+});
+
+const has = (row: number, name: Name) => row % EVERY[name] === 0;
+const candidates = (text: string, condition?: { sql: string; values: string[] }, most = 100) =>
+  candidatesFor(sqlite, readQuestion(text, vocabularyOf(sqlite)), condition, most);
+const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROWS }, (_, n) => n + 1).filter(isMeant);
+
+test("a word of half of the records is read from bytes, and the rows after them from FTS5", () => {
+  expect(sqlite.query("select count(*) as n from common_rows where stem = 'alpha'").get()).toEqual({ n: 1 });
+  expect(candidates("alpha").any).toBe(rowsWith((row) => has(row, "alpha")).length);
+});
+
+describe.each([
+  [["alpha"]],
+  [["charlie"]],
+  [["alpha", "bravo"]],
+  [["alpha", "charlie"]],
+  [["charlie", "delta"]],
+  [["alpha", "bravo", "charlie", "delta"]],
+] as [Name[]][])("%j", (names) => {
+  test("counts what has any word, and what has every one", () => {
+    const { any, every, isAll } = candidates(names.join(" "));
+    expect({ any, every, isAll }).toEqual({
+      any: rowsWith((row) => names.some((name) => has(row, name))).length,
+      every: rowsWith((row) => names.every((name) => has(row, name))).length,
+      isAll: true,
+    });
+  });
+
+  test("the heaviest rows have most of what is telling, then what can be applied for, then the newest", () => {
+    const { best, telling } = candidates(names.join(" "));
+    const whole = telling.reduce((sum, each) => sum + each, 0);
+    const share = (own: number) => own * (own / whole);
+    const weight = (row: number) => {
+      const sum = names.reduce((total, name, n) => total + (has(row, name) ? (telling[n] ?? 0) : 0), 0);
+      const titled = names.includes("alpha") && has(row, "alpha") ? (telling[names.indexOf("alpha")] ?? 0) : 0;
+      return (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
+    };
+    const expected = rowsWith((row) => weight(row) > 0)
+      .map((row) => ({ row, weight: weight(row) }))
+      .sort((left, right) => right.weight - left.weight || right.row - left.row)
+      .slice(0, 100);
+    expect(best.map(({ seq }) => seq)).toEqual(expected.map(({ row }) => row));
+  });
+});
+
+test.each([
+  ["+charlie alpha", (row: number) => has(row, "charlie")],
+  ["alpha -bravo", (row: number) => has(row, "alpha") && !has(row, "bravo")],
+  ['"alpha bravo"', (row: number) => has(row, "alpha") && has(row, "bravo")],
+  ['"bravo alpha"', () => false],
+  ["+nowhere alpha", () => false],
+  ["-alpha", () => false],
+] as [string, (row: number) => boolean][])("%p is strict where it says so", (text, isMeant) => {
+  expect(candidates(text).any).toBe(rowsWith(isMeant).length);
+});
+
+test("filters are strict", () => {
+  const { best, any } = candidates("charlie delta", { sql: "status in (?)", values: ["S1"] });
+  const expected = rowsWith((row) => row % 4 === 1 && (has(row, "charlie") || has(row, "delta")));
+  expect([any, best.map(({ seq }) => seq).sort((left, right) => left - right)]).toEqual([expected.length, expected]);
+});
+
+test("a changed record leaves its bytes, and is skipped by whoever reads them", () => {
+  sqlite.query("delete from texts where rowid = ?").run(2);
+  expect(candidates("alpha", undefined, ROWS).best.some(({ seq }) => seq === 2)).toBe(true);
+});

@@ -1,0 +1,42 @@
+/** The order of records whose texts are compared with a question. */
+import { expect, test } from "bun:test";
+import type { Question } from "../../src/search/question.ts";
+import { scorerOf } from "../../src/search/score.ts";
+
+const question = (...words: string[]): Question => ({
+  groups: words.map((word) => ({ asked: word, spellings: [{ word, weight: 1 }], isRequired: false, times: 1 })),
+  phrases: [],
+  excluded: [],
+  corrections: [],
+});
+const texts = ({ number = "", title = "", agency = "", keywords = "", text = "" }) => [number, title, agency, "", keywords, text];
+const better = (asked: Question, one: string[], other: string[]) => {
+  const score = scorerOf(
+    asked,
+    asked.groups.map(() => 1),
+  );
+  expect(score(one).score).toBeGreaterThan(score(other).score);
+};
+
+test("more words of the question are better than the same one again", () => {
+  better(question("wildfire", "smoke"), texts({ text: "wildfire and smoke" }), texts({ text: "wildfire wildfire wildfire" }));
+});
+
+test("a word in the title is better than one in the text, and a shorter text than a longer one", () => {
+  better(question("smoke"), texts({ title: "Smoke" }), texts({ text: "Smoke" }));
+  better(question("smoke"), texts({ text: "Smoke" }), texts({ text: `Smoke ${"filler ".repeat(300)}` }));
+});
+
+test("neighbors are better than words that are apart", () => {
+  better(question("wildfire", "smoke"), texts({ text: "wildfire smoke of fires" }), texts({ text: "smoke of fires, wildfire" }));
+});
+
+test("says which groups a record has, also in texts with accents and capitals", () => {
+  const asked = question("resume", "smoke", "ozone");
+  expect(scorerOf(asked, [1, 1, 1])(texts({ title: "Résumé", text: "SMOKE, smoker" })).has).toEqual([true, true, false]);
+});
+
+test("nothing scores zero", () => {
+  expect(scorerOf(question("ozone"), [1])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [false] });
+  expect(scorerOf(question(), [])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [] });
+});

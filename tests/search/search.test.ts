@@ -1,0 +1,181 @@
+/** What people and agents find: the best matches of a question, in all records of `tests/data`, and the pages of any search. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { CatalogDb } from "../../db/engine.ts";
+import { type Filter, readFilter } from "../../src/filter/filter.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { type SearchRequest, search as searchIn, sorts } from "../../src/search/search.ts";
+import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
+import { MATCH_BEGIN, MATCH_END } from "../../src/search/snippet.ts";
+import { aCatalogOfAll } from "../support/all-records.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+
+/** A day on which some of the records are open. */
+const NOW = Date.parse("2026-04-01T12:00:00Z");
+
+let catalog: CatalogDb;
+let index: SearchFile;
+
+beforeAll(async () => {
+  ({ db: catalog } = await aCatalogOfAll());
+  index = openSearchFile(aDirectory());
+  await catchUp(catalog, index);
+});
+afterAll(() => {
+  index.close();
+  dropScratch();
+});
+
+type Given = Partial<SearchRequest> & { text?: readonly string[]; now?: number };
+
+const search = ({ text = [], filter = {}, now = NOW, ...given }: Given) => {
+  const words = text.length === 0 ? {} : readFilter({ words: text }, "the words");
+  return searchIn(catalog, index, { limit: 50, ...given, filter: { ...filter, ...words } }, now);
+};
+const asked = (question: string, given: Given = {}) => search({ text: question.match(/[-+]?"[^"]*"|\S+/g) ?? [], ...given });
+const namesIn = (results: readonly { opportunity: WholeOpportunity }[]) =>
+  results.flatMap(({ opportunity: { source, program } }) => [source.opportunity_id, program.solicitation_id]);
+
+/** A question as it is typed, and the numbers that a person would expect among the first results. */
+const questions: readonly (readonly [question: string, expected: readonly string[], among: number, filter?: Filter])[] = [
+  ["PAR-25-270", ["PAR-25-270"], 1],
+  ["par-25-270", ["PAR-25-270"], 1],
+  ["357492", ["PAR-25-270"], 1],
+  ["SFOP0009339", ["SFOP0009339"], 1],
+  ["N0001425SB001", ["N0001425SB001"], 1],
+  ["quantum", ["PR442450", "W911NF21S0009"], 8],
+  ["quantum networking", ["SF22D-T004"], 3],
+  ['"natural product"', ["PAR-25-270", "PAR-25-271", "PAR-25-269"], 3],
+  ["harmful algal bloom", ["https://www.epa.gov/innovation/harmful-algal-bloom-video-challenge"], 1],
+  ["synthetic health data", ["https://www.challenge.gov/challenge/synthetic-health-data-challenge/"], 1],
+  ["modern slavery", ["SFOP0009339"], 5],
+  ["Fort Bragg fence", ["PANMCC-26-P-0000-039181"], 1],
+  ["forklift", ["W911S226U3088"], 3],
+  ["fire engine repair", ["140L3926P0011"], 3],
+  ["veterans affairs fire extinguisher inspection", ["36C24126Q0234"], 1],
+  ["amyotrophic lateral sclerosis", ["HT942525ALSRPTDA"], 5],
+  ["antibiotic resistance retail food", ["PAR-25-014"], 1],
+  ["doctoral dissertation linguistics", ["14-551", "20-538"], 3],
+  ["tribal tourism", ["BIA-NATIVEACT-2026-OIED"], 1],
+  ["tribal colleges universities program", ["14-572"], 3],
+  ["space weather research to operations", ["NNH25ZDA001N-R2O2R"], 2],
+  ["tuberous sclerosis", ["HT942526TSCRPIDA"], 6],
+  ["permafrost tunnel", ["W911KB-25-2-0012"], 1],
+  ["electrochem*", ["PD-23-7644"], 4],
+  ["probation Tunisia", ["OFOP0003144"], 1],
+  ["research vessel", ["-2380-NMSAS-VESSEL"], 2, { source: ["SAM_GOV"] }],
+  ["fuel -aviation", ["140F0S26Q0015"], 3, { agency: ["fish and wildlife service"] }],
+];
+
+describe("a person finds", () => {
+  test.each(questions)("%s", async (question, expected, among, filter = {}) => {
+    const { results } = await asked(question, { filter, limit: among });
+    for (const each of expected) expect(namesIn(results)).toContain(each);
+  });
+});
+
+describe("the best matches", () => {
+  test("have most of the words first, and say what they lack", async () => {
+    const { results, understood } = await asked("wildfire smoke exposure of forklift operators");
+    expect(results.length).toBeGreaterThan(0);
+    for (const { missing } of results) expect(missing.length).toBeLessThan(5);
+    expect(understood).toMatchObject({ words: ["wildfire", "smoke", "exposure", "forklift", "operators"], every: 0, isAll: true });
+  });
+
+  test("of a sentence are those of its telling words", async () => {
+    const sentence = await asked("what funding is there for quantum sensing, please?", { limit: 5 });
+    expect(sentence.results[0]?.opportunity.title.toLowerCase()).toMatch(/quantum/);
+  });
+
+  test("have other forms of a word, but not of one in quotes", async () => {
+    const [plain, quoted] = [await asked("blooming algae"), await asked('"blooming"')];
+    expect(plain.results[0]?.opportunity.title.toLowerCase()).toContain("algal bloom");
+    expect(quoted.total).toBe((await asked("blooming", { allWords: true })).total);
+  });
+
+  test("of a phrase that no record has are those of its words, and say so", async () => {
+    const { results, understood } = await search({ text: ["sensing quantum networking"] });
+    expect(results.length).toBeGreaterThan(0);
+    expect(understood?.isPhraseLoosened).toBe(true);
+  });
+
+  test("of a mistyped word are those of the word that was meant, and say so", async () => {
+    const { results, understood } = await asked("quantun");
+    expect(understood?.corrections).toEqual([{ asked: "quantun", instead: "quantum" }]);
+    expect(results[0]?.opportunity.title.toLowerCase()).toContain("quantum");
+  });
+
+  test("never have a word with a minus, and always one with a plus", async () => {
+    const texts = ({ title, summary, description }: WholeOpportunity) => `${title} ${summary} ${description}`.toLowerCase();
+    const { results } = await asked("+research -clinical health");
+    expect(results.length).toBeGreaterThan(0);
+    for (const { opportunity } of results) expect(texts(opportunity)).not.toMatch(/\bclinical\b/);
+    for (const { missing } of results) expect(missing).not.toContain("research");
+  });
+
+  test("meet all filters", async () => {
+    const { results, total } = await asked("research development", { filter: { source: ["SAM_GOV"] } });
+    expect(new Set(results.map(({ opportunity }) => opportunity.source.code))).toEqual(new Set(["SAM_GOV"]));
+    expect(total).toBeLessThan((await asked("research development")).total);
+  });
+
+  test("with all words are those of a strict search", async () => {
+    const [strict, best] = [await asked("clinical trial", { sort: "updated" }), await asked("clinical trial", { allWords: true })];
+    const ids = (page: typeof best) => page.results.map(({ opportunity }) => opportunity.id).sort();
+    expect(best.total).toBe(strict.total);
+    if (strict.total <= 50) expect(ids(best)).toEqual(ids(strict));
+  });
+
+  test.each([
+    ["par 25 270", "PAR-25-270"],
+    ["PAR25270", "PAR-25-270"],
+    ["NIH PAR-25-270", "PAR-25-270"],
+    ["https://www.grants.gov/search-results-detail/357492", "PAR-25-270"],
+    ["ONR N00014-25-S-B001", "N0001425SB001"],
+  ])("of the number %p have it first", async (typed, number) => {
+    const { results } = await asked(typed, { limit: 1 });
+    expect(namesIn(results)).toContain(number);
+  });
+
+  test("show where the words are", async () => {
+    const { results } = await asked("quantum");
+    for (const { snippet } of results) expect(snippet?.toLowerCase()).toContain(`${MATCH_BEGIN}quantum${MATCH_END}`);
+    expect((await search({ limit: 1 })).results[0]?.snippet).toBeNull();
+  });
+});
+
+describe("pages", () => {
+  const walk = async (given: Given, limit: number) => {
+    const pages = [await search({ ...given, limit })];
+    for (let next = pages[0]?.next; next; next = pages.at(-1)?.next) pages.push(await search({ ...given, limit, after: next }));
+    return pages.flatMap(({ results }) => results.map(({ opportunity }) => opportunity.id));
+  };
+
+  test.each(sorts)("by %s have every match once, in order, whatever their size", async (sort) => {
+    const given = { text: ["quantum", "tribal"], sort };
+    const whole = await search({ ...given, limit: 1000 });
+    for (const limit of [1, 7, 200]) expect(await walk(given, limit)).toEqual(whole.results.map(({ opportunity }) => opportunity.id));
+    expect(new Set(await walk(given, 7)).size).toBe(whole.results.length);
+  });
+
+  test("keep the instant of the first one", async () => {
+    const filter = readFilter({ closes_after: "0d" }, "the filter");
+    const first = await search({ filter, sort: "closes", limit: 5 });
+    const YEAR = 365 * 86_400_000;
+    const second = await search({ filter, sort: "closes", limit: 1000, after: first.next, now: NOW + YEAR });
+    const expected = await search({ filter, sort: "closes", limit: 1000 });
+    expect([...first.results, ...second.results]).toEqual(expected.results);
+  });
+
+  test("need a cursor of the same search", async () => {
+    const { next } = await search({ text: ["research"], limit: 1 });
+    expect(next).toMatch(/^[\w-]{1,300}$/);
+    const other = "It must be a cursor of a search with the same words, filters and sort.";
+    const others: Given[] = [{ text: ["quantum"] }, { sort: "closes" }, { filter: { agency: ["navy"] } }, { allWords: true }];
+    for (const given of others) expect(search({ text: ["research"], after: next, ...given })).rejects.toThrow(other);
+    for (const after of ["", "x", "e30", btoa("[1]"), btoa('{"of":1}'), next?.slice(0, -9)])
+      expect(search({ text: ["research"], after })).rejects.toThrow("It must be a cursor that a search returned.");
+  });
+});
