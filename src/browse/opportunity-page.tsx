@@ -181,7 +181,7 @@ function Attachments({ attachments }: { attachments: readonly DatedAttachment[] 
 function Link({ url, text }: { url: string | null; text: string }) {
   const address = webAddress(url);
   return address === undefined ? (
-    <>{text}</>
+    text
   ) : (
     <a href={address} rel="noreferrer external">
       {text}
