@@ -92,8 +92,9 @@ export function openVersionTable(sqlite: Database) {
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
+  // Named, because SQLite would take the index that sorts for "distinct", and read all versions of the source for each record.
   const stages = sqlite.prepare<KeyedTitle, [string, string, number]>(
-    "select distinct revision_key, title from versions where source = ? and series = ? and lineage = revision_key limit ?",
+    "select distinct revision_key, title from versions indexed by versions_series where source = ? and series = ? and lineage = revision_key limit ?",
   );
   const newStages = sqlite.prepare<VersionKey, []>(
     "select distinct source, series, revision_key from versions where lineage = revision_key and not is_saved order by source, series",
