@@ -164,7 +164,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     ],
     [
       "a version of a record without its id",
-      statements(`insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null)`),
+      statements(`insert into versions values ('A', 'x', ${N1}, 'k', 's', 't', null, null)`),
       "1 versions belong to a record without their id",
     ],
     [

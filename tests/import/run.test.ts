@@ -154,17 +154,20 @@ describe("import", () => {
 
   test("stores a change of the rest of the sidecar silently, and an import of the same again changes nothing", async () => {
     const catalog = await aCatalog();
+    const due = "2026-06-01T17:00:00-04:00"; // The next due date is served (E-63).
+    const plain = () => record("N1", { dates: { response_at: due } });
     const file = (agency_codes: string[]) => [
-      record("N1", {
+      {
+        ...plain(),
         agency_codes,
-        due_dates: [{ at: "2026-06-01T17:00:00-04:00", words: "June 1" }],
+        due_dates: [{ at: due, words: "June 1" }],
         expires_at: "2027-01-01T00:00:00Z",
         applicant_types: ["06"],
         place: { state: "TX" },
         award: { number: "A1", amount: "5.00" },
-      }),
+      },
     ];
-    await catalog.take([record("N1")]);
+    await catalog.take([plain()]);
     const before = await documentOf(catalog.db, "N1");
     for (const codes of [["HHS-NIH11"], ["NSF"]]) {
       catalog.clock.now += SECOND;
@@ -175,7 +178,7 @@ describe("import", () => {
         attachments: [],
         questions: [],
         agency_codes: codes,
-        due_dates: [{ at: "2026-06-01T17:00:00-04:00", words: "June 1" }],
+        due_dates: [{ at: due, words: "June 1" }],
         expires_at: "2027-01-01T00:00:00Z",
         applicant_types: ["06"],
         place: { city: null, state: "TX", country: null },
@@ -187,7 +190,7 @@ describe("import", () => {
     catalog.clock.now += SECOND;
     await catalog.take(file(["NSF"]));
     expect(await contentsOf(catalog.db)).toBe(stored);
-    await catalog.take([record("N1")]); // Without them again: they are gone, and not kept as empty values.
+    await catalog.take([plain()]); // Without them again: they are gone, and not kept as empty values.
     expect((await opportunitiesOf(catalog.db))[0]?.sidecar).toEqual(noSidecar);
     expect(await exportOf(catalog.db)).toEqual([expect.not.stringContaining("agency_codes")]);
   });
@@ -281,7 +284,7 @@ describe("instants (D-31)", () => {
     await turnStatuses(catalog.db, catalog.clock.now);
     expect((await documentsOf(catalog.db)).map(({ source, updated_at }) => [source.opportunity_id, updated_at])).toEqual([
       ["N2", formatInstant(NOON + 1)],
-      ["N1", formatInstant(NOON + 2)],
+      ["N1", formatInstant(NOON + 3)], // N2 was judged again and stored silently before it (E-14, E-56).
     ]);
     expect((await documentOf(catalog.db, "N1")).created_at).toBe(formatInstant(NOON));
   });
@@ -316,14 +319,14 @@ describe("instants (D-31)", () => {
       (await eventsOf(catalog.db, "N1")).map(({ type, severity, changes, detected_at }) => [type, severity, changes, detected_at]),
     ).toEqual([
       ["opportunity_added", "informational", [], formatInstant(NOON)],
-      ["status_changed", "material", [{ field: "status", previous: "pre_release", current: "open" }], formatInstant(opens)],
+      ["status_changed", "informational", [{ field: "status", previous: "pre_release", current: "open" }], formatInstant(opens)],
       [
         "status_changed",
         "informational",
         [{ field: "status", previous: "open", current: "closing_soon" }],
         formatInstant(closes - 14 * DAY),
       ],
-      ["status_changed", "material", [{ field: "status", previous: "closing_soon", current: "closed" }], formatInstant(closes)],
+      ["status_changed", "informational", [{ field: "status", previous: "closing_soon", current: "closed" }], formatInstant(closes)],
     ]);
     expect(await documentOf(catalog.db, "N1")).toMatchObject({ status: "closed", updated_at: formatInstant(closes) });
     expect(await faults(catalog)).toEqual([]);

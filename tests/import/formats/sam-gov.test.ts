@@ -13,7 +13,7 @@ const CSV_APRIL = "sam-gov/derived/ContractOpportunitiesFullCSV-20260425.reconst
 /** A row as it stands in the bulk CSV, told by what the test is about. */
 function aRow(fields: Record<string, string> = {}): Record<string, string> {
   const text =
-    "Title,Sol#,Department/Ind.Agency,Sub-Tier,FPDS Code,Office,AAC Code,Type,BaseType,SetASideCode,SetASide,ResponseDeadLine,NaicsCode,ClassificationCode,PopCity,PopState,PopCountry,AwardNumber,Award$,Awardee,AdditionalInfoLink,Description";
+    "Title,Sol#,Department/Ind.Agency,Sub-Tier,FPDS Code,Office,AAC Code,Type,BaseType,SetASideCode,SetASide,ResponseDeadLine,NaicsCode,ClassificationCode,PopCity,PopState,PopCountry,AwardNumber,AwardDate,Award$,Awardee,AdditionalInfoLink,Description";
   const people = ["Primary", "Secondary"].flatMap((which) =>
     ["Title", "Fullname", "Email", "Phone"].map((what) => `${which}Contact${what}`),
   );
