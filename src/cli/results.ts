@@ -66,7 +66,7 @@ export function resultTable(
     const where = alsoAtInWords(alsoAt(twins));
     const lacks = understood === null ? null : missingInWords(missing, understood);
     const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
-    const before = lacks === null ? "" : `${cut(lacks, Math.floor(width / 2))}${match === null ? "" : ": "}`;
+    const before = lacks === null ? "" : match === null ? cut(lacks, width - 2) : `${cut(lacks, Math.floor(width / 2))}: `;
     const matched = match === null ? "" : snippetLine(match, width - 2 - Bun.stringWidth(before), style);
     return [
       shown,
