@@ -116,7 +116,7 @@ function distinct(groups: readonly Group[]): Group[] {
     if (known === undefined) byWord.set(key, group);
     else {
       known.isRequired ||= group.isRequired;
-      known.times = Math.min(2, known.times + 1);
+      known.times++;
     }
   }
   return [...byWord.values()];
