@@ -10,8 +10,8 @@ import { noteInstant, readInstants } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 
-const makeDue = query(pick(opportunities, "due_at", "updated_at"), ({ due_at, updated_at }) =>
-  update(opportunities).set({ due_at }).where(gt(opportunities.updated_at, updated_at)),
+const makeDue = query(pick(opportunities, "due_at", "stored_at"), ({ due_at, stored_at }) =>
+  update(opportunities).set({ due_at }).where(gt(opportunities.stored_at, stored_at)),
 );
 
 /**
@@ -32,7 +32,7 @@ export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<v
   if (!(await isJudgedAhead(db, now))) return;
   await db.transaction(async (sql) => {
     if (!(await isJudgedAhead(sql, now))) return;
-    await sql.run(makeDue, { due_at: now, updated_at: now + CLOCK_SKEW_MAX_MS });
+    await sql.run(makeDue, { due_at: now, stored_at: now + CLOCK_SKEW_MAX_MS });
     await noteInstant(sql, "", "judged_until", now);
   });
 }

@@ -109,6 +109,18 @@ describe("after the clock was years ahead", () => {
     closing(id, 60, { dates: { opens_at: formatInstant(NOON + 30 * DAY), closes_at: formatInstant(NOON + 60 * DAY) } });
   const statusOf = async (db: CatalogDb, id: string) => (await documentOf(db, id)).status;
 
+  test("a due date that was added silently is the next one", async () => {
+    const { db, clock, take } = await aCatalog();
+    const at = (days: number) => formatInstant(NOON + days * DAY);
+    const due = (...days: number[]) => [{ ...closing("N1", 1000), due_dates: days.map((day) => ({ at: at(day), words: null })) }];
+    await take(due(1000));
+    clock.now = ahead;
+    expect(await take(due(10, 1000))).toMatchObject({ unchanged: 1 });
+    clock.now = NOON + DAY;
+    await turnStatuses(db, clock.now);
+    expect(await documentOf(db, "N1")).toMatchObject({ dates: { response_at: at(10) } });
+  });
+
   test("statuses that turned ahead of time turn back, once, with later instants", async () => {
     const { db, take } = await aCatalog();
     await take([closing("N1", 20), opening("N2"), closing("N3", -1), closing("N4", 20, { status: "open" })]);
