@@ -141,7 +141,7 @@ describe("a client that sends", () => {
     await next();
     const idle = peakMemory(child);
     const count = 300;
-    const _meta = { padding: "x".repeat(2000) }; // So that all requests together are more than the pipes hold.
+    const _meta = { padding: "x".repeat(8000) }; // So that all requests together are far more than the pipes hold.
     let isSent = false;
     const sending = (async () => {
       for (let id = 0; id < count; id++) {
