@@ -1,5 +1,6 @@
 /** `fundfeed find`: find opportunities by words and filters. */
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
+import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
@@ -27,36 +28,46 @@ import { formatCount, wrapped } from "../output.ts";
 import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, resultTable, twinsInWords } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
-const formats = ["table", "json", "ndjson", "csv", "md"] as const;
+const formats = ["table", "json", "ndjson", "csv", "md", "ics"] as const;
 type Format = (typeof formats)[number];
+/** Results that are shown unless the command says more. */
+const LIMIT = 20;
 
 type FindOptions = SearchOptions &
-  FilterOptions & { sort?: Sort; limit: number; cursor?: string; format?: Format; allWords?: true; bom?: true; allSources?: true };
+  FilterOptions & { sort?: Sort; limit?: number; cursor?: string; format?: Format; allWords?: true; bom?: true; allSources?: true };
 
 export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   finding.argument("[words...]", 'what is sought: quantum sensors, "a phrase", quant*, +must, -mustnot').allowUnknownOption(); // -optical
   addAllSourcesOption(addFilterOptions(finding))
     .choice("--sort <order>", "order (default: relevance, the best matches, with words, else updated)", sorts)
     .option("--all-words", "only what has every word, exactly as it is")
-    .option("--limit <n>", "the most opportunities to show", wholeNumber(1, 1_000_000), 20)
+    .option("--limit <n>", `the most opportunities to show (default: ${LIMIT}; ${CALENDAR_LIMIT} with ics)`, wholeNumber(1, 1_000_000))
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
-    .choice("--format <format>", "output format (default: table; json with --json)", formats)
+    .choice("--format <format>", "output format (default: table; json with --json); ics is a calendar of the deadlines", formats)
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .examples(
       "fundfeed find quantum --status open,closing_soon",
       'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
       "fundfeed find --naics 5417 --set-aside SBA --format csv",
+      "fundfeed find quantum --format ics > quantum.ics",
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
     const filter = withWords(finding, givenFilter(options), words);
-    const { limit, sort, cursor: after, allWords, bom = false, allSources } = options;
+    const { limit = LIMIT, sort, cursor: after, allWords, bom = false, allSources = false } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
+    if (format === "ics" && (sort ?? after) !== undefined)
+      finding.error("error: --format ics is in the order of dates and has no pages; leave out --sort and --cursor");
     const now = cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
     await withCatalog(cli, options, async (catalog) => {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
+      if (format === "ics") {
+        const search = { filter: resolved, shown: filter, allSources, limit: options.limit };
+        cli.machine.printText(await withSearchIndex(cli, options, catalog, (index) => deadlinesCalendar(catalog, index, search, now)));
+        return;
+      }
       const page = await withSearchIndex(cli, options, catalog, (index) =>
         withCursor(finding, () => search(catalog, index, { filter: resolved, limit, sort, after, allWords, allSources }, now)),
       );
@@ -85,7 +96,7 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
 
 type Answer = SearchPage & { filter: Filter; freshness: readonly SourceFreshness[]; bom: boolean };
 
-function print({ machine }: Cli, format: Format, { filter, results, freshness, bom, ...page }: Answer): void {
+function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, results, freshness, bom, ...page }: Answer): void {
   const { total, twins, next, understood, counts, drop } = page;
   const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
   const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;

@@ -1,0 +1,119 @@
+/** The deadlines of a search as a calendar, which says what moved and what was cancelled. (E-66) */
+import { and, count, eq, inArray } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { listOf, pick, query, select } from "../../db/query.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { EventType } from "../events/event.ts";
+import { statusInWords } from "../events/in-words.ts";
+import { describeFilter, type Filter } from "../filter/filter.ts";
+import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
+import { readOpportunities } from "../opportunities/records.ts";
+import { listDeadlines } from "../search/deadlines.ts";
+import { numberOf } from "../search/number.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { plainText } from "../text/plain-text.ts";
+import { beginning } from "../text/quoted.ts";
+import { webAddress } from "../text/web-address.ts";
+import { type CalendarEntry, calendarOf } from "./icalendar.ts";
+
+/** `filter` has its sources resolved (`filter/known.ts`); `shown` is the filter as it was given, for the name of the calendar. */
+type DeadlineSearch = { filter: Filter; shown: Filter; allSources: boolean; limit?: number | undefined };
+
+/** Some 700 kB. Google refuses calendars over 1 MB. */
+export const CALENDAR_LIMIT = 1000;
+/** A deadline that has passed stays for a while, so that it does not vanish on its day. */
+const [DAYS_BACK, DAYS_AHEAD] = [31, 730];
+const TITLE_MAX = 200;
+
+/** What can still be applied for: what a search without statuses has, besides what is over. */
+const ACCEPTING: readonly Status[] = ["forecast", "pre_release", "open", "closing_soon"];
+/** A deadline of these is a past one, or does not stand any more. */
+const OVER: readonly Status[] = ["closed", "awarded", "cancelled", "archived"];
+
+/** Each of them moves or ends a deadline. Events are kept forever, so their number never falls. */
+const REVISIONS: readonly EventType[] = ["date_changed", "status_changed", "opportunity_removed"];
+
+const revisionsOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select({ id: opportunities.id, revisions: count() })
+    .from(events)
+    .innerJoin(opportunities, eq(opportunities.seq, events.opportunity_seq))
+    .where(and(inArray(opportunities.id, ids), inArray(events.type, [...REVISIONS])))
+    .groupBy(opportunities.id),
+);
+const storedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(pick(opportunities, "id", "stored_at"))
+    .from(opportunities)
+    .where(inArray(opportunities.id, ids)),
+);
+
+/**
+ * The calendar of what matches: every due date of the last month and of the next two years, of at most `limit` opportunities, those due next.
+ * What is over is among them whatever statuses are asked for: a deadline that stood and ends early is shown as cancelled for a month, and does
+ * not vanish. `pageOf` is where people read about an opportunity, if that is served.
+ */
+export async function deadlinesCalendar(
+  catalog: CatalogDb,
+  index: SearchFile,
+  { filter, shown, allSources, limit = CALENDAR_LIMIT }: DeadlineSearch,
+  now: EpochMs,
+  pageOf?: (id: string) => string,
+): Promise<string> {
+  const status = [...new Set([...(filter.status ?? ACCEPTING), ...OVER])];
+  const [since, until] = [now - DAYS_BACK * DAY_MS, now + DAYS_AHEAD * DAY_MS];
+  const list = (since: EpochMs, until: EpochMs) =>
+    listDeadlines(index, { ...filter, status }, { since, until }, now, { limit, allSources }).deadlines.map(({ id }) => id);
+  const ahead = list(now, until);
+  const ids = [...(ahead.length < limit ? list(since, now).slice(ahead.length - limit) : []), ...ahead];
+  const found = await readOpportunities(catalog, ids, now);
+  const revisions = new Map((await catalog.all(revisionsOf, { ids })).map((row) => [row.id, row.revisions]));
+  const storedAt = new Map((await catalog.all(storedOf, { ids })).map((row) => [row.id, row.stored_at]));
+  const entries = found.flatMap((opportunity) => {
+    const { id } = opportunity;
+    const version = { revision: revisions.get(id) ?? 0, changed_at: storedAt.get(id) ?? 0 };
+    return entriesOf(opportunity, now, pageOf?.(id)).map((entry) => ({ ...entry, ...version }));
+  });
+  const inPeriod = entries.filter(({ due_at }) => due_at >= since && due_at < until);
+  const told = inPeriod.filter(({ isCancelled, revision, changed_at }) => !isCancelled || (revision > 0 && changed_at >= since));
+  const ordered = told.toSorted((one, other) => one.due_at - other.due_at || (one.uid < other.uid ? -1 : 1));
+  const name = describeFilter(shown, now).join("; ");
+  return calendarOf(`Deadlines${name === "" ? "" : `: ${name}`}`, ordered);
+}
+
+/** An entry for each due date. The id of the first one is that of a record with a single date, so a second date renames none. */
+function entriesOf(
+  opportunity: WholeOpportunity,
+  now: EpochMs,
+  page: string | undefined,
+): Omit<CalendarEntry, "revision" | "changed_at">[] {
+  const { id, status, source, organization } = opportunity;
+  const title = plainText(opportunity.title);
+  const short = title.length > TITLE_MAX ? `${beginning(title, TITLE_MAX)}…` : title;
+  const number = numberOf(opportunity);
+  const isOver = OVER.some((each) => each === status);
+  const upstreamPage = webAddress(source.url);
+  return dueDatesOf(opportunity).map(({ due_at, words }, n) => ({
+    uid: `${id}${n === 0 ? "" : `-${n + 1}`}@fundfeed`,
+    due_at,
+    isCancelled: isOver && due_at > now,
+    title: `Due: ${short}${words === null ? "" : ` (${words})`}`,
+    description: [
+      ...(number === null ? [] : [number]),
+      ...(organization.agency === null ? [] : [organization.agency]),
+      `${source.name}, ${statusInWords(status)}`,
+      ...[page, upstreamPage].filter((address) => address !== undefined),
+    ],
+    url: page ?? upstreamPage,
+  }));
+}
+
+/** All due dates, the earliest first. */
+function dueDatesOf({ dates: { closes_at, response_at }, sidecar }: WholeOpportunity): { due_at: EpochMs; words: string | null }[] {
+  const stated = sidecar.due_dates.length > 0 ? sidecar.due_dates : [response_at, closes_at].map((at) => ({ at, words: null }));
+  const read = stated.flatMap(({ at, words }) => {
+    const due_at = at === null ? undefined : parseStoredMs(at);
+    return due_at === undefined ? [] : [{ due_at, words }];
+  });
+  const byInstant = new Map(read.toReversed().map((each) => [each.due_at, each])); // Of several at one instant, the first.
+  return [...byInstant.values()].sort((one, other) => one.due_at - other.due_at);
+}

@@ -1,0 +1,99 @@
+/** Deadlines as iCalendar (RFC 5545, with names and refreshing of RFC 7986). The same deadlines always give the same bytes. */
+import { easternAt } from "../text/eastern.ts";
+import type { EpochMs } from "../text/instant.ts";
+
+/** One event of a calendar. `revision` never falls and rises when the date moves or the event is cancelled; `changed_at` is when it last changed. */
+export type CalendarEntry = {
+  uid: string;
+  revision: number;
+  changed_at: EpochMs;
+  due_at: EpochMs;
+  isCancelled: boolean;
+  title: string;
+  /** Lines for people. */
+  description: readonly string[];
+  url: string | undefined;
+};
+
+/** How often a client should ask again. */
+const REFRESH = "PT6H";
+const OCTETS_MAX = 75;
+
+/** The document, with the entries in the order given. */
+export function calendarOf(name: string, entries: readonly CalendarEntry[]): string {
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//fundfeed//deadlines//EN",
+    "CALSCALE:GREGORIAN",
+    "METHOD:PUBLISH",
+    `NAME:${textValue(name)}`,
+    `X-WR-CALNAME:${textValue(name)}`, // Most calendars read this one.
+    `REFRESH-INTERVAL;VALUE=DURATION:${REFRESH}`,
+    `X-PUBLISHED-TTL:${REFRESH}`,
+    ...entries.flatMap(eventLines),
+    "END:VCALENDAR",
+  ];
+  return lines.map((line) => `${folded(line)}\r\n`).join("");
+}
+
+function eventLines({ uid, revision, changed_at, due_at, isCancelled, title, description, url }: CalendarEntry): string[] {
+  return [
+    "BEGIN:VEVENT",
+    `UID:${uid}`,
+    `DTSTAMP:${utc(changed_at)}`,
+    `LAST-MODIFIED:${utc(changed_at)}`,
+    `SEQUENCE:${revision}`,
+    startOf(due_at),
+    `SUMMARY:${textValue(isCancelled ? `Cancelled: ${title}` : title)}`,
+    `DESCRIPTION:${textValue(description.join("\n"))}`,
+    ...(url === undefined ? [] : [`URL:${uriValue(url)}`]),
+    `STATUS:${isCancelled ? "CANCELLED" : "CONFIRMED"}`,
+    "TRANSP:TRANSPARENT", // A deadline makes nobody busy.
+    "END:VEVENT",
+  ];
+}
+
+/**
+ * A deadline that its source gave as a date is stored as 23:59:59 of Eastern time (D-36): it becomes a whole day, which no zone moves. All
+ * others become instants in UTC, which each calendar shows in the zone of its reader.
+ */
+function startOf(due_at: EpochMs): string {
+  const eastern = easternAt(due_at);
+  if (!eastern.slice(11).startsWith("23:59:59")) return `DTSTART:${utc(due_at)}`;
+  return `DTSTART;VALUE=DATE:${eastern.slice(0, 10).replaceAll("-", "")}`;
+}
+
+function utc(instant: EpochMs): string {
+  return `${new Date(instant).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
+}
+
+/** A value of type TEXT (RFC 5545 §3.3.11). Control characters cannot be written in one, and those that reorder text have no place here. */
+function textValue(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\\;,]/g, "\\$&")
+    .replace(/\r\n?|\n/g, "\\n")
+    .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, " ");
+}
+
+/** A value of type URI. An address in its normal form has no line ends; all else is percent-encoded here. */
+function uriValue(url: string): string {
+  return url.replace(/[^!-~]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+}
+
+/** A line in pieces of at most 75 octets (RFC 5545 §3.1). No character is split. */
+function folded(line: string): string {
+  if (Buffer.byteLength(line) <= OCTETS_MAX) return line;
+  let [result, octets] = ["", 0];
+  for (const character of line) {
+    const size = Buffer.byteLength(character);
+    if (octets + size > OCTETS_MAX) {
+      result += "\r\n ";
+      octets = 1;
+    }
+    result += character;
+    octets += size;
+  }
+  return result;
+}
