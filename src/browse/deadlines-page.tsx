@@ -3,6 +3,8 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { acceptingStatuses } from "../search/accepting.ts";
+import { COUNTED_MAX } from "../search/candidates.ts";
 import { type Deadline, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
@@ -17,13 +19,9 @@ import { utcDate } from "./times.tsx";
 const PATH = "/deadlines";
 const WEEKS = 6;
 const DAYS = 7 * WEEKS;
-/** Deadlines that are counted. The days after the last one are not shown. */
-const COUNTED_MAX = 10_000;
 /** Opportunities that a day lists. The others are on the page of results that its number leads to. */
 const LISTED = 3;
 const TITLE_MAX = 110;
-/** What can still be applied to, unless the filter names statuses. */
-const ACCEPTING = ["forecast", "pre_release", "open", "closing_soon"];
 
 type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
 type Shown = { days: readonly Day[]; total: number; twins: number; isPartial: boolean; today: string };
@@ -57,7 +55,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const starts = dates.map((date) => startOf(date) ?? Number.NaN);
   const period = { since: starts[0] ?? now, until: starts[DAYS] ?? now };
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
-  const { deadlines, twins } = listDeadlines(index, { status: ACCEPTING, ...form.resolved }, period, now, most);
+  const { deadlines, twins } = listDeadlines(index, { status: [...acceptingStatuses], ...form.resolved }, period, now, most);
   const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1])));
   const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
@@ -122,7 +120,7 @@ function Calendar({ shown: { days, total, twins, isPartial, today }, form: { giv
 
 function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: UrlQuery }) {
   const kind = date === today ? "today" : date < today ? "past" : "";
-  const statuses = given.status ?? ACCEPTING;
+  const statuses = given.status ?? [...acceptingStatuses];
   const all = addressOf("/", {
     ...omit(given, "from"),
     status: statuses,

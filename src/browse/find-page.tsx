@@ -4,6 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import { fields } from "../filter/filter.ts";
+import { COUNTED_MAX } from "../search/candidates.ts";
 import { numberOf } from "../search/number.ts";
 import { defaultSort, type SearchPage, type SearchResult, type Sort, search, sorts } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -17,8 +18,6 @@ import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyA
 import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
-/** More results are not counted. */
-const COUNTED_MAX = 10_000;
 export const TITLE_MAX = 600;
 
 type Result = SearchResult & { lastChange: OpportunityEvent | undefined };

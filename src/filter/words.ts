@@ -96,7 +96,7 @@ function termsOf(text: string): Term[] {
   return [
     ...text
       .replace(/[“”]/g, '"')
-      .replace(/\0/g, " ")
+      .replace(/[\0\p{Co}]/gu, " ")
       .matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g),
   ]
     .map(([, sign, phrase, word = ""]) => ({

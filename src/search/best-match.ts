@@ -9,8 +9,8 @@ import type { Condition } from "../filter/kinds.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { ACCEPTING_FACTOR, acceptingStatuses } from "./accepting.ts";
 import { type Candidate, candidatesFor } from "./candidates.ts";
-import { isLive, LIVE_FACTOR } from "./live.ts";
 import { numberKeyOf } from "./number.ts";
 import { groupsByWord, type Question, readQuestion, withoutPhrases } from "./question.ts";
 import { scorerOf } from "./score.ts";
@@ -168,7 +168,8 @@ async function compared(
     const { score: plain, has } = score(texts);
     const mask = byId.get(opportunity.id)?.mask ?? 0; // Also knows the words after what is read of a long text.
     const missing = groups.filter((_, n) => has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
-    return { id: opportunity.id, missing, texts: titleAndText(texts), score: plain * (isLive(opportunity.status) ? LIVE_FACTOR : 1) };
+    const factor = acceptingStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
+    return { id: opportunity.id, missing, texts: titleAndText(texts), score: plain * factor };
   });
   return scored
     .filter(({ score }) => score > 0)
@@ -206,6 +207,7 @@ const UPSTREAM_IDS =
 
 /** A shorter number is as likely a quantity. */
 const KEY_LENGTH_MIN = 4;
+const YEAR = /^(19|20)\d\d$/;
 
 /** The whole question as a number, and without its first word, which may be an agency. */
 function wholeKeysIn(words: string): string[] {
@@ -222,5 +224,5 @@ function keysIn(words: string): string[] {
 const PARTS_MAX = 12;
 
 function keysAmong(texts: readonly string[]): string[] {
-  return [...new Set(texts.map(numberKeyOf))].filter((key) => key.length >= KEY_LENGTH_MIN && /\d/.test(key));
+  return [...new Set(texts.map(numberKeyOf))].filter((key) => key.length >= KEY_LENGTH_MIN && /\d/.test(key) && !YEAR.test(key));
 }

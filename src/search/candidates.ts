@@ -5,8 +5,8 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Condition } from "../filter/kinds.ts";
-import { anyOf, lastCommonRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
-import { LIVE_FACTOR, LIVE_TOKEN } from "./live.ts";
+import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
+import { anyOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
 import type { Group, Question } from "./question.ts";
 
 /** Bounds of the work for one question. */
@@ -27,7 +27,7 @@ const TITLED = 0.8;
 /** Of more groups, the rarest are told apart. A mask has a bit for each, one for the same in the title, and these. */
 const TOLD_APART = 12;
 const WORDS = (1 << TOLD_APART) - 1;
-const [LIVE, STRICT, MET, OUT] = [1 << 30, 1 << 29, 1 << 28, 1 << 27];
+const [ACCEPTING, STRICT, MET, OUT] = [1 << 30, 1 << 29, 1 << 28, 1 << 27];
 
 /** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
 export type Candidate = { seq: number; weight: number; mask: number };
@@ -52,7 +52,7 @@ type Sought = { query: string; commonStem?: string; bit: number; records: number
 
 /** The `most` rows with the heaviest masks, the heaviest first, of equal ones the newest. `condition` is on the table `records`. */
 export function candidatesFor(sqlite: Database, question: Question, condition: Condition | undefined, most: number): Candidates {
-  const last = sqlite.query<{ last: number | null }, []>("select max(seq) as last from records").get()?.last ?? 0;
+  const last = lastRow(sqlite);
   const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
   const telling = sought.map((each) => each.telling);
   const toldApart = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
@@ -63,13 +63,14 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
   const required = question.groups.reduce((bits, { isRequired }, n) => (isRequired ? bits | (sought[n]?.bit ?? 0) : bits), 0);
   if (question.groups.some(({ isRequired }, n) => isRequired && sought[n]?.records === 0))
     return { best: [], any: 0, every: 0, isAll: true, telling, rows: [], bits: [] };
-  const { others, demanded } = othersOf(sqlite, question, condition);
+  const { others, demanded, isWhole } = othersOf(sqlite, question, condition);
 
   const commonUntil = lastCommonRow(sqlite);
   const newestRows = sqlite.query<unknown, [string, number, number]>(
     "select rowid from texts where texts match ? and rowid > ? order by rowid desc limit ?",
   );
-  let isAll = true;
+  let isAll = isWhole;
+  let oldest = 1;
   const rowsOf = (query: string, after: number, limit: number) => {
     const rows = (newestRows.values(query, after, limit) as [number][]).map(([row]) => row);
     if (rows.length === limit) isAll = false;
@@ -80,6 +81,7 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
     const [after, limit] =
       each.commonStem === undefined ? [0, (each.bit & WORDS) === 0 ? BUDGET.strict : BUDGET.rows] : [commonUntil, RANGE_ROWS];
     each.rows = rowsOf(each.query, after, limit);
+    if (each.bit === OUT && each.rows.length === limit) oldest = each.rows.at(-1) ?? 1; // Older rows may have what must not occur.
     if ((each.bit & WORDS) !== 0) each.titled = rowsOf(`{title} : (${each.query})`, after, limit);
   }
 
@@ -116,11 +118,12 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
     for (let place = RANGE_ROWS - 1; place >= 0; place--) {
       const mask = masks[place] ?? 0;
       const words = mask & WORDS;
-      if (words === 0 || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required) continue;
+      if (words === 0 || first + place < oldest || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required)
+        continue;
       if (++any <= COUNTED_MAX) rows.push(first + place);
       if (words === everyWord) every++;
       const titled = (mask >> TOLD_APART) & WORDS;
-      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & LIVE) === 0 ? 1 : LIVE_FACTOR);
+      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
       if (weight <= least) continue;
       best.push({ seq: first + place, weight, mask: words });
       if (best.length < most * 8) continue;
@@ -151,15 +154,15 @@ function soughtOf(sqlite: Database, { spellings, stem, times }: Group, last: num
   return { query, ...(isCommon && { commonStem: stem }), bit: 0, records, telling, rows: [], titled: [] };
 }
 
-/** What is not a word of the question, with the bits that a row must have. */
+/** What is not a word of the question, with the bits that a row must have. `isWhole` is false if only the newest rows meet the condition. */
 function othersOf(
   sqlite: Database,
   { phrases, excluded }: Question,
   condition: Condition | undefined,
-): { others: Sought[]; demanded: number } {
+): { others: Sought[]; demanded: number; isWhole: boolean } {
   const none = { records: 0, telling: 0, rows: [], titled: [] };
-  const others: Sought[] = [{ ...none, query: anyOf([LIVE_TOKEN]), commonStem: LIVE_TOKEN, bit: LIVE }];
-  let demanded = 0;
+  const others: Sought[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
+  let [demanded, isWhole] = [0, true];
   if (phrases.length > 0) {
     others.push({ ...none, query: phrases.map((phrase) => `"${phrase.join(" ")}"`).join(" AND "), bit: STRICT });
     demanded |= STRICT;
@@ -171,8 +174,9 @@ function othersOf(
       .values(...condition.values) as [number][];
     others.push({ ...none, query: "", bit: MET, rows: rows.map(([row]) => row) });
     demanded |= MET;
+    isWhole = rows.length < BUDGET.strict;
   }
-  return { others, demanded };
+  return { others, demanded, isWhole };
 }
 
 /** What each combination of words weighs: how telling they are together, times their share of the whole question. */

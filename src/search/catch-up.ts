@@ -15,7 +15,7 @@ import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { type EpochMs, isFuture, parseStoredMs } from "../text/instant.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
-import { finishBuild, writeRecords } from "./write.ts";
+import { countAgain, finishBuild, writeRecords } from "./write.ts";
 
 /** Records written in one transaction: few while the index is in use, so that requests get their turn; many while it is built. */
 const [BATCH, BUILD_BATCH] = [500, 20_000];
@@ -49,7 +49,15 @@ const checksum = query({}, () =>
 
 type Row = RowsOf<typeof recordsAfter>;
 type Checksum = RowsOf<typeof checksum>;
-type State = { identity: string; stored_at: number; id: string; is_built: number; is_checked: number; judged_until: EpochMs };
+type State = {
+  identity: string;
+  stored_at: number;
+  id: string;
+  is_built: number;
+  is_checked: number;
+  judged_until: EpochMs;
+  counted_until: number;
+};
 
 /** `report` is called after each batch, with the records written and those that there were to write. The next batch waits for it. */
 export type Report = (done: number, total: number) => unknown;
@@ -126,7 +134,9 @@ function isOlder(newest: (Pick<Position, "id"> & { stored_at: number }) | undefi
 }
 
 function stateOf(sqlite: Database): State {
-  const state = sqlite.query<State, []>("select identity, stored_at, id, is_built, is_checked, judged_until from progress").get();
+  const state = sqlite
+    .query<State, []>("select identity, stored_at, id, is_built, is_checked, judged_until, counted_until from progress")
+    .get();
   if (state === null) throw new Failure("Cannot search: search.db is not whole; delete it, and the next search builds it again");
   return state;
 }
@@ -142,9 +152,10 @@ function whileAt(sqlite: Database, state: State, write: () => void): void {
 
 /**
  * Finishes a build, and compares the index with the catalog after a catch-up. They differ if a backup was restored and records were imported
- * into it before this index noticed. The index is then built again, as it is once a fifth of its rows are of records that have changed.
+ * into it before this index noticed. The index is then built again, as it is once a fifth of its rows are of records that have changed. When
+ * it has twice the rows that it had when words were counted, they are counted again.
  */
-function finish(sqlite: Database, identity: string, expected: Checksum, { is_built }: State): void {
+function finish(sqlite: Database, identity: string, expected: Checksum, { is_built, counted_until }: State): void {
   if (is_built === 0) {
     finishBuild(sqlite);
     sqlite.run("update progress set is_built = 1");
@@ -156,8 +167,11 @@ function finish(sqlite: Database, identity: string, expected: Checksum, { is_bui
     .get();
   const isSame = found?.records === expected.records && found.sum === expected.sum;
   const isWorn = found !== null && is_built === 1 && found.last > ROWS_WORN_MIN && found.records < found.last * LIVING_SHARE_MIN;
-  if (isSame && !isWorn) sqlite.run("update progress set is_checked = 1");
-  else createIndexTables(sqlite, identity);
+  if (!isSame || isWorn) createIndexTables(sqlite, identity);
+  else {
+    if (is_built === 1 && found.last > 2 * counted_until) countAgain(sqlite);
+    sqlite.run("update progress set is_checked = 1");
+  }
 }
 
 /** An index of more rows is built again if fewer of them than this share are left. */

@@ -4,13 +4,13 @@
  * whoever reads them. (E-65)
  */
 import type { Database } from "bun:sqlite";
-import { LIVE_TOKEN } from "./live.ts";
+import { ACCEPTING_TAG } from "./accepting.ts";
 
 /** Rows in a range. */
 export const RANGE_ROWS = 1 << 16;
 
 export const COMMON_TABLES = `
-create table common_stems (stem text primary key) without rowid;
+create table common_stems (stem text primary key, query text not null) without rowid;
 create table common_rows (
   stem text not null, range integer not null, rows blob not null, titled blob not null, primary key (stem, range)
 ) without rowid`;
@@ -22,31 +22,41 @@ const SPELLINGS_MAX = 12;
 /** Ranges that are read of FTS5 at once. */
 const RANGES_AT_ONCE = 8;
 
-/** Makes the rows of all common stems, for every range that is full. */
-export function writeCommonRows(sqlite: Database, records: number): void {
+/** Chooses the stems of which bytes are made from now on. Those that were made before are deleted. */
+export function chooseCommonStems(sqlite: Database): void {
   for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
-  const last = sqlite.query<{ last: number | null }, []>("select max(seq) as last from records").get()?.last ?? 0;
-  const ranges = Math.floor(last / RANGE_ROWS);
-  if (ranges === 0) return;
+  const records = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
   const stems = sqlite
     .query<{ stem: string; words: string }, [number]>(
       "select stem, json_group_array(word order by records desc) as words from words group by stem having sum(records) >= ?",
     )
     .all(Math.max(RECORDS_MIN, records / ONE_IN));
-  const queries = stems.map(({ stem, words }) => ({ stem, query: anyOf((JSON.parse(words) as string[]).slice(0, SPELLINGS_MAX)) }));
-  queries.push({ stem: LIVE_TOKEN, query: anyOf([LIVE_TOKEN]) });
-  const addStem = sqlite.query("insert or ignore into common_stems values (?)");
-  const addRows = sqlite.query("insert or ignore into common_rows values (?, ?, ?, ?)");
-  for (const { stem } of queries) addStem.run(stem);
-  for (let begin = 0; begin < ranges; begin += RANGES_AT_ONCE) {
+  const add = sqlite.query("insert into common_stems values (?, ?)");
+  for (const { stem, words } of stems) add.run(stem, anyOf((JSON.parse(words) as string[]).slice(0, SPELLINGS_MAX)));
+  add.run(ACCEPTING_TAG, anyOf([ACCEPTING_TAG]));
+}
+
+/** Makes the bytes of each range that is full and has none. */
+export function coverFullRanges(sqlite: Database): void {
+  const first = lastCommonRow(sqlite) / RANGE_ROWS;
+  const ranges = Math.floor(lastRow(sqlite) / RANGE_ROWS);
+  if (first >= ranges) return;
+  const stems = sqlite.query<{ stem: string; query: string }, []>("select stem, query from common_stems").all();
+  const addRows = sqlite.query("insert into common_rows values (?, ?, ?, ?)");
+  for (let begin = first; begin < ranges; begin += RANGES_AT_ONCE) {
     const end = Math.min(ranges, begin + RANGES_AT_ONCE);
-    for (const { stem, query } of queries) {
+    for (const { stem, query } of stems) {
       const [rows, titled] = [bytesOf(sqlite, query, begin, end), bytesOf(sqlite, `{title} : (${query})`, begin, end)];
       rows.forEach((bytes, n) => {
         addRows.run(stem, begin + n, bytes, titled[n] ?? new Uint8Array());
       });
     }
   }
+}
+
+/** The number of the last row; 0 if there is none. */
+export function lastRow(sqlite: Database): number {
+  return sqlite.query<{ last: number }, []>("select coalesce(max(seq), 0) as last from records").get()?.last ?? 0;
 }
 
 /** A query of FTS5 for any of these words. */

@@ -39,7 +39,7 @@ export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = f
   const question: Question = { groups: [], phrases: [], excluded: [], corrections: [] };
   const plain: { word: string; isRequired: boolean }[] = [];
   let isAfterAnd = false;
-  for (const { sign, phrase, word } of termsIn(text)) {
+  for (const { sign, phrase, word } of termsIn(text.replace(/\p{Co}/gu, " "))) {
     const words = wordsOf(word);
     const last = plain.at(-1);
     if (!phrase && word === "AND" && last !== undefined) last.isRequired = isAfterAnd = true;

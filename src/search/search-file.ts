@@ -18,7 +18,7 @@ import { beginBuild } from "./write.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 9;
+const VERSION = 10;
 
 /** The number in the file's header: another table of agencies makes another index, too. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
@@ -27,7 +27,8 @@ const TABLES = `
 create table progress (
   only integer primary key check (only = 1),
   identity text not null, stored_at integer not null, id text not null,
-  is_built integer not null, is_checked integer not null, judged_until integer not null
+  is_built integer not null, is_checked integer not null, judged_until integer not null,
+  counted_until integer not null
 );
 create table records (seq integer primary key, id text not null, stored_at integer not null, number text not null, number_key text not null,
   due_at integer, turns_at integer,
@@ -104,7 +105,7 @@ export function createIndexTables(sqlite: Database, identity: string): void {
   for (const table of ["progress", "records", "texts", "words", "common_stems", "common_rows"]) sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
   beginBuild(sqlite);
-  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, 0, -8640000000000000)").run(identity);
+  sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, 0, -8640000000000000, 0)").run(identity);
 }
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */

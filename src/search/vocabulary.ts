@@ -39,13 +39,16 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
   };
 }
 
-/** Counts all words of the table `texts`. Numbers that one record has are left out: nobody mistypes them, and they are most of all words. */
+/**
+ * Counts all words of the table `texts`. Tags are none. Numbers that one record has are left out: nobody mistypes them, and they are most of
+ * all words.
+ */
 export function countWords(sqlite: Database): void {
   sqlite.run("delete from words");
   sqlite.run("create virtual table temp.counted using fts5vocab (main, texts, row)");
   const insert = sqlite.query("insert into words values (?, ?, ?)");
   const counted = sqlite.query<{ term: string; doc: number }, []>("select term, doc from temp.counted");
-  for (const { term, doc } of counted.iterate()) if (doc > 1 || !/^\d+$/.test(term)) insert.run(term, stemOf(term), doc);
+  for (const { term, doc } of counted.iterate()) if ((doc > 1 || !/^\d+$/.test(term)) && !isTag(term)) insert.run(term, stemOf(term), doc);
   sqlite.run("drop table temp.counted");
   sqlite.run("create index if not exists words_by_stem on words (stem, records, word)");
 }
@@ -53,5 +56,10 @@ export function countWords(sqlite: Database): void {
 /** Adds words of new texts. Words that are there keep their count, which is an estimate until the index is built again. */
 export function addWords(sqlite: Database, words: ReadonlySet<string>): void {
   const insert = sqlite.query("insert into words values (?, ?, 1) on conflict (word) do nothing");
-  for (const word of words) insert.run(word, stemOf(word));
+  for (const word of words) if (!isTag(word)) insert.run(word, stemOf(word));
+}
+
+/** Tags begin with a character for private use. */
+function isTag(word: string): boolean {
+  return /\p{Co}/u.test(word);
 }

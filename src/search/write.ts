@@ -9,8 +9,8 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
-import { writeCommonRows } from "./common-rows.ts";
-import { isLive, LIVE_TOKEN } from "./live.ts";
+import { ACCEPTING_TAG, acceptingStatuses } from "./accepting.ts";
+import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
 import { numberKeyOf, numberOf } from "./number.ts";
 import { addWords, countWords } from "./vocabulary.ts";
 
@@ -45,9 +45,16 @@ export function finishBuild(sqlite: Database): void {
   deleteRows(sqlite, rowsOf(sqlite, `${replaced} order by seq`));
   const naming = sqlite.query<{ id: string }, []>("select id from records where canonical_id is not null").all();
   for (const { id } of naming) moveToGroup(sqlite, id);
-  countWords(sqlite);
-  writeCommonRows(sqlite, sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0);
+  countAgain(sqlite);
   configure(sqlite, { hashsize: BYTES, automerge: 8, deletemerge: 0 });
+}
+
+/** Counts the words of all records, and makes the rows of those that are common now. */
+export function countAgain(sqlite: Database): void {
+  countWords(sqlite);
+  chooseCommonStems(sqlite);
+  coverFullRanges(sqlite);
+  sqlite.query("update progress set counted_until = ?").run(lastRow(sqlite));
 }
 
 /** A record with what it is called due at, and when that or its status changes next. */
@@ -56,12 +63,12 @@ type Written = { opportunity: WholeOpportunity; stored_at: EpochMs; due_at: Epoc
 /** Writes a batch in the order of changes. `isBuilding` until `finishBuild`: then old rows of the same records are not looked for. */
 export function writeRecords(sqlite: Database, records: readonly Written[], isBuilding: boolean): void {
   const words = new Set<string>();
+  let seq = lastRow(sqlite); // Before rows are deleted: the number of a row that has gone is still among the common ones.
   if (!isBuilding) {
     const ids = JSON.stringify(records.map(({ opportunity }) => opportunity.id));
     // All deletes first, in the order of rows: FTS5 writes out what it has in memory for each row that is not after the last one.
     deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
   }
-  let seq = sqlite.query<{ last: number }, []>("select coalesce(max(seq), 0) as last from records").get()?.last ?? 0;
   const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
   for (const { opportunity, stored_at, due_at, turns_at } of records) {
     const number = numberOf(opportunity) ?? "";
@@ -78,11 +85,13 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       opportunity.relationships.canonical_id,
       ...cells,
     );
-    insertTexts.run(seq, ...texts, isLive(opportunity.status) ? LIVE_TOKEN : "");
+    insertTexts.run(seq, ...texts, acceptingStatuses.includes(opportunity.status) ? ACCEPTING_TAG : "");
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
   }
+  if (isBuilding) return;
   addWords(sqlite, words);
-  if (!isBuilding) for (const { opportunity } of records) moveToGroup(sqlite, opportunity.id);
+  for (const { opportunity } of records) moveToGroup(sqlite, opportunity.id);
+  coverFullRanges(sqlite);
 }
 
 /** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */

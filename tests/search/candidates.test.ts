@@ -1,12 +1,12 @@
 /** The records that may match best, against reading every record. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS } from "../../src/search/common-rows.ts";
-import { LIVE_TOKEN } from "../../src/search/live.ts";
 import { readQuestion } from "../../src/search/question.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { vocabularyOf } from "../../src/search/vocabulary.ts";
-import { finishBuild } from "../../src/search/write.ts";
+import { finishBuild, writeRecords } from "../../src/search/write.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
@@ -24,7 +24,7 @@ const rows = `with recursive rows (row) as (select 1 union all select row + 1 fr
 sqlite
   .transaction(() => {
     sqlite.run(`insert into texts (rowid, title, text, tags)
-      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${LIVE_TOKEN}' else '' end from rows`);
+      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${ACCEPTING_TAG}' else '' end from rows`);
     sqlite.run(
       `insert into records (seq, id, stored_at, number, number_key, status) ${rows} select row, 'id' || row, 0, '', '', 'S' || (row % 4) from rows`,
     );
@@ -95,6 +95,52 @@ test("filters are strict", () => {
   const { best, any } = candidates("charlie delta", { sql: "status in (?)", values: ["S1"] });
   const expected = rowsWith((row) => row % 4 === 1 && (has(row, "charlie") || has(row, "delta")));
   expect([any, best.map(({ seq }) => seq).sort((left, right) => left - right)]).toEqual([expected.length, expected]);
+});
+
+test("tags are no words, and no question has them", () => {
+  expect(vocabularyOf(sqlite).recordsWith(ACCEPTING_TAG)).toBe(0);
+  expect(candidates(ACCEPTING_TAG).any).toBe(0);
+  expect(candidates(`alpha -${ACCEPTING_TAG}`).any).toBe(candidates("alpha").any);
+});
+
+describe("after many rows were added", () => {
+  const MANY = 210_000;
+  const { sqlite: grown, close } = openSearchFile(aDirectory());
+  const write = (first: number, last: number) => {
+    const rows = `with recursive rows (row) as (select ${first} union all select row + 1 from rows where row < ${last})`;
+    grown.run(
+      `insert into texts (rowid, title, text, tags) ${rows} select row, '', 'alpha' || case row when 1 then ' bravo' else '' end, '' from rows`,
+    );
+    grown.run(
+      `insert into records (seq, id, stored_at, number, number_key, status) ${rows} select row, 'id' || row, 0, '', '', 'S' from rows`,
+    );
+  };
+  grown
+    .transaction(() => {
+      write(1, RANGE_ROWS);
+      finishBuild(grown);
+      write(RANGE_ROWS + 1, MANY);
+      writeRecords(grown, [], false);
+    })
+    .immediate();
+  afterAll(close);
+  const ofGrown = (text: string, condition?: { sql: string; values: string[] }) =>
+    candidatesFor(grown, readQuestion(text, vocabularyOf(grown)), condition, 10);
+
+  test("none is lost between the bytes and the newest", () => {
+    const { any, isAll } = ofGrown("alpha");
+    expect({ any, isAll }).toEqual({ any: MANY, isAll: true });
+  });
+
+  test("a filter of which not all rows are read says so", () => {
+    const { any, isAll } = ofGrown("alpha", { sql: "status in (?)", values: ["S"] });
+    expect({ any, isAll }).toEqual({ any: 200_000, isAll: false });
+  });
+
+  test("nothing is shown that may have what must not occur", () => {
+    const { any, isAll } = ofGrown("bravo -alpha");
+    expect({ any, isAll }).toEqual({ any: 0, isAll: false });
+  });
 });
 
 test("a changed record leaves its bytes, and is skipped by whoever reads them", () => {

@@ -57,6 +57,31 @@ describe.each(engines)("catchUp() on %s", (_, isThere, emptyCatalog) => {
     index.close();
   });
 
+  test.if(isThere)("never uses the number of a row again", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    const rowOf = (id: string) => index.sqlite.query<{ seq: number }, [string]>("select seq from records where number = ?").get(id)?.seq;
+    await take(records(3));
+    await catchUp(db, index);
+    const before = ["N0", "N1", "N2"].map(rowOf);
+    clock.now += SECOND;
+    await take(records(3).map(({ source }) => ({ source, title: "Other words" })));
+    await catchUp(db, index);
+    expect(before.toSorted()).toEqual([1, 2, 3]);
+    expect(["N0", "N1", "N2"].map(rowOf).toSorted()).toEqual([4, 5, 6]);
+    index.close();
+  });
+
+  test.if(isThere)("counts words again when there are many more records", async () => {
+    const { db, take } = await aCatalog(await emptyCatalog());
+    const index = openSearchFile(aDirectory());
+    await catchUp(db, index);
+    await take(records(30));
+    await catchUp(db, index);
+    expect(index.sqlite.query("select records from words where word = 'title'").get()).toEqual({ records: 30 });
+    index.close();
+  });
+
   test.if(isThere)("notices records of which only what is not served changed, and then nothing", async () => {
     const { db, clock, take } = await aCatalog(await emptyCatalog());
     const index = openSearchFile(aDirectory());

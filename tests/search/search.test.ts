@@ -8,7 +8,7 @@ import { type SearchRequest, search as searchIn, sorts } from "../../src/search/
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { MATCH_BEGIN, MATCH_END } from "../../src/search/snippet.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aCatalog, aDirectory, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
@@ -137,6 +137,19 @@ describe("the best matches", () => {
   ])("of the number %p have it first", async (typed, number) => {
     const { results } = await asked(typed, { limit: 1 });
     expect(namesIn(results)).toContain(number);
+  });
+
+  test("take a year for a word, and not for a number", async () => {
+    const { db, take } = await aCatalog();
+    await take([
+      { source: { code: "OWN", opportunity_id: "77" }, title: "Bridges", program: { solicitation_id: "2030" } },
+      { source: { code: "OWN", opportunity_id: "B" }, title: "Health of 2030" },
+    ]);
+    const own = openSearchFile(aDirectory());
+    await catchUp(db, own);
+    const first = async (words: string) => (await searchIn(db, own, { filter: { words }, limit: 1 }, NOW)).results[0]?.opportunity.title;
+    expect([await first("health 2030"), await first("health in 2030")]).toEqual(["Health of 2030", "Health of 2030"]);
+    own.close();
   });
 
   test("show where the words are", async () => {

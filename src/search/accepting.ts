@@ -1,0 +1,9 @@
+/** Which records can still be applied for: they come first among equal matches. */
+
+export const acceptingStatuses: readonly string[] = ["forecast", "pre_release", "open", "closing_soon"];
+
+/** What the index has in the column `tags` of such a record. Its first character is a letter to FTS5, and no text has it. */
+export const ACCEPTING_TAG = "\ue000accepting";
+
+/** How much better such a record is than another one that matches as well. */
+export const ACCEPTING_FACTOR = 1.25;
