@@ -283,6 +283,27 @@ describe("the sources", () => {
   });
 });
 
+describe("the page of an opportunity", () => {
+  /** An opportunity of the sample whose deadline changed. */
+  const LEGACY = "aad1016c-ae30-50c9-9f21-d86453bfc046";
+
+  test("has dates, whom to ask, the text, the history and codes in this order, which is that of a phone", async () => {
+    const page = await html(`/opportunities/${LEGACY}`);
+    const headings = [...page.matchAll(/<h2[^>]*>([^<]*)</g)].map(([, heading]) => heading);
+    const expected = ["Dates", "Who offers it", "What it offers", "Description", "Eligibility", "History", "For whom"];
+    expect(headings.filter((heading) => expected.includes(`${heading}`))).toEqual(expected);
+  });
+
+  test("shows the deadline that moved", async () => {
+    const page = await html(`/opportunities/${LEGACY}`);
+    expect(page).toMatch(/Deadline until Jul 26, 2026<\/bdi><br\/><s><time dateTime="2026-06-20T23:59:59-04:00">/);
+  });
+
+  test("leaves the direction of text to the text", async () => {
+    expect(await html(`/opportunities/${hostile}`)).toContain('<h1 dir="auto">');
+  });
+});
+
 describe("the records related to an opportunity", () => {
   test.each([
     ["SIMPLER_GRANTS_GOV", "fb25fde0-4dd9-4ae7-af4f-ee66854eca36", "canonical_id"],

@@ -1,0 +1,33 @@
+/** The deadlines that an opportunity once had, from its history. */
+import type { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
+import { parseStoredMs } from "../text/instant.ts";
+import type { OpportunityEvent } from "./event.ts";
+
+/** `until` is when it was replaced, and `to` the date that replaced it, null if none did. */
+export type MovedDeadline = { at: string; until: string; to: string | null };
+
+/**
+ * Each former deadline once, with its last replacement, the first that was replaced first. A due date that is still listed has not moved, and
+ * neither has one that passed before the next one of a list took its place.
+ */
+export function movedDeadlines(
+  { dates, sidecar }: Pick<Opportunity, "dates"> & { sidecar: Pick<Sidecar, "due_dates"> },
+  history: readonly OpportunityEvent[],
+): MovedDeadline[] {
+  const standing = [dates.closes_at, dates.response_at, ...sidecar.due_dates.map(({ at }) => at)].map(msOf);
+  const moved = new Map<number, MovedDeadline>();
+  for (const { changes, detected_at } of history) {
+    for (const field of ["dates.response_at", "dates.closes_at"]) {
+      const { previous, current } = changes.find((change) => change.field === field) ?? {};
+      const ms = msOf(previous);
+      if (ms === undefined || standing.includes(ms)) continue;
+      if (field === "dates.response_at" && sidecar.due_dates.length > 0 && ms <= Date.parse(detected_at)) continue;
+      moved.set(ms, { at: `${previous}`, until: detected_at, to: typeof current === "string" ? current : null });
+    }
+  }
+  return [...moved.values()];
+}
+
+function msOf(value: unknown): number | undefined {
+  return typeof value === "string" ? parseStoredMs(value) : undefined;
+}

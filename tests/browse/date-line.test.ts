@@ -1,0 +1,115 @@
+/** The line of time and the list of dates of an opportunity. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { Dates } from "../../src/browse/date-line.tsx";
+import { readHistory } from "../../src/events/history.ts";
+import { type MovedDeadline, movedDeadlines } from "../../src/events/moved-deadlines.ts";
+import type { Draft } from "../../src/import/record.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { readOpportunities } from "../../src/opportunities/records.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const NOW = Date.parse("2026-03-01T12:00:00Z");
+
+/** The record as it is after all its versions, a day apart, and its former deadlines. */
+async function stored(...versions: Partial<Draft>[]): Promise<{ opportunity: WholeOpportunity; moved: MovedDeadline[] }> {
+  const db = openCatalog(aDirectory(), NOW);
+  let [id = ""]: string[] = [];
+  for (const [n, fields] of versions.entries())
+    [id = ""] = await storeRecords(db, [anOpportunity(fields)], NOW - (versions.length - n) * 86_400_000);
+  const [opportunity] = await readOpportunities(db, [id], NOW);
+  if (opportunity === undefined) throw new Error("There is no such record");
+  const moved = movedDeadlines(opportunity, await readHistory(db, id));
+  await db.close();
+  return { opportunity, moved };
+}
+
+const dates = (closes_at: string | null, others: object = {}) => ({
+  dates: { posted_at: null, opens_at: null, closes_at, response_at: closes_at, ...others },
+});
+
+/** The section as HTML, with the signs on the line from left to right, and the texts of the list. */
+async function shown(...versions: Partial<Draft>[]) {
+  const html = String(Dates({ ...(await stored(...versions)), now: NOW }));
+  const signs = [...html.matchAll(/<svg x="([\d.]+)%"[^>]*><path class="sign (\w+)/g)]
+    .map(([, x, sign]) => ({ x: Number(x), sign: `${sign}` }))
+    .sort((left, right) => left.x - right.x);
+  const items = [...html.matchAll(/<li>.*?<\/li>/g)].map(([item]) =>
+    item
+      .replaceAll(/<[^>]+>/g, " ")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
+  const today = Number(/<text class="today" x="([\d.]+)%"/.exec(html)?.[1]);
+  return { html, signs, items, today, label: /aria-label="([^"]*)"/.exec(html)?.[1] };
+}
+
+describe("the dates of an opportunity", () => {
+  test("are on a line with today, and a deadline that moved stands where it was", async () => {
+    const opens = { opens_at: "2026-02-01T09:00:00-05:00", posted_at: "2026-01-15T00:00:00-05:00" };
+    const { signs, items, today, label, html } = await shown(
+      dates("2026-03-03T17:00:00-05:00", opens),
+      dates("2026-03-10T17:00:00-04:00", opens),
+    );
+    expect(signs.map(({ sign }) => sign)).toEqual(["posted", "opens", "moved", "due"]);
+    expect(today).toBeGreaterThan(signs[1]?.x ?? 100);
+    expect(today).toBeLessThan(signs[2]?.x ?? 0);
+    expect(items).toEqual([
+      "Posted Jan 15, 2026, 12:00 AM ET 45 days ago",
+      "Opens Feb 1, 2026, 9:00 AM ET 27 days ago",
+      "Deadline until Feb 28, 2026 Mar 3, 2026, 5:00 PM ET",
+      "Closes Mar 10, 2026, 5:00 PM ET in 9 days",
+    ]);
+    expect(html).toContain("<s><time");
+    expect(label).toBe(
+      "Line of time, Jan 15, 2026 to Mar 10, 2026, with 1 due date and 1 deadline that moved. The list below has all dates.",
+    );
+    const [, from, to] = /<line class="move" x1="([\d.]+)%" [^>]*x2="([\d.]+)%"/.exec(html) ?? [];
+    expect([Number(from), Number(to)]).toEqual([signs[2]?.x ?? 0, signs[3]?.x ?? 0]);
+  });
+
+  test("are shown in the zone in which they were published, and placed by their instants", async () => {
+    const { signs, items } = await shown(dates("2026-03-10T23:30:00-10:00", { response_at: "2026-03-11T05:00:00+01:00" }));
+    expect(items).toEqual(["Responses due Mar 11, 2026, 5:00 AM UTC+1 in 9 days", "Closes Mar 10, 2026, 11:30 PM UTC-10 in 9 days"]);
+    expect(signs).toHaveLength(2);
+  });
+
+  test("are a sentence if there are none", async () => {
+    expect((await shown(dates(null))).html).toContain('<p class="quiet">No date stated.</p>');
+  });
+
+  test("are a line also if there is only one, or if it is today", async () => {
+    for (const at of ["2026-09-01T12:00:00Z", "2026-03-01T12:00:00Z", "1999-01-01T12:00:00Z"]) {
+      const { signs, today, html } = await shown(dates(at));
+      expect([signs.length, Number.isNaN(today), html.includes("NaN")]).toEqual([1, false, false]);
+    }
+  });
+
+  test("are in order, and folded, if there are forty due dates without order", async () => {
+    const due_dates = Array.from({ length: 40 }, (_, n) => ({
+      at: new Date(Date.UTC(2026, (n * 7) % 40, 5, 22)).toISOString(),
+      words: n === 3 ? "موعد نهائي" : null,
+    }));
+    const { signs, items, html } = await shown({ ...dates(due_dates[0]?.at ?? null), due_dates });
+    expect(signs).toHaveLength(40);
+    expect(signs.map(({ x }) => x)).toEqual([...new Set(signs.map(({ x }) => x))]);
+    const [folded = ""] = /<details>.*<\/details>/s.exec(html) ?? [];
+    expect(folded).toContain("<summary>All 40 dates</summary>");
+    expect(items).toHaveLength(42); // The next and the last one stand before.
+    expect(items[0]).toBe("Due Mar 5, 2026, 10:00 PM UTC in 4 days");
+    expect(folded.indexOf("2026-01-05")).toBeLessThan(folded.indexOf("2026-02-05"));
+    expect(html).toContain('<bdi class="quiet">Due: موعد نهائي</bdi>');
+  });
+
+  test("leave room for what is near if one is far away", async () => {
+    const near = { posted_at: "2026-02-20T00:00:00Z", opens_at: "2026-03-10T00:00:00Z" };
+    const { signs, html } = await shown(dates("2099-12-31T00:00:00Z", near));
+    expect(signs.map(({ sign }) => sign)).toEqual(["posted", "opens", "due"]);
+    expect((signs[1]?.x ?? 0) - (signs[0]?.x ?? 0)).toBeGreaterThan(40);
+    expect(html).toContain("The longest stretch without a date is shortened.");
+  });
+});
