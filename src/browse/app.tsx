@@ -17,6 +17,7 @@ import iconFile from "./icon.svg" with { type: "text" };
 import { htmlOf } from "./layout.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
+import { qualityPage } from "./quality-page.tsx";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import styleFile from "./style.css" with { type: "text" };
@@ -96,7 +97,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     )
     .get("/changes", ({ request }) => pageOf(request, changesPage))
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
-    .get("/sources", ({ request }) => pageOf(request, sourcesPage));
+    .get("/sources", ({ request }) => pageOf(request, sourcesPage))
+    .get("/sources/quality", ({ request }) => pageOf(request, qualityPage));
   for (const { path, contentType, text } of [style, icon]) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
     router.get(path, () => new Response(text, { headers }));

@@ -66,6 +66,9 @@ function SourcesBody({ rows, now }: { rows: readonly Row[]; now: EpochMs }) {
     <>
       <h1>Sources</h1>
       <p class="lead">How fresh the data of each source are, how many records it has, and how many changed in the last {WEEKS} weeks.</p>
+      <p>
+        <a href="/sources/quality">How good the data are</a>
+      </p>
       {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
       <ul class="sources">
         {rows.map((row) => (

@@ -75,6 +75,10 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       args: "<event-id>",
       mode: "read",
     },
+    quality: {
+      about: "Report for each source which fields are filled, which values cannot be, and what the last import made worse",
+      mode: "read",
+    },
     sources: {
       about: "Manage named sources, and show how fresh each source is",
       members: {
@@ -171,6 +175,7 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   mirror: () => import("./commands/mirror.ts"),
   imports: () => import("./commands/imports.ts"),
   explain: () => import("./commands/explain.ts"),
+  quality: () => import("./commands/quality.ts"),
   sources: () => import("./commands/sources.ts"),
   "sources probe": () => import("./commands/probe.ts"),
   plans: () => import("./commands/plans.ts"),

@@ -274,6 +274,14 @@ describe("the deadlines", () => {
   });
 });
 
+test("the quality of the data is what the command reports", async () => {
+  expect(await html("/sources")).toContain('href="/sources/quality"');
+  const page = await html("/sources/quality");
+  expect(page).toContain("<h1>Quality of the data</h1>");
+  expect(page).toContain("<h2>GRANTS_GOV</h2>");
+  expect(page).toMatch(/<th scope="row"><code>dates\.closes_at<\/code><\/th><td>\d+<\/td><td>[\d.]+%<\/td>/);
+});
+
 describe("the sources", () => {
   test("say how many records they have, how many are open, and how fresh they are", async () => {
     const page = await html("/sources");

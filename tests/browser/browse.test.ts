@@ -31,6 +31,7 @@ const pages: Record<string, string> = {
   deadlines: "/deadlines",
   "deadlines without any": "/deadlines?from=1999-01-01",
   sources: "/sources",
+  "quality of the data": "/sources/quality",
   "no such page": "/nowhere",
 };
 

@@ -5,12 +5,10 @@ import { type EventType, eventTypes, type Severity, severities } from "../../eve
 import { type FeedEntry, type FeedFilter, type FeedPage, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
 import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
-import { momentOf } from "../../filter/kinds.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
-import { easternDate, easternDateBefore } from "../../text/eastern.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nonBlank, refuseValue, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
@@ -19,6 +17,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
+import { pastMoment, pastMomentText } from "../past-moment.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
@@ -49,9 +48,9 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     .option(
       "--since <when>",
       "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
-      when,
+      pastMomentText,
     )
-    .option("--until <when>", "detected until this, in the same forms (default: now)", when)
+    .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentText)
     .option("--type <types>", `event types: ${eventTypes.join(", ")}`, types)
     .choice(
       "--at-least <severity>",
@@ -86,7 +85,7 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
       return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, chosen));
     }
     const { since = follow ? "now" : DEFAULT_SINCE } = options;
-    const start = since === "now" ? since : (instantOf(since, cli.machine.now()) ?? "all");
+    const start = since === "now" ? since : (pastMoment(since, cli.machine.now()) ?? "all");
     try {
       await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since: start });
     } catch (error) {
@@ -109,7 +108,7 @@ function refuseContradictions(changes: CliCommand, options: ChangesOptions, form
 }
 
 function refuseEmptyPeriod(changes: CliCommand, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
-  const [begin, end] = [instantOf(since, now), instantOf(until, now)];
+  const [begin, end] = [pastMoment(since, now), pastMoment(until, now)];
   if (begin !== undefined && end !== undefined && begin >= end)
     changes.error(`error: --since ${since} must be earlier than --until ${until}`);
 }
@@ -119,8 +118,8 @@ type WindowRun = ChangesOptions & { format: ChangeFormat };
 /** Prints the events of a period. With a limit, these are the newest ones, and all but Atom still begins with the oldest of them. */
 async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: FeedFilter): Promise<void> {
   const now = cli.machine.now();
-  const since = instantOf(run.since ?? DEFAULT_SINCE, now);
-  const until = run.until === undefined ? undefined : instantOf(run.until, now);
+  const since = pastMoment(run.since ?? DEFAULT_SINCE, now);
+  const until = run.until === undefined ? undefined : pastMoment(run.until, now);
   const filter = await resolveFilter(db, chosen.filter, "show changes of");
   const window: FeedFilter = { ...chosen, filter, since, until };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
@@ -222,29 +221,6 @@ async function* pagesOf(
 
 function instantOrNull(ms: EpochMs | undefined): string | null {
   return ms === undefined ? null : formatInstant(ms);
-}
-
-/** The instant of `--since` or `--until`; `undefined` for "all". */
-function instantOf(text: string, now: EpochMs): EpochMs | undefined {
-  if (text === "all") return undefined;
-  const weekday = WEEKDAYS.indexOf(text.toLowerCase());
-  return momentOf(weekday === -1 ? text.replace(/^\d+[hdw]$/, "-$&") : latestDay(weekday, now), now);
-}
-
-const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
-
-/** The Eastern date of the latest such weekday, which may be today. */
-function latestDay(weekday: number, now: EpochMs): string {
-  const today = new Date(easternDate(now)).getUTCDay();
-  return easternDateBefore(now, (today - weekday + 7) % 7);
-}
-
-function when(text: string): string {
-  if (text !== "all" && instantOf(text, 0) === undefined)
-    throw new InvalidArgumentError(
-      "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
-    );
-  return text;
 }
 
 function types(text: string, earlier: EventType[] = []): EventType[] {

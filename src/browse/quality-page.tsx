@@ -1,0 +1,104 @@
+/** @jsxImportSource hono/jsx */
+/** The page of the quality of data: the report of `fundfeed quality`. It reads every record, so a large catalog has it on the command line only. */
+import { qualityOf, type SourceQuality } from "../quality/report.ts";
+import { sourceStatuses } from "../sources/source.ts";
+import { opportunityAddress } from "./addresses.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
+import { Exact } from "./times.tsx";
+
+/** Records that a page reads within about a second. */
+const RECORDS_MAX = 30_000;
+
+export async function qualityPage({ catalog, now }: PageContext): Promise<BrowsePage> {
+  const records = (await sourceStatuses(catalog)).reduce((sum, each) => sum + each.records, 0);
+  const body =
+    records > RECORDS_MAX ? (
+      <p class="empty">
+        There are {records.toLocaleString("en-US")} records, and a page reads at most {RECORDS_MAX.toLocaleString("en-US")}. The command{" "}
+        <code>fundfeed quality</code> reads them all.
+      </p>
+    ) : (
+      (await qualityOf(catalog, { now })).map((report) => <SourceReport key={report.source} report={report} />)
+    );
+  return {
+    title: "Quality of the data",
+    section: "sources",
+    body: (
+      <>
+        <h1>Quality of the data</h1>
+        <p class="lead">Which values cannot be, which fields are filled, and what the last import of each source made worse.</p>
+        {body}
+      </>
+    ),
+  };
+}
+
+function SourceReport({ report: { source, live, findings, falls, fill, compared, last_import } }: { report: SourceQuality }) {
+  return (
+    <section>
+      <h2>{source}</h2>
+      {last_import !== null && last_import.rejected > 0 && (
+        <p>
+          The last import rejected {last_import.rejected.toLocaleString("en-US")} of {last_import.read.toLocaleString("en-US")} records.
+        </p>
+      )}
+      {findings.length > 0 && (
+        <ul>
+          {findings.map(({ rule, says, records, sample_ids }) => (
+            <li key={rule}>
+              {records.toLocaleString("en-US")}: {says} (for example{" "}
+              {sample_ids.map((id, n) => (
+                <>
+                  {n > 0 && ", "}
+                  <a href={opportunityAddress(id)}>{id.slice(0, 8)}</a>
+                </>
+              ))}
+              )
+            </li>
+          ))}
+        </ul>
+      )}
+      {compared !== null && falls.length > 0 && (
+        <ul>
+          {falls.map(({ what, before, now }) => (
+            <li key={what}>
+              <code>{what}</code> fell from {amount(what, before)} to {amount(what, now)} since <Exact at={compared.since} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {findings.length === 0 && falls.length === 0 && <p>Nothing was found.</p>}
+      <details class="numbers">
+        <summary>Fields of the {live.toLocaleString("en-US")} records that are not archived</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Records</th>
+              <th scope="col">Share</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fill.map(({ field, records, share }) => (
+              <tr key={field}>
+                <th scope="row">
+                  <code>{field}</code>
+                </th>
+                <td>{records.toLocaleString("en-US")}</td>
+                <td>{percent(share)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </section>
+  );
+}
+
+function amount(what: string, value: number): string {
+  return what === "records" ? value.toLocaleString("en-US") : percent(value);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10}%`;
+}

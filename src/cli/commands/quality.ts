@@ -1,0 +1,114 @@
+/** `fundfeed quality`: report how good the data of each source are. */
+import { InvalidArgumentError } from "commander";
+import { DUPLICATE, qualityOf, type SourceQuality } from "../../quality/report.ts";
+import { dataRules } from "../../quality/rules.ts";
+import { requireSources } from "../../sources/source.ts";
+import { didYouMean } from "../../text/closest.ts";
+import { sourceCodes } from "../arguments.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { formatCount, helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { pastMoment, pastMomentText } from "../past-moment.ts";
+import { recordReporter } from "../progress.ts";
+
+/** What `--fail-on` can name besides the rules. */
+const OTHERS = [
+  { name: "fall", says: "share of a field fell by a tenth or more, or the live records by half" },
+  { name: "rejected", says: "last import rejected something" },
+  { name: "anything", says: "any of these" },
+];
+const failures = [...dataRules, DUPLICATE, ...OTHERS];
+
+type QualityCommandOptions = CommonOptions & { source?: string[]; since?: string; failOn?: string[] };
+
+export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
+  return command
+    .option("--source <code...>", "only these sources; repeated or with commas")
+    .option(
+      "--since <when>",
+      "compare with what was stored then, in the forms of changes --since (default: before the last import)",
+      pastMomentText,
+    )
+    .option("--fail-on <what...>", "exit with 1 if it is found; repeated or with commas", knownFailures)
+    .addHelpText("after", HELP)
+    .examples("fundfeed quality", "fundfeed quality --source GRANTS_GOV --since 7d", "# for cron\nfundfeed quality --fail-on fall,rejected")
+    .action(async (options: QualityCommandOptions) => {
+      const now = cli.machine.now();
+      const since = options.since === undefined ? undefined : pastMoment(options.since, now);
+      const found = await withCatalog(cli, options, async (db) => {
+        const sources = sourceCodes(options.source);
+        if (sources !== undefined) await requireSources(db, sources, "report on");
+        return qualityOf(db, { sources, since, now, report: recordReporter(cli.machine, "reading") });
+      });
+      printResult(cli, options, found, found.length === 0 ? "Nothing has been imported yet" : found.map(textOf).join("\n\n"));
+      const reasons = (options.failOn ?? []).flatMap((name) =>
+        found.filter((each) => has(each, name)).map(({ source }) => `${name} in ${source}`),
+      );
+      if (reasons.length === 0) return;
+      cli.machine.printError(`error: found ${reasons.join(", ")}`);
+      cli.exitCode = 1;
+    });
+}
+
+/** What `--fail-on` names. Throws commander's error for anything else. */
+function knownFailures(text: string, earlier: string[] = []): string[] {
+  const given = text.split(",").map((each) => each.trim());
+  const names = failures.map(({ name }) => name);
+  const unknown = given.find((each) => !names.includes(each));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no "${unknown}"${didYouMean(unknown, names)}. There are ${names.join(", ")}.`);
+  return [...earlier, ...given];
+}
+
+function has({ findings, falls, last_import }: SourceQuality, what: string): boolean {
+  const isRejected = (last_import?.rejected ?? 0) > 0;
+  if (what === "fall") return falls.length > 0;
+  if (what === "rejected") return isRejected;
+  if (what === "anything") return findings.length > 0 || falls.length > 0 || isRejected;
+  return findings.some(({ rule }) => rule === what);
+}
+
+/** A heading, what was found, what fell, and how much of each field is filled. */
+function textOf({ source, records, live, linked, last_import, fill, findings, falls, compared }: SourceQuality): string {
+  const facts = [
+    `${formatCount(records, "record")}, ${formatCount(live)} not archived`,
+    ...(linked === 0 ? [] : [`${formatCount(linked)} also in another source`]),
+    ...(last_import === null || last_import.rejected === 0
+      ? []
+      : [`${formatCount(last_import.rejected)} of ${formatCount(last_import.read)} rejected by the last import`]),
+  ];
+  const found = findings.map((each) => ({ rule: each.rule, records: each.records, for_example: each.sample_ids[0] ?? "" }));
+  const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
+  const amount = (what: string, value: number) => (what === "records" ? formatCount(value) : percent(value));
+  const fell = falls.map(({ what, before, now }) => `${what} fell from ${amount(what, before)} to ${amount(what, now)}`);
+  const since = compared === null ? "" : ` since ${toSecond(compared.since)}`;
+  const partly = fill.filter(({ share }) => share > 0 && share < 1).map(({ field, share }) => `${field} ${percent(share)}`);
+  const never = fill.filter(({ share }) => share === 0).map(({ field }) => field);
+  const fills = [`partly filled: ${partly.join(", ")}`, `never filled: ${never.join(", ")}`].filter((line) => !line.endsWith(": "));
+  return [
+    `${source}  ${wrapped(facts.join("; "), TERMINAL_WIDTH - source.length - 2).join(`\n${" ".repeat(source.length + 2)}`)}`,
+    ...(found.length === 0 ? [] : [indented(table(found, ""))]),
+    ...fell.map((line) =>
+      wrapped(`${line}${since}`, TERMINAL_WIDTH - 2)
+        .map((each) => `  ${each}`)
+        .join("\n"),
+    ),
+    ...fills.map((line) =>
+      wrapped(line, TERMINAL_WIDTH - 4)
+        .map((each, n) => `${n === 0 ? "  " : "    "}${each}`)
+        .join("\n"),
+    ),
+  ].join("\n");
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, "  ");
+}
+
+const HELP = `
+What is looked for:
+${failures.map(({ name, says }) => helpEntry(name.padEnd(20), says)).join("\n")}
+
+Shares of fields are those of the records that are not archived; fields that are
+always filled are not listed. A record is read as it is now: its status is that
+of this moment. --json has all fields and three records for each finding.`;

@@ -1,0 +1,36 @@
+/** Which fields of a record say something. */
+
+import type { Content } from "../changes/content.ts";
+import { comparedFields, valueAt } from "../changes/detect.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+
+/** Always filled, or with a meaning of their own when they are not. */
+const UNMEASURED = [
+  "source.name",
+  "source.opportunity_id",
+  "status",
+  "funding.currency",
+  "relationships.parent_id",
+  "relationships.canonical_id",
+];
+
+/** Fields whose changes become events, so that their earlier fill is known. */
+const compared = comparedFields.filter((field) => !UNMEASURED.includes(field));
+
+/** Dotted paths of the measured fields, in the resource's order. */
+export const measuredFields: readonly string[] = [...compared, "applicant_types", "place", "award"];
+
+const paths = measuredFields.map((field) => field.split("."));
+
+/** For each measured field, whether the record says something. An empty text or list says nothing. */
+export function filledFields(content: Content): boolean[] {
+  return paths.map((path) => {
+    const value = valueAt(content, path);
+    return Array.isArray(value) || typeof value === "string" ? value.length > 0 : value !== null && value !== undefined;
+  });
+}
+
+/** The record as the content that changes are made of. */
+export function upstreamContent({ sidecar, ...opportunity }: WholeOpportunity): Content {
+  return { ...opportunity, ...sidecar };
+}

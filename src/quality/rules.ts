@@ -1,0 +1,115 @@
+/** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
+import { resolveAgency } from "../agencies/resolve.ts";
+import { dueDateOf } from "../opportunities/clock.ts";
+import { statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
+
+/** `says` completes "records whose …". */
+type DataRule = { name: string; says: string; breaks: (record: WholeOpportunity, now: EpochMs) => boolean };
+
+const TEN_YEARS_MS = 3653 * DAY_MS;
+/** No source has older records than DSIP's of 1983. */
+const EARLIEST = Date.UTC(1980, 0, 1);
+
+/** Statuses of records that can be applied for, now or later. */
+const UNENDED = ["forecast", "pre_release", "open", "closing_soon"];
+
+/** Titles and numbers by which people mark a trial. "Test and Evaluation" is none. */
+const TEST_RECORD =
+  /^\W*(?:this is )?(?:a |only )*test(?:ing|s)?(?: (?:opportunity|record|grant|posting|notice|synopsis|announcement|only|please ignore))?[\W\d]*$|\btest (?:opportunity|posting|announcement)\b|\bthis is (?:only )?a test\b|\bdo not apply\b|\bplease (?:ignore|disregard)\b/i;
+
+/** In the order in which a report names them. */
+export const dataRules: readonly DataRule[] = [
+  { name: "empty_title", says: "title has no letter or digit", breaks: ({ title }) => !/[\p{L}\p{N}]/u.test(title) },
+  { name: "test_record", says: "title or number marks a test", breaks: isTest },
+  { name: "markup_in_title", says: "title has HTML", breaks: ({ title }) => /<\/?[a-z][^<>]*>|&(?:[a-z]+|#\d+);/i.test(title) },
+  { name: "broken_text", says: "text was decoded wrongly", breaks: hasBrokenText },
+  { name: "unknown_status", says: "status is not a known one", breaks: ({ status }) => !(statuses as readonly string[]).includes(status) },
+  { name: "unknown_agency", says: "agency is not in the table of agencies", breaks: hasUnknownAgency },
+  { name: "past_due", says: "status says that it can be applied for after its due date", breaks: isPastDue },
+  { name: "due_before_posted", says: "responses are due before it was posted, and it is no award", breaks: isDueBeforePosted },
+  {
+    name: "closes_before_opens",
+    says: "submissions close before they open",
+    breaks: ({ dates }) => isBefore(dates.closes_at, dates.opens_at),
+  },
+  { name: "posted_ahead", says: "posting lies in the future", breaks: isPostedAhead },
+  {
+    name: "far_date",
+    says: "dates lie more than ten years ahead",
+    breaks: (record, now) => instantsOf(record).some((at) => at > now + TEN_YEARS_MS),
+  },
+  { name: "early_date", says: "dates lie before 1980", breaks: (record) => instantsOf(record).some((at) => at < EARLIEST) },
+  { name: "min_over_max", says: "smallest award is larger than the largest", breaks: isMinOverMax },
+  {
+    name: "negative_amount",
+    says: "award is negative",
+    breaks: ({ funding }) => isNegative(funding?.amount_min) || isNegative(funding?.amount_max),
+  },
+  {
+    name: "web_address",
+    says: "page has no web address",
+    breaks: ({ source }) => source.url !== null && !/^https?:\/\/[^\s/]+\.\S+$/i.test(source.url),
+  },
+  { name: "email_address", says: "contact has no e-mail address where there should be one", breaks: hasBadEmail },
+  {
+    name: "naics_code",
+    says: "NAICS codes do not have two to six digits",
+    breaks: ({ classifications }) => !classifications.naics_codes.every((code) => /^\d{2,6}$/.test(code)),
+  },
+];
+
+function isTest({ title, program: { solicitation_id } }: WholeOpportunity): boolean {
+  return TEST_RECORD.test(title) || (solicitation_id !== null && /^test\W*\d*$/i.test(solicitation_id));
+}
+
+/** U+FFFD stands for bytes that were no text; the others are UTF-8 that was read as Windows-1252. */
+function hasBrokenText({ title, summary, description }: WholeOpportunity): boolean {
+  return [title, summary, description].some((text) => text !== null && /\uFFFD|â€[™œ\u009d“”˜]|Ã[©¨¡±³¼]/.test(text));
+}
+
+function hasUnknownAgency({ organization, sidecar, program, source }: WholeOpportunity): boolean {
+  const { agency, sub_agency } = organization;
+  if (agency === null && sub_agency === null && sidecar.agency_codes.length === 0) return false; // Not filled, which is no wrong value.
+  const numbers = [program.solicitation_id, source.opportunity_id];
+  return resolveAgency({ ...organization, codes: sidecar.agency_codes, numbers }) === null;
+}
+
+function isPastDue({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
+  const due = msOf(dueDateOf(dates, now));
+  return UNENDED.includes(status) && due !== undefined && due <= now;
+}
+
+function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {
+  return status !== "awarded" && [dates.closes_at, dates.response_at].some((due) => isBefore(due, dates.posted_at));
+}
+
+function isPostedAhead({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
+  return status !== "forecast" && status !== "pre_release" && (msOf(dates.posted_at) ?? now) > now + DAY_MS;
+}
+
+function isMinOverMax({ funding }: WholeOpportunity): boolean {
+  const [min, max] = [funding?.amount_min ?? null, funding?.amount_max ?? null];
+  return min !== null && max !== null && Number(min) > Number(max) && Number(max) !== 0; // Grants.gov writes 0 for no ceiling.
+}
+
+function isNegative(amount: string | null | undefined): boolean {
+  return amount?.startsWith("-") ?? false;
+}
+
+function hasBadEmail({ contacts }: WholeOpportunity): boolean {
+  return contacts.some(({ email }) => email !== null && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email));
+}
+
+function isBefore(one: string | null, other: string | null): boolean {
+  const [first, second] = [msOf(one), msOf(other)];
+  return first !== undefined && second !== undefined && first < second;
+}
+
+function instantsOf({ dates, sidecar }: WholeOpportunity): EpochMs[] {
+  return [...Object.values(dates), ...sidecar.due_dates.map(({ at }) => at)].map(msOf).filter((at) => at !== undefined);
+}
+
+function msOf(at: string | null): EpochMs | undefined {
+  return at === null ? undefined : parseInstantMs(at);
+}

@@ -1,0 +1,174 @@
+/** What the report on the data finds: planted faults, clean data, and what an import made worse. */
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { qualityOf } from "../../src/quality/report.ts";
+import { dataRules } from "../../src/quality/rules.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { engines } from "../support/engines.ts";
+import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { storeRecords } from "../support/records.ts";
+
+setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
+
+afterAll(dropScratch);
+
+const at = (days: number) => new Date(NOON + days * DAY).toISOString();
+
+/** A record in which nothing is wrong. */
+function clean(n = 0): Draft {
+  return {
+    source: { code: "OWN", opportunity_id: `N${n}`, url: "https://example.org/1" },
+    title: "Test and Evaluation of Sensors & Radios <1 GHz",
+    summary: "Déjà vu – “quoted”",
+    status: "open",
+    organization: { agency: "National Science Foundation" },
+    program: { solicitation_id: `W-${n}`, contract_class: "Solicitation" },
+    funding: { currency: "USD", amount_min: "1000", amount_max: "20000.50", display: null },
+    dates: { posted_at: at(-3), opens_at: at(-2), closes_at: at(30), response_at: at(9) },
+    classifications: { naics_codes: ["541715", "54"] },
+    contacts: [{ name: "Desk", email: "desk@example.org", phone: null, role: null }],
+  } as Draft;
+}
+
+const dates = (changed: object) => ({ dates: { ...clean().dates, ...changed } }) as Partial<Draft>;
+const funding = (changed: object) => ({ funding: { ...clean().funding, ...changed } }) as Partial<Draft>;
+
+/** A fault for each rule. */
+const planted: Readonly<Record<string, Partial<Draft>>> = {
+  empty_title: { title: "…" },
+  test_record: { title: "TEST - please ignore" },
+  markup_in_title: { title: "Sensors &amp; radios" },
+  broken_text: { summary: "The agencyâ€™s call" },
+  unknown_status: { status: "paused" },
+  unknown_agency: { organization: { agency: "Ministry of Silly Walks" } } as Partial<Draft>,
+  past_due: { status: "forecast", ...dates({ opens_at: null, closes_at: at(-1), response_at: null }) },
+  due_before_posted: { status: "closed", ...dates({ posted_at: at(-3), opens_at: null, closes_at: at(-4), response_at: null }) },
+  closes_before_opens: dates({ opens_at: at(40), response_at: null, closes_at: at(30) }),
+  posted_ahead: dates({ posted_at: at(3), opens_at: null }),
+  far_date: dates({ closes_at: at(3700) }),
+  early_date: dates({ posted_at: "1970-01-01T00:00:00Z" }),
+  min_over_max: funding({ amount_min: "30000" }),
+  negative_amount: funding({ amount_min: "-1" }),
+  web_address: { source: { code: "OWN", opportunity_id: "N1", url: "www.example.org" } } as Partial<Draft>,
+  email_address: { contacts: [{ name: null, email: "see the notice", phone: null, role: null }] } as Partial<Draft>,
+  naics_code: { classifications: { naics_codes: ["541715 ", "5417151"] } } as Partial<Draft>,
+};
+
+const found = async (db: CatalogDb, now = NOON) => (await qualityOf(db, { now })).flatMap(({ findings }) => findings);
+
+test("there is a planted fault for each rule", () => {
+  expect(Object.keys(planted)).toEqual(dataRules.map(({ name }) => name));
+});
+
+test("of clean data nothing is found, also where it comes close to a fault", async () => {
+  const { db } = await aCatalog();
+  const near: Partial<Draft>[] = [
+    { title: "Testing of Materials" },
+    { title: "Contested logistics: do not stop" },
+    { status: "awarded", ...dates({ posted_at: at(-1), closes_at: at(-4), opens_at: null, response_at: null }) }, // The award was posted.
+    funding({ amount_min: "5", amount_max: "0" }), // No ceiling.
+    { organization: null } as unknown as Partial<Draft>,
+    { status: "forecast", ...dates({ posted_at: at(40), opens_at: at(41), closes_at: at(60), response_at: null }) },
+  ];
+  await storeRecords(db, [clean(), ...near.map((fields, n) => ({ ...clean(n + 1), ...fields }))], NOON);
+  expect(await found(db)).toEqual([]);
+  await db.close();
+});
+
+test.each(Object.entries(planted))("%s is found, and nothing else", async (rule, fault) => {
+  const { db } = await aCatalog();
+  const [, id = ""] = await storeRecords(db, [clean(), { ...clean(1), ...fault }], NOON);
+  expect(await found(db)).toMatchObject([{ rule, records: 1, sample_ids: [id] }]);
+  await db.close();
+});
+
+test("a repeated record is found; a later stage of it is none", async () => {
+  const { db } = await aCatalog();
+  const stage = { ...clean(2), program: { ...clean().program, contract_class: "Award Notice" } } as Draft;
+  await storeRecords(db, [clean(), { ...clean(1), program: clean().program } as Draft, stage], NOON);
+  expect(await found(db)).toMatchObject([{ rule: "duplicate", records: 1 }]);
+  await db.close();
+});
+
+describe.each(engines)("what an import made worse, on %s", (_, isThere, emptyCatalog) => {
+  const testIf = test.if(isThere);
+  const records = Array.from({ length: 20 }, (_, n) => clean(n));
+  const without = (count: number) => records.map((record, n) => (n < count ? { ...record, summary: null } : record));
+
+  testIf("shares that fall by a tenth", async () => {
+    const catalog = await aCatalog(await emptyCatalog());
+    const { db } = catalog;
+    catalog.clock.now = NOON;
+    await catalog.take(records);
+    expect((await qualityOf(db, { now: NOON }))[0]).toMatchObject({ live: 20, compared: null, falls: [] });
+    catalog.clock.now = NOON + DAY;
+    await catalog.take(without(1));
+    expect((await qualityOf(db, { now: NOON + DAY }))[0]?.falls).toEqual([]);
+    catalog.clock.now = NOON + 2 * DAY;
+    await catalog.take(without(3));
+    const now = NOON + 2 * DAY;
+    expect((await qualityOf(db, { now }))[0]?.falls).toEqual([{ what: "summary", before: 0.95, now: 0.85 }]);
+    const [since] = await qualityOf(db, { now, since: NOON + 1 });
+    expect(since).toMatchObject({ compared: { live: 20 }, falls: [{ what: "summary", before: 1, now: 0.85 }] });
+    expect(await qualityOf(db, { now, sources: ["NSF"] })).toEqual([]);
+    await db.close();
+  });
+
+  testIf("funding that disappears as a whole, and records of which half are gone", async () => {
+    const catalog = await aCatalog(await emptyCatalog());
+    const { db } = catalog;
+    catalog.clock.now = NOON;
+    await catalog.take(records);
+    const half = records.slice(0, 10).map((record, n) => (n < 5 ? { ...record, funding: null } : record));
+    catalog.clock.now = NOON + DAY;
+    await catalog.take(half, { snapshot: true, allowRemovals: true });
+    const [report] = await qualityOf(db, { now: NOON + DAY });
+    expect(report).toMatchObject({ records: 20, live: 10, compared: { live: 20 } });
+    expect(report?.falls).toEqual([
+      { what: "records", before: 20, now: 10 },
+      { what: "funding.amount_min", before: 1, now: 0.5 },
+      { what: "funding.amount_max", before: 1, now: 0.5 },
+    ]);
+    await db.close();
+  });
+});
+
+describe("the command", () => {
+  const data = join(aDirectory(), "data");
+  const run = (...args: string[]) => fundfeed([...args, "--data", data], {}, () => NOON);
+
+  test("prints a report, and fails on what is named", async () => {
+    const fault = { ...clean(2), ...planted.far_date, dates: { closes_at: "soon" } };
+    const given = aFile([clean(), { ...clean(1), ...planted.far_date }, fault]);
+    expect((await run("import", "records", given)).code).toBe(3);
+    const { code, out } = await run("quality");
+    expect(code).toBe(0);
+    expect(out).toStartWith(
+      "OWN  2 records, 2 not archived; 1 of 3 rejected by the last import\n  rule      records  for example\n  far_date        1  ",
+    );
+    for (const line of out.split("\n")) expect(line.length).toBeLessThan(80);
+    expect(await run("quality", "--fail-on", "past_due,fall")).toMatchObject({ code: 0 });
+    const failed = await run("quality", "--fail-on", "far_date", "--fail-on", "rejected", "--json");
+    expect([failed.code, failed.err]).toEqual([1, "error: found far_date in OWN, rejected in OWN\n"]);
+    expect(JSON.parse(failed.out)).toMatchObject([{ source: "OWN", last_import: { read: 3, rejected: 1 } }]);
+    expect((await run("quality", "--fail-on", "fra_date")).err).toContain('There is no "fra_date" (did you mean "far_date"?)');
+    expect((await run("quality", "--source", "OWM")).err).toContain("Cannot report on source OWM: no source has this code");
+  });
+
+  test("counts what SQL counts in an export", async () => {
+    const [report] = JSON.parse((await run("quality", "--json")).out) as { fill: { field: string; records: number }[] }[];
+    const file = join(aDirectory(), "all.sqlite");
+    await run("export", "--format", "sqlite", file);
+    const db = new Database(file, { readonly: true });
+    const filled = (field: string) => report?.fill.find((each) => each.field === field)?.records;
+    for (const column of ["closes_at", "posted_at", "opens_at", "response_at"])
+      expect(db.query(`select count(${column}) as n from opportunity where status <> 'archived'`).get()).toEqual({
+        n: filled(`dates.${column}`),
+      });
+    expect(db.query("select count(distinct opportunity_id) as n from contact").get()).toEqual({ n: filled("contacts") });
+    db.close();
+  });
+});
