@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import { codeOf, Failure, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress.ts";
+import { CHILD_VARIABLE } from "./runtime/child-process.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
 import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
@@ -29,6 +30,8 @@ process.umask(0o077); // Only the owner may read the files that this program cre
 /** Set if another process of this program started this one as its worker. */
 const worker = process.send === undefined ? undefined : workerConfig(process.env);
 const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
+
+const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 
 const progress = process.stderr.isTTY
   ? createProgressLine(
@@ -67,10 +70,8 @@ const machine: Machine = {
     const { user, system } = process.cpuUsage();
     return { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
   },
-  startWorker: (config) => {
-    const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-    return startWorker([...program, ...process.argv.slice(2)], process.env, config, writeLog);
-  },
+  program,
+  startWorker: (config) => startWorker([...program, ...process.argv.slice(2)], process.env, config, writeLog),
   worker,
 };
 
@@ -78,6 +79,10 @@ if (worker === undefined && isClosedAtStart(1)) {
   machine.printError("Cannot print anything: standard output is closed; > /dev/null discards what is printed");
   process.exit(1);
 }
+// A child of `up` stops when its parent is gone, however that ended.
+if (process.send !== undefined && process.env[CHILD_VARIABLE] !== undefined)
+  process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+
 const exitCode = await runCommandLine(process.argv.slice(2), machine);
 await Promise.race([logWritten, Bun.sleep(LOG_WAIT_MS)]);
 process.exit(exitCode);

@@ -2,7 +2,6 @@
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
-import baseStyle from "../http/base.css" with { type: "text" };
 import { urlForRouter } from "../http/quirks.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -12,15 +11,14 @@ import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
 import { findPage } from "./find-page.tsx";
+import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { hostNameOf, isAllowedHost } from "./host.ts";
-import iconFile from "./icon.svg" with { type: "text" };
-import { htmlOf } from "./layout.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
+import { pageFiles, pageResponse } from "./response.ts";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
-import styleFile from "./style.css" with { type: "text" };
 
 type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
@@ -32,20 +30,6 @@ type BrowseOptions = {
   host: string;
   /** Called with anything unexpected that a page failed with. */
   onFailure: (error: unknown) => void;
-};
-
-/** The pages load nothing but their style and icon, run no script, and send their forms only to themselves. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-const SECURITY_HEADERS = {
-  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 };
 
 /** `fetch` returns a response to every request, and never throws. */
@@ -76,18 +60,6 @@ function refusalOf(request: Request, host: string): Response | undefined {
   return response;
 }
 
-function plainResponse(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" } });
-}
-
-const style = hashedFile("style", "css", "text/css; charset=utf-8", baseStyle + styleFile);
-const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
-
-function hashedFile(name: string, extension: string, contentType: string, text: string) {
-  const hash = Bun.CryptoHasher.hash("sha256", text, "hex").slice(0, 12);
-  return { path: `/${name}-${hash}.${extension}`, contentType, text };
-}
-
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? pageResponse(notFound("There is no such page.")) : failed(error)))
@@ -99,7 +71,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage));
-  for (const { path, contentType, text } of [style, icon]) {
+  for (const { path, contentType, text } of pageFiles) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
     router.get(path, () => new Response(text, { headers }));
   }
@@ -143,10 +115,4 @@ function notFound(reason: string): BrowsePage {
     </>
   );
   return { title: "Not found", status: 404, body };
-}
-
-function pageResponse(page: BrowsePage): Response {
-  if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
-  const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
-  return new Response(htmlOf(page, { style: style.path, icon: icon.path }), { status: page.status ?? 200, headers });
 }

@@ -14,6 +14,10 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       about: "Serve a bundled sample of real opportunities from a temporary directory, and print a key and commands to paste",
       mode: "nothing",
     },
+    up: {
+      about: "Serve the API and the pages on one address, pull the sources, deliver watches and back up; SIGTERM or SIGINT stops it",
+      mode: "create",
+    },
     serve: { about: "Serve the API; SIGTERM or SIGINT stops it after the requests under way", mode: "create" },
     health: { about: "Check that a running server responds; exit with 1 if it does not (for container health checks)", mode: "nothing" },
     openapi: { about: "Print the OpenAPI document", mode: "nothing" },
@@ -155,6 +159,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
 /** The modules of the commands. A member that is not in the module of its group has a module of its own. */
 export const modules: Readonly<Record<string, LoadCommands>> = {
   demo: () => import("./commands/demo.ts"),
+  up: () => import("./commands/up.ts"),
   serve: () => import("./commands/serve.ts"),
   health: () => import("./commands/health.ts"),
   openapi: () => import("./commands/openapi.ts"),

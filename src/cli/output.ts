@@ -1,7 +1,7 @@
 /** How commands print results: JSON, tables, and values for people. */
 import type { Machine } from "../runtime/machine.ts";
 import { counted } from "../text/counted.ts";
-import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 
 export type OutputOptions = { json?: true | undefined };
@@ -49,21 +49,6 @@ export function instantOrNull(instant: EpochMs | null): string | null {
 /** "1,234", or with a noun "1,234 records" and "1 record". */
 export function formatCount(count: number, noun?: string): string {
   return noun === undefined ? count.toLocaleString("en-US") : counted(count, noun);
-}
-
-/** A duration in its largest fitting unit: "3 hours". */
-export function formatDuration(ms: number): string {
-  const units: [number, string][] = [
-    [DAY_MS, "day"],
-    [HOUR_MS, "hour"],
-    [60_000, "minute"],
-    [1000, "second"],
-  ];
-  for (const [size, noun] of units) {
-    const count = Math.floor(ms / size);
-    if (count >= 2 || (count === 1 && size === 1000)) return formatCount(count, noun);
-  }
-  return "0 seconds";
 }
 
 /** A number of whole days in words. */

@@ -8,9 +8,10 @@ import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
 import { dateInWords } from "../text/date-in-words.ts";
+import { formatDuration } from "../text/duration.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { cut, formatCount, formatDuration } from "./output.ts";
+import { cut, formatCount } from "./output.ts";
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;

@@ -79,10 +79,12 @@ type Observed = {
   machine: Pick<Machine, "now" | "usage">;
   /** Set if quotas are shared with other servers. */
   quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
+  /** Of what runs beside the server. */
+  more?: readonly Family[] | undefined;
 };
 
 /** The response to a scrape. Leaves out the catalog's metrics while the catalog cannot be read. */
-export async function metricsText(metrics: Metrics, { catalog, directory, machine, quotas }: Observed): Promise<string> {
+export async function metricsText(metrics: Metrics, { catalog, directory, machine, quotas, more = [] }: Observed): Promise<string> {
   const families = [
     ...requestFamilies(metrics),
     ...(quotas === undefined ? [] : quotaFamilies(quotas)),
@@ -90,6 +92,7 @@ export async function metricsText(metrics: Metrics, { catalog, directory, machin
     counter("fundfeed_refreshed_records_total", "Records whose status turned because a date has passed.", metrics.statusTurns),
     ...(await catalogFamilies(catalog, machine.now())),
     ...(directory === undefined ? [] : [...fileFamilies(directory), ...(await watchFamiliesIn(directory, machine.now()))]),
+    ...more,
     ...processFamilies(metrics, machine),
   ];
   return familiesText(families);

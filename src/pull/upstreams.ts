@@ -10,6 +10,7 @@ import { nasaNspires } from "../import/formats/nasa-nspires.ts";
 import { nasaRoses } from "../import/formats/nasa-roses.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
+import { DAY_MS, HOUR_MS } from "../text/instant.ts";
 import { fetchDarpa, sampleDarpa } from "./darpa.ts";
 import type { Net } from "./download.ts";
 import { fetchDsip, sampleDsip } from "./dsip.ts";
@@ -23,6 +24,7 @@ import {
 import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
 import { visitsOf } from "./pages.ts";
 import { permitted } from "./robots.ts";
+
 import { fetchSamGovCsv, samGovSearch, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
 import type { Fetched, ProbeSample, Visit } from "./visit.ts";
@@ -44,6 +46,8 @@ export type Upstream = {
   redirectsTo?: readonly string[];
   /** It serves pages and feeds for people, so its robots.txt is respected. */
   asksRobots?: true;
+  /** How often `up` pulls it, if it is not told otherwise; without it, never: another upstream has the same records. */
+  everyMs?: number;
   /** The environment variable with the API key that the upstream requires. */
   keyFrom?: string;
   /** Returns `undefined` if there is nothing new. */
@@ -65,6 +69,7 @@ export const upstreams: readonly Upstream[] = [
     format: grantsGov,
     snapshot: true,
     neverEmpty: true,
+    everyMs: 6 * HOUR_MS,
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
     fetch: fetchGrantsGovExtract,
     probe: sampleGrantsGovExtract,
@@ -94,6 +99,7 @@ export const upstreams: readonly Upstream[] = [
     format: samGov,
     snapshot: false, // A missing notice has usually been archived.
     neverEmpty: true,
+    everyMs: DAY_MS,
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
     fetch: fetchSamGovCsv,
@@ -105,6 +111,7 @@ export const upstreams: readonly Upstream[] = [
     format: samGov,
     snapshot: false,
     neverEmpty: false,
+    everyMs: 6 * HOUR_MS,
     base: "https://api.sam.gov/opportunities/v2/",
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
     ...visitsOf(samGovSearch),
@@ -115,6 +122,7 @@ export const upstreams: readonly Upstream[] = [
     format: sbirGov,
     snapshot: false, // It has open solicitations only.
     neverEmpty: false,
+    everyMs: 12 * HOUR_MS,
     base: "https://api.www.sbir.gov/public/api/",
     fallback: { base: "https://www.sbir.gov/", variable: "FUNDFEED_SBIR_GOV_SITE_URL" },
     fetch: fetchSbirGov,
@@ -126,6 +134,7 @@ export const upstreams: readonly Upstream[] = [
     format: dsip,
     snapshot: false, // It has open and pre-release topics only.
     neverEmpty: false,
+    everyMs: 12 * HOUR_MS,
     base: "https://www.dodsbirsttr.mil/",
     fetch: fetchDsip,
     probe: sampleDsip,
@@ -136,6 +145,7 @@ export const upstreams: readonly Upstream[] = [
     format: darpa,
     snapshot: false, // Opportunities leave the feed when they have closed.
     neverEmpty: true,
+    everyMs: DAY_MS,
     base: "https://www.darpa.mil/json/",
     asksRobots: true,
     fetch: fetchDarpa,
@@ -147,6 +157,7 @@ export const upstreams: readonly Upstream[] = [
     format: nasaNspires,
     snapshot: false, // It has open solicitations, and some that have closed lately.
     neverEmpty: true,
+    everyMs: DAY_MS,
     base: "https://nspires.nasaprs.com/external/solicitations/",
     asksRobots: true,
     fetch: fetchNspires,
@@ -158,6 +169,7 @@ export const upstreams: readonly Upstream[] = [
     format: nasaRoses,
     snapshot: false, // A program that is not solicited stays in the table.
     neverEmpty: true,
+    everyMs: DAY_MS,
     base: "https://solicitation.nasaprs.com/",
     redirectsTo: ["nspires.nasaprs.com"],
     asksRobots: true,

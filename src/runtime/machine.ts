@@ -37,6 +37,8 @@ export type Machine = {
   onReloadSignal: (reload: () => void) => void;
   /** The memory that the process holds, and the processor time that it has used. */
   usage: () => { residentBytes: number; cpuSeconds: number };
+  /** The command line that starts this program again; arguments are to follow. */
+  program: readonly string[];
   /** Starts this program again, with the same arguments and environment, as one of several servers on one port. */
   startWorker: (config: WorkerConfig) => WorkerProcess;
   /** Set in such a worker. Its parent process then prints its address and passes signals on. */

@@ -1,10 +1,12 @@
 /** A running server: opens the databases, listens, does its periodic work, and stops when a signal asks for it. */
 import type { CatalogDb } from "../../db/engine.ts";
+import type { Access } from "../accounts/access.ts";
 import { warningOfChangesAhead } from "../changes/judging.ts";
-import { createApp } from "../http/app.ts";
+import { type App, createApp } from "../http/app.ts";
 import { descriptionFiles } from "../http/docs.ts";
 import { type Listener, listen } from "../http/listen.ts";
 import { createMetricsApp } from "../http/metrics.ts";
+import type { Family } from "../monitoring/families.ts";
 import { createLog, type Log } from "../monitoring/log.ts";
 import { countingLog, createMetrics, metricsText } from "../monitoring/metrics.ts";
 import { ownQuotas } from "../quota/allowance.ts";
@@ -18,6 +20,22 @@ import { drain, watchStopSignals } from "./signals.ts";
 import { FilesReplaced, openStores } from "./stores.ts";
 import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
 
+/** What `up` adds to a server: more on the same port, and work beside it. */
+export type Addition = {
+  /** Responds to every request, to those for the API by its `api`. */
+  fetch: App["fetch"];
+  /** Called once the server listens and has printed its address. */
+  start: (origin: string) => void;
+  families: () => readonly Family[];
+  /** Called at the first signal, while the requests under way get their responses, and at the second, which is in a hurry. */
+  onStop: (isForced: boolean) => void;
+  /** Called when they have them, and after any failure. Returns when nothing of it runs anymore. */
+  end: () => Promise<void>;
+};
+
+/** Makes the addition to a server whose databases are open. */
+type Add = (server: { api: App["fetch"]; access: Access; log: Log }) => Addition;
+
 /** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
 const DESCRIBE_AFTER_MS = 1000;
 
@@ -25,7 +43,7 @@ const DESCRIBE_AFTER_MS = 1000;
  * Serves until a signal stops it. Returns the exit code: 0 if every request under way got its response, 1 if some were cut off. Throws if the
  * databases cannot be opened or the port is taken, and `FilesReplaced` as soon as the open files are no longer those in the data directory.
  */
-export async function serve(machine: Machine, options: ServeOptions): Promise<number> {
+export async function serve(machine: Machine, options: ServeOptions, add?: Add): Promise<number> {
   const { now } = machine;
   const metrics = createMetrics(now());
   const log = countingLog(metrics, createLog(options.logFormat, machine.writeLog, options.logLevel));
@@ -35,18 +53,21 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
   const stores = await openStores(options, now(), (message) => log.notice(now(), message));
   const { model, access } = stores;
   access.quotas = sharedQuotas ?? ownQuotas;
+  const addition = add?.({ api: (request) => app.fetch(request), access, log });
+  let app: App;
   try {
     const listener = await listen(
-      { fetch: (request) => app.fetch(request) },
+      { fetch: addition?.fetch ?? ((request) => app.fetch(request)) },
       { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
       certificate,
     );
-    const { baseUrl = `${originOf(certificate === undefined ? "http" : "https", options.host, listener)}/v1` } = options;
+    const origin = originOf(certificate === undefined ? "http" : "https", options.host, listener);
+    const { baseUrl = `${origin}/v1` } = options;
     const files = descriptionFiles(baseUrl);
-    const app = createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
+    app = createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
     const directory = options.database === undefined ? options.data : undefined;
     const metricsListener = await listenForMetrics(options, log, now, () =>
-      metricsText(metrics, { catalog: model.db, directory, machine, quotas: sharedQuotas }),
+      metricsText(metrics, { catalog: model.db, directory, machine, quotas: sharedQuotas, more: addition?.families() }),
     );
     if (certificate === undefined) warnOfPlainHttp(options.host, log, now());
     else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
@@ -55,6 +76,9 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     const stopJobs = startJobs(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
     await warnOfChangesAhead(machine, model.db, log).catch((error: unknown) => log.recurring(now(), error, null)); // The server goes on.
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
+    addition?.start(origin);
+    void stopSignals.first.then(() => addition?.onStop(false));
+    void stopSignals.second.then(() => addition?.onStop(true));
 
     const end = await Promise.race([drain(stopSignals, listener), replaced.promise]);
     if (end === "replaced") await listener.stop(true); // At once: each further response would be of the old files.
@@ -63,6 +87,7 @@ export async function serve(machine: Machine, options: ServeOptions): Promise<nu
     if (end === "replaced") throw new FilesReplaced(options.data);
     return end ? 0 : 1;
   } finally {
+    await addition?.end();
     log.flush();
     await stores.close();
   }

@@ -58,7 +58,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],
   [/^fundfeed watch run/, runQuietly],
-  [/^([A-Z_]+=\S+ )*fundfeed (serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
+  [/^([A-Z_]+=\S+ )*fundfeed (up|serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^test -e \S+ \|\| fundfeed /, (line, sandbox) => runQuietly(line.replace(/^test .*\|\| /, ""), sandbox)],
   [/^\.\/process /, () => undefined], // A program of the reader.

@@ -34,6 +34,7 @@ const machine = (printLine: (text: string) => void): Machine => ({
   writeLog: (text) => void warnings.push(text),
   onReloadSignal: () => undefined,
   usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+  program: [],
   startWorker: () => {
     throw new Error("no workers here");
   },

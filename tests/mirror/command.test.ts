@@ -52,6 +52,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    program: [],
     startWorker: () => {
       throw new Error("no workers here");
     },

@@ -41,6 +41,7 @@ function aCommand(env: Record<string, string> = {}) {
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    program: [],
     startWorker: () => {
       throw new Error("no workers here");
     },

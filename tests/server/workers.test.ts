@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { moreResponses, startLoad } from "../support/load.ts";
+import { childrenOf, runs } from "../support/processes.ts";
 import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -14,20 +15,6 @@ setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const PASSWORD = "workers-secret";
 const SHIFTED_CLOCK = join(import.meta.dir, "../support/shifted-clock.ts");
-
-/** The child processes of a process, as Linux lists them. */
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
-}
-
-/** Whether a process runs: one that has ended stays as a zombie (Z) until its parent, or the system, asks how. */
-function runs(pid: number): boolean {
-  try {
-    return !/^State:\t[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 /** Uses a new connection: a kept one would stay with one worker. */
 const status = async (server: Server, path: string, key?: string): Promise<number> => {

@@ -42,6 +42,7 @@ export function machineOf(env: Record<string, string>, output: Pick<Machine, "pr
     writeLog: () => undefined,
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
+    program: [],
     startWorker: () => {
       throw new Error("The command line in a test starts no workers");
     },

@@ -6,13 +6,14 @@ import { countUnresolved } from "../../sources/published-agencies.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
+import { formatDuration } from "../../text/duration.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, formatDuration, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);

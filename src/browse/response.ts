@@ -1,0 +1,24 @@
+/** What every page is sent as, with its style and icon. */
+import baseStyle from "../http/base.css" with { type: "text" };
+import iconFile from "./icon.svg" with { type: "text" };
+import { htmlOf } from "./layout.tsx";
+import type { BrowsePage } from "./page.ts";
+import styleFile from "./style.css" with { type: "text" };
+
+const style = hashedFile("style", "css", "text/css; charset=utf-8", baseStyle + styleFile);
+const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
+
+/** The files that every page loads. Their paths change with their content. */
+export const pageFiles = [style, icon];
+
+function hashedFile(name: string, extension: string, contentType: string, text: string) {
+  const hash = Bun.CryptoHasher.hash("sha256", text, "hex").slice(0, 12);
+  return { path: `/${name}-${hash}.${extension}`, contentType, text };
+}
+
+/** The page as HTML, or the way to its tidier address. */
+export function pageResponse(page: BrowsePage): Response {
+  if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
+  const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
+  return new Response(htmlOf(page, { style: style.path, icon: icon.path }), { status: page.status ?? 200, headers });
+}

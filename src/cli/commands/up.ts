@@ -1,0 +1,107 @@
+/** `fundfeed up`: everything that a small team needs, on one address. (E-67) */
+import { mkdirSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import { Failure } from "../../../db/reason.ts";
+import { tryLockIn } from "../../../db/sqlite/lock.ts";
+import { hasWatches } from "../../../db/sqlite/open.ts";
+import { createLog } from "../../monitoring/log.ts";
+import { upstreams } from "../../pull/upstreams.ts";
+import { keepOpen } from "../../search/kept-open.ts";
+import { READER_VARIABLE } from "../../team/reader-process.ts";
+import { defaultPulls } from "../../team/schedule.ts";
+import { type UpOptions, up } from "../../team/up.ts";
+import { closest } from "../../text/closest.ts";
+import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
+import { durationAtLeast, nonBlank } from "../arguments.ts";
+import type { Cli, CliCommand } from "../command.ts";
+import { addSearchOptions, openIndex } from "../search-options.ts";
+import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
+import { addWatchOptions } from "../watch-options.ts";
+
+type GivenUpOptions = GivenServeOptions &
+  Pick<UpOptions, "pages" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & { pull?: ReadonlyMap<string, number> };
+
+/** The name of the lock that the running program holds in the data directory. */
+const LOCK = "up";
+
+export function upCommand(command: CliCommand, cli: Cli): CliCommand {
+  addServeOptions(command)
+    .setting("--pages <on|off>", "whether pages for a web browser are served, too", ["on", "off"], "on")
+    .setting(
+      "--pull <sources>",
+      "what to pull and how often: grants-gov=6h,dsip=1d; none for nothing (default: every source once or twice a day, Grants.gov every 6h)",
+      schedule,
+    )
+    .setting("--watch-every <duration>", "how often watches deliver; none for never (default: 15m)", durationOrNone("10s"), 15 * MINUTE_MS)
+    .setting("--backups <dir>", "directory of backups, of which the newest 14 are kept (default: no backups)", nonBlank)
+    .setting("--backup-every <duration>", "how often to back up (default: 1d)", durationAtLeast("1m"), DAY_MS);
+  addWatchOptions(addSearchOptions(command)).examples(
+    "fundfeed up",
+    "fundfeed up --pull grants-gov=6h,dsip=1d --backups /var/backups/fundfeed",
+  );
+  return command.action(async (given: GivenUpOptions) => {
+    const { machine } = cli;
+    const { pull, ...options } = readServeOptions(command, machine, given);
+    cli.isLasting = true;
+    const socket = machine.env[READER_VARIABLE];
+    if (socket !== undefined) return read(cli, options, socket);
+    if (options.pages === "on" && !/^(127\.|localhost$|\[?::1\]?$)/.test(options.host))
+      command.error(
+        `error: the pages ask for no password, so they are served to this machine only; with --host ${options.host}, give --pages off`,
+      );
+    if (options.backups !== undefined && options.database !== undefined)
+      command.error("error: --backups copies files; back up --database with pg_dump (docs/operate/postgres.md)");
+    const release = await holdAlone(options.data);
+    try {
+      const watches = { hasWatches: () => hasWatches(options.watchData ?? options.data) };
+      cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
+    } finally {
+      release();
+    }
+  });
+}
+
+/** The part of it that renders the pages, in a child process. */
+async function read({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
+  const { serveReader } = await import("../../team/reader.ts");
+  const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
+  const index = keepOpen(() => openIndex(options, (message) => log.notice(machine.now(), message)));
+  try {
+    await serveReader(machine, { socket, location: { ...options, mode: "read" }, index, log });
+  } finally {
+    index.close();
+    log.flush();
+  }
+}
+
+/** Locks the data directory. Throws while another `up` holds it. */
+async function holdAlone(data: string): Promise<() => void> {
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const release = tryLockIn(data, LOCK);
+  if (release === undefined) throw new Failure(`Cannot start: another fundfeed up runs on ${data}`);
+  return release;
+}
+
+/** "grants-gov=6h,dsip=1d", or "none" */
+function schedule(text: string): ReadonlyMap<string, number> {
+  const parts = text.trim() === "none" ? [] : text.split(",").map((part) => part.trim());
+  return new Map(
+    parts.map((part) => {
+      const [name = "", every] = part.split("=");
+      const upstream = upstreams.find((each) => each.name === name);
+      if (upstream === undefined) throw new InvalidArgumentError(unknownSource(name));
+      return [name, every === undefined ? (upstream.everyMs ?? DAY_MS) : durationAtLeast("1m")(every)];
+    }),
+  );
+}
+
+function unknownSource(name: string): string {
+  const names = upstreams.map((each) => each.name);
+  const suggestion = closest(name, names);
+  return `There is no source "${name}".${suggestion === undefined ? ` There are ${names.join(", ")}.` : ` Did you mean ${suggestion}?`}`;
+}
+
+/** A parser of durations, and of "none", which is 0. */
+function durationOrNone(min: string): (text: string) => number {
+  return (text) => (text === "none" ? 0 : durationAtLeast(min)(text));
+}

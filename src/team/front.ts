@@ -1,0 +1,60 @@
+/**
+ * One port: which part of the program a request goes to, and what is checked before, in this order:
+ *
+ * 1. `/v1`: the API, which checks for itself. It comes first and must not pay for the rest.
+ * 2. The host (421): a page of another site whose name was made to lead here (DNS rebinding) sends that name.
+ * 3. `/status`: the page of the jobs, made here, so that it works when nothing else does.
+ * 4. All other paths: the pages, from the reader.
+ *
+ * Only the API is loaded at the start. (E-67)
+ */
+import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
+import { hostNameOf, isAllowedHost } from "../browse/host.ts";
+import { pathStart } from "../http/query-text.ts";
+
+type Respond = (request: Request) => Promise<Response>;
+
+type Parts = {
+  api: Respond;
+  status: Respond;
+  /** Responds to any path. */
+  pages: Respond;
+  /** The host that the operator named, and that of the public address. Loopback names are always allowed. */
+  hosts: readonly string[];
+  onFailure: (error: unknown) => void;
+};
+
+/** Responds to every request, and never rejects. */
+export function createFront({ api, status, pages, hosts, onFailure }: Parts): Respond {
+  const respond = async (request: Request, path: string): Promise<Response> => {
+    const name = hostNameOf(request.headers.get("host"));
+    if (name === undefined || !hosts.some((host) => isAllowedHost(name, host)))
+      return plainResponse(421, "This address is not served here. Name its host with --host or --base-url.");
+    if (path === "/mcp") return plainResponse(404, "There is no MCP server here.");
+    if (path === "/status") return status(request);
+    return pages(request);
+  };
+  return (request) => {
+    const path = otherPath(request.url);
+    if (path === undefined) return api(request);
+    return respond(request, path)
+      .catch((error: unknown) => {
+        onFailure(error);
+        return plainResponse(500, "The server failed. Its log says why.");
+      })
+      .then(secured);
+  };
+}
+
+/** The path of a request; `undefined` if it is one of the API. */
+function otherPath(url: string): string | undefined {
+  const start = pathStart(url);
+  if (url.startsWith("/v1", start) && (url.length === start + 3 || "/?".includes(url.charAt(start + 3)))) return undefined;
+  const mark = url.indexOf("?", start);
+  return mark < 0 ? url.slice(start) : url.slice(start, mark);
+}
+
+function secured(response: Response): Response {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}

@@ -1,0 +1,55 @@
+/** `jobs.json` in the data directory: how each job went last, and when it runs next. Read without the program that writes it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replaceText } from "../runtime/replace-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { arrayOf, isObject, objectOf, parseJson } from "../text/json-value.ts";
+
+/** How a run ended: `stopped` is the end of the whole program while the job ran. */
+export type RunResult = "ok" | "failed" | "stopped";
+
+export type JobState = {
+  name: string;
+  every_ms: number;
+  /** A job waits for its time, is due and waits for others, or runs. */
+  state: "waiting" | "due" | "running";
+  next_at: EpochMs;
+  /** Of the last run, or of the one that is under way. */
+  started_at: EpochMs | null;
+  /** Of the last run that ended. */
+  took_ms: number | null;
+  result: RunResult | null;
+  succeeded_at: EpochMs | null;
+  /** The newest failure, also after later successes. */
+  failed_at: EpochMs | null;
+  error: string | null;
+  /** Failures since the last success. */
+  failures: number;
+};
+
+const fileOf = (directory: string) => join(directory, "jobs.json");
+
+/** What was saved last, job by job. Nothing if there is no such file, or if it cannot be read: then every job counts as new. */
+export function readJobs(directory: string): JobState[] {
+  try {
+    return arrayOf(objectOf(parseJson(readFileSync(fileOf(directory), "utf8"))).jobs).filter(isJobState);
+  } catch {
+    return [];
+  }
+}
+
+/** Saves the states for the next start, and for `fundfeed status`. */
+export function saveJobs(directory: string, jobs: readonly JobState[]): void {
+  replaceText(fileOf(directory), `${JSON.stringify({ jobs }, null, 1)}\n`);
+}
+
+function isJobState(value: unknown): value is JobState {
+  if (!isObject(value)) return false;
+  const { name, every_ms, state, next_at, started_at, took_ms, result, succeeded_at, failed_at, error, failures } = value;
+  return (
+    [name, state].every((each) => typeof each === "string") &&
+    [every_ms, next_at, failures].every((each) => typeof each === "number") &&
+    [started_at, took_ms, succeeded_at, failed_at].every((each) => each === null || typeof each === "number") &&
+    [result, error].every((each) => each === null || typeof each === "string")
+  );
+}

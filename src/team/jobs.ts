@@ -1,0 +1,219 @@
+/**
+ * Work on a schedule. Each run is a child process of this program, so that an import takes no time from requests, and a run that hangs or
+ * crashes harms no other. (E-67)
+ */
+import { messageOf } from "../../db/reason.ts";
+import { counter, type Family, gauge } from "../monitoring/families.ts";
+import { type ChildProcess, startChild } from "../runtime/child-process.ts";
+import { formatDuration } from "../text/duration.ts";
+import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
+import type { JobState, RunResult } from "./job-file.ts";
+
+export type Job = {
+  name: string;
+  /** The arguments of this program, made when it starts. */
+  args: () => readonly string[];
+  everyMs: number;
+  /** A run that takes longer is ended. */
+  limitMs: number;
+  /** Jobs of one lane never run at the same time: imports lock each other out, and two would take the memory of two. */
+  lane: string;
+  /** A job to run after each run that did not fail. */
+  followedBy?: string;
+  /** Called after such a run, too. */
+  onSuccess?: () => void;
+  /** What it prints is not logged, except why it failed. */
+  isQuiet?: true;
+  /** Whether there is anything to do. A job that is not needed is not run. */
+  isNeeded?: () => boolean;
+};
+
+export type Jobs = {
+  states: () => readonly JobState[];
+  /** Starts what is due. To be called every second. */
+  tick: () => void;
+  families: () => Family[];
+  /** Ends all runs, and returns when they have ended. Those that hang get `graceMs`, or no time if it `isForced`. */
+  stop: (isForced?: boolean) => Promise<void>;
+};
+
+type JobDeps = {
+  /** Starts this program; the arguments of a job follow. */
+  command: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  now: () => EpochMs;
+  onLine: (job: string, line: string) => void;
+  onFailure: (message: string) => void;
+  /** What a former program saved. */
+  saved: readonly JobState[];
+  save: (states: readonly JobState[]) => void;
+  graceMs?: number;
+};
+
+/** After SIGTERM. Downloads end in milliseconds, an import after its chunk in half a second. */
+const GRACE_MS = 10_000;
+/** Until a failed job runs again; doubled by each further failure, up to its period. */
+const RETRY_MS = MINUTE_MS;
+/** Between the first runs of jobs that have never run. */
+const STAGGER_MS = 1000;
+/** Servers on the same machine go first. */
+const NICENESS = 10;
+
+/** Jobs that run when `tick` finds them due. */
+export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }: JobDeps): Jobs {
+  const { now, onLine, onFailure, save } = deps;
+  const entries = jobs.map((job, n) => ({ job, state: stateAtStart(job, deps.saved, now(), n * STAGGER_MS) }));
+  const children = new Map<string, ChildProcess>();
+  const runs = new Set<Promise<void>>();
+  const counts = new Map<string, Record<RunResult, number>>(jobs.map(({ name }) => [name, { ok: 0, failed: 0, stopped: 0 }]));
+  const states = () => entries.map(({ state }) => state);
+  let isStopping = false;
+
+  const keep = () => {
+    try {
+      save(states());
+    } catch (error) {
+      onFailure(`Cannot save how the jobs went: ${messageOf(error)}`);
+    }
+  };
+
+  /** Returns `undefined` after a success, else why it failed. */
+  const outcomeOf = async ({ name, args, limitMs, isQuiet }: Job): Promise<string | undefined> => {
+    let lastError: string | undefined;
+    let isLate = false;
+    let killer: ReturnType<typeof setTimeout> | undefined;
+    const tell = isQuiet ? () => undefined : onLine;
+    const child = startChild([...deps.command, ...args()], {
+      env: deps.env,
+      name,
+      niceness: NICENESS,
+      onOutput: (line) => tell(name, line),
+      onError: (line) => {
+        lastError = line;
+        tell(name, line);
+      },
+    });
+    children.set(name, child);
+    const limit = setTimeout(() => {
+      isLate = true;
+      child.stop();
+      killer = setTimeout(child.kill, graceMs);
+    }, limitMs);
+    const end = await child.ended;
+    clearTimeout(limit);
+    clearTimeout(killer);
+    children.delete(name);
+    if (isLate) return `It took longer than ${formatDuration(limitMs)}, and was ended`;
+    if (end === 0 || end === 3) return undefined; // 3: some records were rejected.
+    return typeof end === "number" ? (lastError ?? `It ended with exit code ${end}`) : `It was ended by ${end}`;
+  };
+
+  const run = async ({ job, state }: (typeof entries)[number]): Promise<void> => {
+    Object.assign(state, { state: "running", started_at: now() });
+    keep();
+    const began = performance.now();
+    const error = await outcomeOf(job).catch(messageOf);
+    const result: RunResult = isStopping ? "stopped" : error === undefined ? "ok" : "failed";
+    Object.assign(state, { state: "waiting", result, took_ms: Math.round(performance.now() - began) });
+    if (result === "ok") Object.assign(state, { succeeded_at: now(), failures: 0 });
+    if (result === "failed") Object.assign(state, { failed_at: now(), failures: state.failures + 1, error });
+    state.next_at = nextAfter(state, job, now());
+    const counted = counts.get(job.name);
+    if (counted !== undefined) counted[result]++;
+    if (result === "ok") {
+      job.onSuccess?.();
+      const next = entries.find(({ state }) => state.name === job.followedBy && state.state === "waiting");
+      if (next !== undefined) next.state.next_at = now();
+    }
+    if (result === "failed") onFailure(`The job ${job.name} failed: ${error}. It runs again in ${formatDuration(state.next_at - now())}`);
+    keep();
+  };
+
+  const tick = () => {
+    if (isStopping) return;
+    for (const entry of entries) {
+      const { job, state } = entry;
+      if (state.state === "running" || state.next_at > now()) continue;
+      if (job.isNeeded?.() === false) {
+        state.next_at = now() + job.everyMs;
+        continue;
+      }
+      const isFree = entries.every((other) => other.state.state !== "running" || other.job.lane !== job.lane);
+      if (!isFree) {
+        if (state.state === "waiting") Object.assign(state, { state: "due" });
+        continue;
+      }
+      const running = run(entry).finally(() => runs.delete(running));
+      runs.add(running);
+    }
+  };
+
+  return {
+    states,
+    tick,
+    families: () => familiesOf(states(), counts),
+    stop: async (isForced = false) => {
+      isStopping = true;
+      for (const child of children.values()) isForced ? child.kill() : child.stop();
+      const killer = setTimeout(() => {
+        for (const child of children.values()) child.kill();
+      }, graceMs);
+      await Promise.all(runs);
+      clearTimeout(killer);
+    },
+  };
+}
+
+/** Takes up what was saved. A job that ran when the program ended was stopped. */
+function stateAtStart(job: Job, saved: readonly JobState[], now: EpochMs, delayMs: number): JobState {
+  const last = saved.find(({ name }) => name === job.name);
+  if (last === undefined) return { ...NEVER_RUN, name: job.name, every_ms: job.everyMs, next_at: now + delayMs };
+  const result = last.state === "running" ? "stopped" : last.result;
+  const state: JobState = { ...last, every_ms: job.everyMs, state: "waiting", result };
+  return { ...state, next_at: Math.max(now + delayMs, nextAfter(state, job, now)) };
+}
+
+const NEVER_RUN = {
+  state: "waiting",
+  started_at: null,
+  took_ms: null,
+  result: null,
+  succeeded_at: null,
+  failed_at: null,
+  error: null,
+  failures: 0,
+} as const;
+
+/** When a job runs again: by its period, sooner after a failure, and a minute after a start that was cut off. Never later than after a period. */
+function nextAfter({ result, started_at, failed_at, failures }: JobState, { everyMs }: Job, now: EpochMs): EpochMs {
+  const backoffMs = Math.min(everyMs, RETRY_MS * 2 ** Math.max(0, failures - 1));
+  const next =
+    result === "failed"
+      ? (failed_at ?? now) + backoffMs
+      : result === "stopped"
+        ? (started_at ?? now) + Math.min(everyMs, RETRY_MS)
+        : (started_at ?? now) + everyMs;
+  return Math.min(next, now + everyMs); // Also if the clock was set back.
+}
+
+function familiesOf(states: readonly JobState[], counts: ReadonlyMap<string, Record<RunResult, number>>): Family[] {
+  const runs = [...counts].flatMap(([job, of]) => Object.entries(of).map(([result, value]) => ({ labels: { job, result }, value })));
+  const of = (read: (state: JobState) => number | null) =>
+    states.flatMap((state) => {
+      const value = read(state);
+      return value === null ? [] : [{ labels: { job: state.name }, value: value / 1000 }];
+    });
+  return [
+    counter("fundfeed_job_runs_total", "Runs of a job that ended.", runs),
+    gauge(
+      "fundfeed_job_duration_seconds",
+      "How long the last run of a job took.",
+      of(({ took_ms }) => took_ms),
+    ),
+    gauge(
+      "fundfeed_job_last_success_timestamp_seconds",
+      "When a job last ended well, as a Unix timestamp.",
+      of(({ succeeded_at }) => succeeded_at),
+    ),
+  ];
+}

@@ -1,0 +1,150 @@
+/**
+ * Starts the reader at the first request for it, and another one when it has ended. One that hangs is killed: it must answer within a limit
+ * that it is there, however long a response takes.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "../../db/reason.ts";
+import { counter, type Family } from "../monitoring/families.ts";
+import { type ChildProcess, startChild } from "../runtime/child-process.ts";
+import { temporaryDirectory } from "../runtime/left-behind.ts";
+import { sleep } from "../runtime/run-every.ts";
+
+/** The only host name of the reader. */
+export const READER_HOST = "reader";
+/** Where the reader answers at once, unless it hangs. */
+export const ALIVE_PATH = "/alive";
+/** The environment variable that makes `up` the reader, on this socket. */
+export const READER_VARIABLE = "FUNDFEED_READER";
+
+export type ReaderProcess = {
+  /** Never rejects: 503 while the reader cannot respond. */
+  fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
+  families: () => Family[];
+  /** Returns when it has ended. */
+  stop: () => Promise<void>;
+};
+
+type ReaderDeps = {
+  /** Starts the reader. */
+  command: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  /** Takes the lines of its log. */
+  writeLog: (lines: string) => void;
+  onFailure: (message: string) => void;
+  limits?: Partial<typeof LIMITS>;
+};
+
+const LIMITS = {
+  /** How long a start may take. */
+  startMs: 60_000,
+  /** How long a response may take before the reader is asked whether it is there, and how long that answer may take. */
+  answerMs: 15_000,
+  /** The pause before a reader that ended within `steadyMs` is replaced. It doubles each time. */
+  pauseMs: 1000,
+  pauseMaxMs: 60_000,
+  steadyMs: 60_000,
+  /** After SIGTERM. */
+  graceMs: 5000,
+};
+
+/** Longer paths of sockets are cut by the system. */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
+
+/** The reader, which no request has needed yet. */
+export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
+  const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
+  let directory: string | undefined;
+  let running: Running | undefined;
+  let starts = 0;
+  let pause = 0;
+  let notBefore = 0;
+  let isStopping = false;
+
+  const start = (): Running => {
+    directory ??= temporaryDirectory("reader"); // Not the data directory, whose path may be too long for a socket.
+    const socket = join(directory, `${++starts}`); // A new one each time: a kept connection to an older reader must not be used.
+    if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX)
+      throw new Failure(`Cannot start the reader: the path ${socket} is too long for a socket; set TMPDIR to a shorter one`);
+    const startedAt = performance.now();
+    const listening = Promise.withResolvers<void>();
+    const child = startChild(command, {
+      env: { ...env, [READER_VARIABLE]: socket },
+      name: "reader",
+      onOutput: () => listening.resolve(),
+      onError: (line) => writeLog(`${line}\n`),
+    });
+    const tooLate = setTimeout(child.kill, startMs);
+    const started: Running = { child, socket, listening: listening.promise.finally(() => clearTimeout(tooLate)) };
+    started.listening.catch(() => undefined); // Those who wait for it get the error.
+    void child.ended.then((end) => {
+      listening.reject(new Error(`The reader ended (${end})`));
+      if (running === started) running = undefined;
+      pause = performance.now() - startedAt > steadyMs ? 0 : Math.min(Math.max(pauseMs, pause * 2), pauseMaxMs);
+      notBefore = performance.now() + pause;
+      const when = pause === 0 ? "The next request" : `After ${pause / 1000} s, the next request`;
+      if (!isStopping) onFailure(`The reader of the pages ended (${end}). ${when} starts another one`);
+    });
+    return started;
+  };
+
+  const isAlive = async ({ socket }: Running): Promise<boolean> => {
+    const asked = fetch(`http://${READER_HOST}${ALIVE_PATH}`, { unix: socket, signal: AbortSignal.timeout(answerMs) });
+    return asked.then(
+      () => true,
+      () => false,
+    );
+  };
+
+  /** Waits for as long as the reader lives. */
+  const responseOf = async (response: Promise<Response>, reader: Running): Promise<Response> => {
+    for (;;) {
+      const waited = new AbortController();
+      const first = await Promise.race([response, sleep(answerMs, waited.signal)]).finally(() => waited.abort());
+      if (first !== undefined) return first;
+      if (running === reader && !(await isAlive(reader))) {
+        onFailure(`The reader of the pages has not answered for ${answerMs / 1000} s, and is killed`);
+        reader.child.kill();
+      }
+    }
+  };
+
+  return {
+    fetch: async (path, request) => {
+      const waitMs = notBefore - performance.now();
+      if (isStopping || (running === undefined && waitMs > 0)) return unavailable(waitMs);
+      try {
+        running ??= start();
+        const reader = running;
+        await reader.listening;
+        const { socket: unix } = reader;
+        return await responseOf(
+          fetch(`http://${READER_HOST}${path}`, { ...request, unix, redirect: "manual", decompress: false, verbose: false }),
+          reader,
+        );
+      } catch (error) {
+        if (running === undefined && notBefore < performance.now()) onFailure(String(error)); // It could not be started at all.
+        return unavailable(notBefore - performance.now());
+      }
+    },
+    families: () => [counter("fundfeed_reader_starts_total", "Starts of the process that renders the pages.", starts)],
+    stop: async () => {
+      isStopping = true;
+      if (running !== undefined) {
+        const { child } = running;
+        child.stop();
+        const killer = setTimeout(child.kill, graceMs);
+        await child.ended;
+        clearTimeout(killer);
+      }
+      if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function unavailable(waitMs: number): Response {
+  const headers = { "Retry-After": `${Math.max(1, Math.ceil(waitMs / 1000))}`, "Content-Type": "text/plain; charset=utf-8" };
+  return new Response("The pages are starting again. Try again in a moment.\n", { status: 503, headers });
+}

@@ -1,0 +1,127 @@
+/** `up`: a server with everything that a small team needs, on one address: the API, the pages, and the work that keeps the data fresh. (E-67) */
+import { resolve } from "node:path";
+import type { Access } from "../accounts/access.ts";
+import { pathStart } from "../http/query-text.ts";
+import type { Log } from "../monitoring/log.ts";
+import { upstreams } from "../pull/upstreams.ts";
+import type { Machine } from "../runtime/machine.ts";
+import type { ServeOptions } from "../server/options.ts";
+import { type Addition, serve } from "../server/serve.ts";
+import { formatDuration } from "../text/duration.ts";
+import { createFront } from "./front.ts";
+import { readJobs, saveJobs } from "./job-file.ts";
+import { createJobs } from "./jobs.ts";
+import { createReaderProcess } from "./reader-process.ts";
+import { jobsOf, type ScheduleOptions } from "./schedule.ts";
+
+export type UpOptions = ServeOptions &
+  ScheduleOptions & {
+    /** Whether pages are served. */
+    pages: "on" | "off";
+    searchData?: string;
+    watchData?: string;
+  };
+
+const TICK_MS = 1000;
+
+/** Serves until a signal stops it, and returns its exit code, as `serve` does. All programs that it started have ended then. */
+export function up(machine: Machine, options: UpOptions): Promise<number> {
+  return serve(machine, options, ({ api, access, log }) => additionOf(machine, options, api, access, log));
+}
+
+function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"], access: Access, log: Log): Addition {
+  const { now, program } = machine;
+  const { data, host, baseUrl } = options;
+  const env = envOfChildren(machine, options);
+  const onFailure = (error: unknown) => log.failure(now(), error, null);
+  const reader = createReaderProcess({
+    command: [...program, "up"],
+    env,
+    writeLog: machine.writeLog,
+    onFailure: (message) => onFailure(new Error(message)),
+  });
+  const jobs = createJobs(jobsOf(options, now), {
+    command: program,
+    env,
+    now,
+    onLine: (job, line) => log.notice(now(), `${job}: ${line}`),
+    onFailure: (message) => onFailure(new Error(message)),
+    saved: readJobs(data),
+    save: (states) => saveJobs(data, states),
+  });
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let stopped: Promise<void> | undefined;
+  const stopJobs = (isForced: boolean) => {
+    clearInterval(timer);
+    if (stopped === undefined || isForced) stopped = jobs.stop(isForced);
+    return stopped;
+  };
+  const front = createFront({
+    api,
+    status: async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now()),
+    pages: ({ url, method, headers, signal }) => reader.fetch(pathOf(url), { method, headers: only(headers), signal }),
+    hosts: [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])],
+    onFailure,
+  });
+  return {
+    fetch: options.pages === "on" ? front : api,
+    start: (origin) => {
+      for (const line of introduction(options, origin, access, machine)) log.notice(now(), line);
+      timer = setInterval(jobs.tick, TICK_MS);
+      jobs.tick();
+    },
+    families: () => [...jobs.families(), ...reader.families()],
+    onStop: (isForced) => void stopJobs(isForced),
+    end: async () => {
+      await Promise.all([stopJobs(false), reader.stop()]);
+    },
+  };
+}
+
+/** Absolute, and with what options said: children are started with the environment alone. Their log comes back in the format of this one. */
+function envOfChildren({ env }: Machine, { data, database, searchData, watchData, logFormat, logLevel }: UpOptions) {
+  return {
+    ...env,
+    FUNDFEED_DATA: resolve(data),
+    FUNDFEED_DATABASE: database ?? "", // Empty is unset.
+    FUNDFEED_SEARCH_DATA: resolve(searchData ?? data),
+    FUNDFEED_WATCH_DATA: resolve(watchData ?? data),
+    FUNDFEED_LOG_FORMAT: logFormat,
+    FUNDFEED_LOG_LEVEL: logLevel ?? "",
+  };
+}
+
+function pathOf(url: string): string {
+  return url.slice(pathStart(url));
+}
+
+/** What the pages look at. Cookies and keys stay here. */
+const FORWARDED = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
+
+function only(headers: Headers): [string, string][] {
+  return FORWARDED.flatMap((name): [string, string][] => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+}
+
+/** What it does, and what it lacks and how to get it. */
+function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {
+  const { pages, pulls, watchEvery, backups, backupEvery, data, database } = options;
+  const every = (ms: number) => `every ${formatDuration(ms).replace(/^1 /, "")}`;
+  const pulled = Array.from(pulls, ([name, ms]) => `${name} ${every(ms)}`).join(", ");
+  const place = database === undefined ? ` --data ${data}` : "";
+  const withoutKey = upstreams.flatMap(({ name, everyMs, keyFrom = "" }) =>
+    everyMs !== undefined && keyFrom !== "" && (env[keyFrom] ?? "") === "" && !pulls.has(name) ? [{ name, keyFrom }] : [],
+  );
+  return [
+    pages === "on" ? `The pages are at ${origin}/ and the jobs at ${origin}/status` : "No pages are served (--pages off)",
+    pulled === "" ? "Nothing is pulled (--pull none)" : `Pulls ${pulled}`,
+    ...withoutKey.map(({ name, keyFrom }) => `${name} is not pulled: it needs a key, in ${keyFrom}`),
+    ...(pulled !== "" && (env.FUNDFEED_CONTACT ?? "") === "" ? ["The sources do not know how to reach you: set FUNDFEED_CONTACT"] : []),
+    watchEvery === 0 ? "Watches do not deliver (--watch-every none)" : `Watches deliver ${every(watchEvery)}`,
+    ...(watchEvery > 0 && (env.FUNDFEED_SMTP_URL ?? "") === "" ? ["There is no mail server for watches: set FUNDFEED_SMTP_URL"] : []),
+    backups === undefined ? "No backups are made: --backups DIR makes them" : `Backs up to ${backups} ${every(backupEvery)}`,
+    ...(keys.size > 0 ? [] : [`There is no API key yet. To make one: fundfeed keys create${place} --account NAME --plan starter`]),
+  ];
+}

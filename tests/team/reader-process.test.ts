@@ -1,0 +1,153 @@
+/** The reader as `up` sees it: started by the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { familiesText } from "../../src/monitoring/families.ts";
+import { createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { runs } from "../support/processes.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const readers: ReaderProcess[] = [];
+afterEach(async () => {
+  for (const reader of readers.splice(0)) await reader.stop();
+  dropScratch();
+});
+
+/** Writes its process id and its socket into a file, and responds with its path; to `/hang` never, to `/end` by ending, to `/slow` late. */
+const SERVER = `
+  const { appendFileSync } = require("node:fs");
+  const unix = process.env.FUNDFEED_READER;
+  appendFileSync(process.env.NOTES, process.pid + " " + unix + "\\n");
+  Bun.serve({ unix, fetch: async ({ url, method }) => {
+    const { pathname, search } = new URL(url);
+    if (pathname === "/end") process.exit(7);
+    if (pathname === "/hang") for (;;) {}
+    if (pathname === "/slow") await Bun.sleep(4500);
+    return new Response(method + " " + pathname + search);
+  } });
+  console.log("listening");
+`;
+
+function aReader(
+  script = SERVER,
+  limits: Parameters<typeof createReaderProcess>[0]["limits"] = { pauseMs: 20, answerMs: 2000, graceMs: 2000 },
+) {
+  const notes = join(aDirectory(), "notes");
+  const failures: string[] = [];
+  const log: string[] = [];
+  const reader = createReaderProcess({
+    command: [process.execPath, "-e", script],
+    env: { PATH: process.env.PATH, NOTES: notes },
+    writeLog: (lines) => log.push(lines),
+    onFailure: (message) => failures.push(message),
+    limits,
+  });
+  readers.push(reader);
+  const started = () =>
+    existsSync(notes)
+      ? readFileSync(notes, "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => line.split(" "))
+      : [];
+  const get = async (path: string) => {
+    const response = await reader.fetch(path, { method: "GET" });
+    return [response.status, await response.text()];
+  };
+  return {
+    reader,
+    failures,
+    log,
+    started,
+    get,
+    responds: (path: string) => waitFor("it responds", async () => (await get(path))[0] === 200),
+  };
+}
+
+const STARTING = [503, "The pages are starting again. Try again in a moment.\n"];
+
+test("the first requests start one reader", async () => {
+  const { reader, get, started } = aReader();
+  expect(started()).toEqual([]);
+  expect(await Promise.all([get("/a?b=c"), get("/d")])).toEqual([
+    [200, "GET /a?b=c"],
+    [200, "GET /d"],
+  ]);
+  expect(started()).toHaveLength(1);
+  expect(familiesText(reader.families())).toContain("fundfeed_reader_starts_total 1\n");
+});
+
+test("a reader that ends is replaced: the request under way gets 503, as others do for a moment", async () => {
+  const { get, started, failures, responds } = aReader();
+  expect(await get("/end")).toEqual(STARTING);
+  await responds("/a");
+  expect(started()).toHaveLength(2);
+  expect(failures).toEqual(["The reader of the pages ended (7). After 0.02 s, the next request starts another one"]);
+});
+
+test("a reader that is killed is replaced", async () => {
+  const { get, started, failures, responds } = aReader();
+  await get("/a");
+  process.kill(Number(started()[0]?.[0]), "SIGKILL");
+  await waitFor("it is noticed", () => failures.length === 1);
+  await responds("/a");
+  expect(started()).toHaveLength(2);
+});
+
+test("a reader that hangs is killed, and replaced", async () => {
+  const { get, started, failures, responds } = aReader();
+  expect(await get("/hang")).toEqual(STARTING);
+  expect(failures[0]).toBe("The reader of the pages has not answered for 2 s, and is killed");
+  await responds("/a");
+  expect(started()).toHaveLength(2);
+});
+
+test("a response may take longer than the limit, as long as the reader answers", async () => {
+  const { get, failures } = aReader();
+  expect([await get("/slow"), failures]).toEqual([[200, "GET /slow"], []]);
+});
+
+test("a start that takes too long is ended", async () => {
+  const { get, failures } = aReader("setInterval(() => undefined, 1000)", { startMs: 300, pauseMs: 20 });
+  expect(await get("/a")).toEqual(STARTING);
+  expect(failures).toEqual(["The reader of the pages ended (SIGKILL). After 0.02 s, the next request starts another one"]);
+});
+
+test("a reader that cannot start is tried again after growing pauses, and its log is passed on", async () => {
+  const { get, failures, log } = aReader("console.error('no data'); process.exit(1)", { pauseMs: 1 });
+  for (let n = 1; n <= 4; n++) {
+    await waitFor("it is tried again", async () => {
+      await get("/a");
+      return failures.length >= n;
+    });
+  }
+  expect(failures.slice(0, 4).map((failure) => /After (\S+) s/.exec(failure)?.[1])).toEqual(["0.001", "0.002", "0.004", "0.008"]);
+  expect(log[0]).toBe("no data\n");
+});
+
+test("a program that is missing is reported", async () => {
+  const failures: string[] = [];
+  const command = ["/nonexistent/fundfeed"];
+  const reader = createReaderProcess({ command, env: {}, writeLog: () => undefined, onFailure: (message) => failures.push(message) });
+  expect((await reader.fetch("/", {})).status).toBe(503);
+  expect(failures[0]).toContain("/nonexistent/fundfeed");
+});
+
+test("stopping ends it and removes its directory", async () => {
+  const { reader, get, started } = aReader();
+  await get("/a");
+  const [pid, socket = ""] = started()[0] ?? [];
+  await reader.stop();
+  expect([runs(Number(pid)), existsSync(dirname(socket))]).toEqual([false, false]);
+  expect(await get("/a")).toEqual(STARTING);
+});
+
+test("stopping kills one that hangs", async () => {
+  const { reader, get, started } = aReader(SERVER, { graceMs: 50 });
+  await get("/a");
+  void get("/hang");
+  await waitFor("it hangs", async () => (await Promise.race([get("/a"), Bun.sleep(100)])) === undefined);
+  await reader.stop();
+  expect(runs(Number(started()[0]?.[0]))).toBe(false);
+});

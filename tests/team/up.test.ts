@@ -1,0 +1,162 @@
+/** `fundfeed up` as a process: one address, its children, and how all of it ends. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { readJobs } from "../../src/team/job-file.ts";
+import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { childrenOf, runs } from "../support/processes.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+afterAll(dropHomes);
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+
+const upOn = (home: Home, ...more: string[]) => home.serve(["up", "--port", "0", "--pull", "none", ...more]);
+const page = (server: Server, path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
+/** The children whose environment says what they are. */
+const childNamed = (server: Server, name: string) =>
+  childrenOf(server.pid).find((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`FUNDFEED_CHILD=${name}`));
+const record = `${JSON.stringify({ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", description: "Sensors." })}\n`;
+
+/** A receiver that never responds. */
+const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+afterAll(() => silent.stop(true));
+const HANGING_WATCH =
+  `watch add w quantum --to webhook --url http://127.0.0.1:${silent.port}/ --allow-private --allow-http --secret-file s --from-start`.split(
+    " ",
+  );
+
+describe("up", () => {
+  test("serves the API, its reference, the pages and the jobs on one address, and stops with 0", async () => {
+    const home = aHome();
+    await home.run(["import", "records", "-"], { stdin: record });
+    const server = await upOn(home);
+    const key = await home.key();
+    expect(await (await server.get("/opportunities", key)).json()).toMatchObject({ data: [{ title: "Quantum sensing" }] });
+    expect((await server.get("/docs")).status).toBe(200);
+    expect(childNamed(server, "reader")).toBeUndefined();
+    expect(await (await page(server, "/?words=quantum")).text()).toContain("Quantum sensing");
+    const jobs = await (await page(server, "/status")).text();
+    for (const name of ["index", "watch"]) expect(jobs).toContain(`<th scope="row">${name}</th>`);
+    expect((await page(server, "/none")).status).toBe(404);
+    const reader = childNamed(server, "reader") ?? 0;
+    expect(await server.stop()).toBe(0);
+    expect(runs(reader)).toBe(false);
+  });
+
+  test("says at the start what it does and what it lacks", async () => {
+    const server = await upOn(aHome());
+    await waitFor("it has said all", () => server.log().includes("keys create"));
+    await server.stop();
+    const messages = server
+      .log()
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { message: string }).message);
+    const origin = `http://127.0.0.1:${server.port}`;
+    expect(messages.slice(1)).toEqual([
+      `The pages are at ${origin}/ and the jobs at ${origin}/status`,
+      "Nothing is pulled (--pull none)",
+      "sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY",
+      "Watches deliver every 15 minutes",
+      "There is no mail server for watches: set FUNDFEED_SMTP_URL",
+      "No backups are made: --backups DIR makes them",
+      "There is no API key yet. To make one: fundfeed keys create --data fundfeed-data --account NAME --plan starter",
+    ]);
+  });
+
+  test("shows what another program imports, and what a job has found", async () => {
+    const home = aHome();
+    const server = await upOn(home);
+    expect(await (await page(server, "/?words=quantum")).text()).not.toContain("Quantum sensing");
+    await home.run(["import", "records", "-"], { stdin: record });
+    await waitFor("the page shows it", async () => (await (await page(server, "/?words=quantum")).text()).includes("Quantum sensing"));
+    await waitFor("the index job has ended", () => readJobs(home.at("fundfeed-data"))[0]?.result === "ok");
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("with --pages off serves the API alone, on any address", async () => {
+    const server = await upOn(aHome(), "--host", "0.0.0.0", "--pages", "off");
+    expect(await (await page(server, "/")).json()).toMatchObject({ status: 404 });
+    expect(await (await page(server, "/status")).json()).toMatchObject({ status: 404 });
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each([
+    [
+      ["--host", "0.0.0.0"],
+      "the pages ask for no password, so they are served to this machine only; with --host 0.0.0.0, give --pages off",
+    ],
+    [["--pull", "grants-gv=1h"], 'There is no source "grants-gv". Did you mean grants-gov?'],
+    [["--pull", "grants-gov=1s"], "It must be at least 1m."],
+    [["--watch-every", "soon"], "It must be a number with a unit: 90s, 15m, 6h or 2d."],
+    [["--tls-cert", "x.pem"], "--tls-cert and --tls-key must be given together"],
+    [["--database", "postgres://127.0.0.1:1/x", "--backups", "b"], "--backups copies files; back up --database with pg_dump"],
+  ])("refuses %j", async (args, message) => {
+    const home = aHome();
+    const { code, out, err } = await home.run(["up", "--port", "0", ...args]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(message);
+    expect(existsSync(home.at("fundfeed-data"))).toBe(false);
+  });
+
+  test("refuses a second one on the same data, also while the first has been killed and its children end", async () => {
+    const home = aHome();
+    const server = await upOn(home);
+    const second = () => home.run(["up", "--port", "0", "--pull", "none"]);
+    expect(await second()).toEqual({ code: 1, out: "", err: "Cannot start: another fundfeed up runs on fundfeed-data\n" });
+    server.kill("SIGKILL");
+    await server.ended;
+    expect(await (await upOn(home)).stop()).toBe(0);
+  });
+
+  test("starts again without running the jobs again", async () => {
+    const home = aHome();
+    const data = home.at("fundfeed-data");
+    const startedAt = () => readJobs(data).map(({ name, started_at }) => [name, started_at]);
+    const first = await upOn(home, "--backups", "b");
+    const ended = () => readJobs(data).filter(({ result }) => result === "ok").length === 2;
+    await waitFor("the jobs have ended", ended);
+    expect(await first.stop()).toBe(0);
+    const before = startedAt();
+    const second = await upOn(home, "--backups", "b");
+    const jobs = await (await page(second, "/status")).text();
+    expect(jobs).toContain("ok, after");
+    expect(await second.stop()).toBe(0);
+    expect(startedAt()).toEqual(before);
+  });
+});
+
+describe("the children of up", () => {
+  test("a killed reader is replaced, and the API does not notice", async () => {
+    const server = await upOn(aHome());
+    expect((await page(server, "/")).status).toBe(200);
+    const first = childNamed(server, "reader") ?? 0;
+    process.kill(first, "SIGKILL");
+    expect((await server.get("/meta")).status).toBe(200);
+    await waitFor("the pages are back", async () => (await page(server, "/")).status === 200 && childNamed(server, "reader") !== first);
+    expect(server.log()).toContain("The reader of the pages ended (SIGKILL)");
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("end at %s, and so does a delivery that hangs", async (signal) => {
+    const home = aHome();
+    await home.run(["import", "records", "-"], { stdin: record });
+    expect(await home.run(HANGING_WATCH)).toMatchObject({ code: 0 });
+    const server = await upOn(home);
+    await page(server, "/");
+    const delivery = await waitFor("the watch runs", () => childNamed(server, "watch"));
+    const children = childrenOf(server.pid);
+    server.kill(signal);
+    expect(await server.ended).toBe(0);
+    expect(children.filter(runs)).toEqual([]);
+    expect(children).toContain(delivery);
+  });
+
+  test("end when up is killed", async () => {
+    const server = await upOn(aHome());
+    await page(server, "/");
+    const children = childrenOf(server.pid);
+    server.kill("SIGKILL");
+    await waitFor("no child is left", () => !children.some(runs));
+    expect(children.length).toBeGreaterThan(0);
+  });
+});
