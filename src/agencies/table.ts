@@ -107,6 +107,12 @@ export function isWithin(code: string, parent: string): boolean {
   return code === parent || code.startsWith(`${parent}.`);
 }
 
+/** The code of an agency after those of all that it is a part of: DOD, DOD.NAVY, DOD.NAVY.ONR. */
+export function withParents(code: string): string[] {
+  const parts = code.split(".");
+  return parts.map((_, n) => parts.slice(0, n + 1).join("."));
+}
+
 /** Whether an agency has parts. */
 export function hasParts(code: string): boolean {
   return table().parents.has(code);

@@ -1,14 +1,13 @@
 /** How many records each agency has. */
 import type { Database } from "bun:sqlite";
-import { type Agency, agencyByCode } from "../agencies/table.ts";
-import type { SearchFile } from "./search-file.ts";
+import { type Agency, agencyByCode, withParents } from "../agencies/table.ts";
 
 export type AgencyCount = { agency: Agency; records: number };
 
 const kept = new WeakMap<Database, { state: string; counts: AgencyCount[] }>();
 
 /** The agencies that have records, those of their parts included: the most first. */
-export function countByAgency({ sqlite }: SearchFile): AgencyCount[] {
+export function countByAgency({ sqlite }: { sqlite: Database }): AgencyCount[] {
   const state = JSON.stringify(sqlite.query("select * from progress").get());
   const known = kept.get(sqlite);
   if (known?.state === state) return known.counts;
@@ -18,20 +17,22 @@ export function countByAgency({ sqlite }: SearchFile): AgencyCount[] {
 }
 
 function countAll(sqlite: Database): AgencyCount[] {
+  return [...recordsByAgency(sqlite)]
+    .flatMap(([code, records]) => {
+      const agency = agencyByCode(code);
+      return agency === undefined ? [] : [{ agency, records }];
+    })
+    .sort((left, right) => right.records - left.records);
+}
+
+/** The number of records of each agency and its parts, by code. */
+export function recordsByAgency(sqlite: Database): Map<string, number> {
   const rows = sqlite
     .query<{ code: string; records: number }, []>(
       "select agency_code as code, count(*) as records from records where agency_code is not null group by agency_code",
     )
     .all();
   const sums = new Map<string, number>();
-  for (const { code, records } of rows) {
-    for (let each = code; each !== ""; each = each.slice(0, Math.max(0, each.lastIndexOf("."))))
-      sums.set(each, (sums.get(each) ?? 0) + records);
-  }
-  return [...sums]
-    .flatMap(([code, records]) => {
-      const agency = agencyByCode(code);
-      return agency === undefined ? [] : [{ agency, records }];
-    })
-    .sort((left, right) => right.records - left.records);
+  for (const { code, records } of rows) for (const each of withParents(code)) sums.set(each, (sums.get(each) ?? 0) + records);
+  return sums;
 }

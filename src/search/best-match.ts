@@ -4,6 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";
+import { agencyCodeOf } from "../filter/columns.ts";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
@@ -55,7 +56,15 @@ export async function bestMatches(
   const groups = groupsIn(sqlite, allSources ? null : condition);
   const ranked: Ranked[] = groups.first(numbered.ids.map((id) => ({ id, missing: [] })));
   if (numbered.isWhole && ranked.length > 0) {
-    const understood = { words: [words], corrections: [], isPhraseLoosened: false, every: ranked.length, any: ranked.length, isAll: true };
+    const understood = {
+      words: [words],
+      corrections: [],
+      agencies: [],
+      isPhraseLoosened: false,
+      every: ranked.length,
+      any: ranked.length,
+      isAll: true,
+    };
     const found = ranked.slice(offset, offset + limit).map(({ id }) => ({ id, missing: [], snippet: null }));
     return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0 };
   }
@@ -73,6 +82,7 @@ export async function bestMatches(
   const understood = {
     words: question.groups.map(({ asked }) => asked),
     corrections: question.corrections,
+    agencies: question.agencies,
     isPhraseLoosened,
     every,
     any,
@@ -165,7 +175,7 @@ async function compared(
   const opportunities = await readOpportunities(catalog, [...byId.keys()], now);
   const scored = opportunities.map((opportunity) => {
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
-    const { score: plain, has } = score(texts);
+    const { score: plain, has } = score(texts, agencyCodeOf(opportunity));
     const mask = byId.get(opportunity.id)?.mask ?? 0; // Also knows the words after what is read of a long text.
     const missing = groups.filter((_, n) => has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
     const factor = acceptingStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;

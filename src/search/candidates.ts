@@ -6,8 +6,10 @@
 import type { Database } from "bun:sqlite";
 import type { Condition } from "../filter/kinds.ts";
 import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
+import { agencyTag } from "./agency-words.ts";
 import { anyOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
 import type { Group, Question } from "./question.ts";
+import { vocabularyOf } from "./vocabulary.ts";
 
 /** Bounds of the work for one question. */
 const BUDGET = {
@@ -48,7 +50,11 @@ type Candidates = {
   bits: number[];
 };
 
-type Sought = { query: string; commonStem?: string; bit: number; records: number; telling: number; rows: number[]; titled: number[] };
+/** A query of FTS5 with the bit that its rows have. `commonStem` is set if there are bytes for it. */
+type Part = { query: string; commonStem?: string; bit: number; rows: number[]; titled: number[] };
+
+/** What is sought for a group: rows with any of its words, and those of an agency that it means. */
+type Sought = { parts: Part[]; bit: number; records: number; telling: number };
 
 /** The `most` rows with the heaviest masks, the heaviest first, of equal ones the newest. `condition` is on the table `records`. */
 export function candidatesFor(sqlite: Database, question: Question, condition: Condition | undefined, most: number): Candidates {
@@ -59,6 +65,7 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
   toldApart.splice(TOLD_APART);
   toldApart.forEach((each, n) => {
     each.bit = 1 << n;
+    for (const part of each.parts) part.bit = each.bit;
   });
   const required = question.groups.reduce((bits, { isRequired }, n) => (isRequired ? bits | (sought[n]?.bit ?? 0) : bits), 0);
   if (question.groups.some(({ isRequired }, n) => isRequired && sought[n]?.records === 0))
@@ -76,7 +83,8 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
     if (rows.length === limit) isAll = false;
     return rows;
   };
-  for (const each of [...toldApart, ...others]) {
+  const parts = [...toldApart.flatMap((each) => each.parts), ...others];
+  for (const each of parts) {
     if (each.query === "") continue;
     const [after, limit] =
       each.commonStem === undefined ? [0, (each.bit & WORDS) === 0 ? BUDGET.strict : BUDGET.rows] : [commonUntil, RANGE_ROWS];
@@ -105,7 +113,7 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
     }
     masks.fill(0);
     const first = range * RANGE_ROWS + 1;
-    for (const each of [...toldApart, ...others]) {
+    for (const each of parts) {
       const found = each.commonStem === undefined ? null : commonRows.get(each.commonStem, range);
       if (found !== null) {
         markGaps(found.rows, masks, each.bit);
@@ -142,16 +150,23 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
   };
 }
 
-function soughtOf(sqlite: Database, { spellings, stem, times }: Group, last: number): Sought {
+function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, last: number): Sought {
   const countOf = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
   const counted = spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
   const query = anyOf(spellings.map(({ word }) => word));
   // A word that was added since the index was built, or a number that only one record has, is not counted.
   const isThere = counted === 0 && query !== "" && sqlite.query("select 1 from texts where texts match ? limit 1").get(query) !== null;
-  const records = Math.min(last, Math.max(counted, isThere ? 1 : 0));
+  const ofAgency = agency === undefined ? 0 : vocabularyOf(sqlite).recordsOf(agency);
+  const records = Math.min(last, Math.max(counted, isThere ? 1 : 0) + ofAgency);
   const telling = times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
+  const parts = [partOf(sqlite, query, stem)];
+  if (agency !== undefined) parts.push(partOf(sqlite, anyOf([agencyTag(agency)]), agencyTag(agency)));
+  return { parts, bit: 0, records, telling };
+}
+
+function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
-  return { query, ...(isCommon && { commonStem: stem }), bit: 0, records, telling, rows: [], titled: [] };
+  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [] };
 }
 
 /** What is not a word of the question, with the bits that a row must have. `isWhole` is false if only the newest rows meet the condition. */
@@ -159,9 +174,9 @@ function othersOf(
   sqlite: Database,
   { phrases, excluded }: Question,
   condition: Condition | undefined,
-): { others: Sought[]; demanded: number; isWhole: boolean } {
-  const none = { records: 0, telling: 0, rows: [], titled: [] };
-  const others: Sought[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
+): { others: Part[]; demanded: number; isWhole: boolean } {
+  const none = { rows: [], titled: [] };
+  const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
   let [demanded, isWhole] = [0, true];
   if (phrases.length > 0) {
     others.push({ ...none, query: phrases.map((phrase) => `"${phrase.join(" ")}"`).join(" AND "), bit: STRICT });

@@ -5,6 +5,8 @@
  */
 import type { Database } from "bun:sqlite";
 import { ACCEPTING_TAG } from "./accepting.ts";
+import { recordsByAgency } from "./agencies.ts";
+import { agencyTag } from "./agency-words.ts";
 
 /** Rows in a range. */
 export const RANGE_ROWS = 1 << 16;
@@ -26,14 +28,16 @@ const RANGES_AT_ONCE = 8;
 export function chooseCommonStems(sqlite: Database): void {
   for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
   const records = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
+  const least = Math.max(RECORDS_MIN, records / ONE_IN);
   const stems = sqlite
     .query<{ stem: string; words: string }, [number]>(
       "select stem, json_group_array(word order by records desc) as words from words group by stem having sum(records) >= ?",
     )
-    .all(Math.max(RECORDS_MIN, records / ONE_IN));
+    .all(least);
   const add = sqlite.query("insert into common_stems values (?, ?)");
   for (const { stem, words } of stems) add.run(stem, anyOf((JSON.parse(words) as string[]).slice(0, SPELLINGS_MAX)));
-  add.run(ACCEPTING_TAG, anyOf([ACCEPTING_TAG]));
+  const agencies = [...recordsByAgency(sqlite)].filter(([, ofAgency]) => ofAgency >= least);
+  for (const tag of [ACCEPTING_TAG, ...agencies.map(([code]) => agencyTag(code))]) add.run(tag, anyOf([tag]));
 }
 
 /** Makes the bytes of each range that is full and has none. */

@@ -3,13 +3,22 @@
  * text is a question: there is no syntax that could be wrong.
  */
 import { stemOf, wordsOf } from "../text/words-of.ts";
+import { agenciesIn } from "./agency-words.ts";
 import type { KnownWord, Vocabulary } from "./vocabulary.ts";
 
 /** A word that counts for what was asked. `weight` is less than 1 for another word of the same stem, and for a guess. */
 type Spelling = { word: string; weight: number };
 
 /** One thing that is asked for, with all words that count for it. `stem` is set if these are the words of one stem. */
-export type Group = { asked: string; spellings: Spelling[]; stem?: string; isRequired: boolean; times: number };
+export type Group = {
+  asked: string;
+  spellings: Spelling[];
+  stem?: string;
+  /** An agency that the word means, alone or with its neighbors: what is of it, or of its parts, has the group. */
+  agency?: string;
+  isRequired: boolean;
+  times: number;
+};
 
 export type Question = {
   groups: Group[];
@@ -19,6 +28,8 @@ export type Question = {
   excluded: string[][];
   /** Words that no record has, and what was looked for instead. */
   corrections: { asked: string; instead: string }[];
+  /** Words that mean an agency with records, and its code. */
+  agencies: { asked: string; code: string }[];
 };
 
 /** Words that say nothing about what is sought. They count if there is nothing else. */
@@ -36,10 +47,12 @@ const GROUPS_MAX = 64;
 
 /** Reads a question. With `isExact`, every word is required as it is: no stems, no stop words, no guesses. */
 export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = false } = {}): Question {
-  const question: Question = { groups: [], phrases: [], excluded: [], corrections: [] };
-  const plain: { word: string; isRequired: boolean }[] = [];
+  const question: Question = { groups: [], phrases: [], excluded: [], corrections: [], agencies: [] };
+  const plain: { word: string; isRequired: boolean; agency: string | undefined }[] = [];
   let isAfterAnd = false;
-  for (const { sign, phrase, word } of termsIn(text.replace(/\p{Co}/gu, " "))) {
+  const terms = termsIn(text.replace(/\p{Co}/gu, " "));
+  const agencies = isExact ? [] : agenciesAmong(terms, vocabulary, question);
+  for (const [n, { sign, phrase, word }] of terms.entries()) {
     const words = wordsOf(word);
     const last = plain.at(-1);
     if (!phrase && word === "AND" && last !== undefined) last.isRequired = isAfterAnd = true;
@@ -50,11 +63,11 @@ export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = f
     else if (phrase && words.length > 1) question.phrases.push(words);
     else if (!phrase && /[\p{L}\p{N}]\*$/u.test(word)) question.groups.push(completionsOf(words, vocabulary, isRequired));
     else if (phrase) question.groups.push(exactly(words[0] ?? "", true));
-    else plain.push(...words.map((each) => ({ word: each, isRequired })));
+    else plain.push(...words.map((each) => ({ word: each, isRequired, agency: agencies[n] })));
   }
   const telling = isExact ? plain : plain.filter(({ word, isRequired }) => isRequired || !STOP_WORDS.has(word));
-  for (const { word, isRequired } of telling.length + question.groups.length + question.phrases.length > 0 ? telling : plain)
-    question.groups.push(isExact ? exactly(word, true) : groupOf(word, vocabulary, isRequired, question));
+  for (const { word, isRequired, agency } of telling.length + question.groups.length + question.phrases.length > 0 ? telling : plain)
+    question.groups.push(isExact ? exactly(word, true) : groupOf(word, vocabulary, { isRequired, agency }, question));
   for (const phrase of question.phrases) question.groups.push(...phrase.map((word) => exactly(word, false)));
   question.groups = distinct(question.groups).slice(0, GROUPS_MAX);
   return question;
@@ -74,7 +87,22 @@ export function groupsByWord({ groups }: Question): (word: string) => number | u
   };
 }
 
-function termsIn(text: string): { sign: string; phrase: boolean; word: string }[] {
+type Term = { sign: string; phrase: boolean; word: string };
+
+/** For each term the agency that it means; only agencies that have records. */
+function agenciesAmong(terms: readonly Term[], vocabulary: Vocabulary, { agencies }: Question): (string | undefined)[] {
+  const codes = agenciesIn(terms.map(({ sign, phrase, word }) => (phrase || sign === "-" ? "" : word)));
+  return codes.map((code, n) => {
+    if (code === undefined || vocabulary.recordsOf(code) === 0) return undefined;
+    const word = terms[n]?.word ?? "";
+    const last = agencies.at(-1);
+    if (last?.code === code && codes[n - 1] === code) last.asked += ` ${word}`;
+    else agencies.push({ asked: word, code });
+    return code;
+  });
+}
+
+function termsIn(text: string): Term[] {
   const terms = text.replace(/[“”]/g, '"').matchAll(/(?<![^\s"])([-+]?)(?:"([^"]*)"?|([^\s"]+))/g);
   return [...terms].map(([, sign = "", phrase, word = ""]) => ({
     sign,
@@ -83,9 +111,15 @@ function termsIn(text: string): { sign: string; phrase: boolean; word: string }[
   }));
 }
 
-function groupOf(word: string, vocabulary: Vocabulary, isRequired: boolean, { corrections }: Question): Group {
+function groupOf(
+  word: string,
+  vocabulary: Vocabulary,
+  { isRequired, agency }: { isRequired: boolean; agency: string | undefined },
+  { corrections }: Question,
+): Group {
   const stem = stemOf(word);
   const found = spellingsOf(vocabulary.withStem(stem), word, STEM_WEIGHT);
+  if (agency !== undefined) return { ...exactly(word, isRequired), ...(found.length > 0 && { spellings: found, stem }), agency };
   if (found.length > 0) return { asked: word, spellings: found, stem, isRequired, times: 1 };
   const instead = word.length < MISTAKE_LENGTH_MIN || /\d/.test(word) ? undefined : vocabulary.nearest(word);
   if (instead === undefined) return exactly(word, isRequired); // A number that only one record has is not among the known words.
@@ -116,6 +150,7 @@ function distinct(groups: readonly Group[]): Group[] {
     if (known === undefined) byWord.set(key, group);
     else {
       known.isRequired ||= group.isRequired;
+      if (group.agency !== undefined) known.agency = group.agency;
       known.times++;
     }
   }

@@ -2,6 +2,7 @@
  * The exact score of a record for a question, from its texts: BM25 over columns of different weight (Robertson and Zaragoza, 2009, BM25F),
  * times the share of the question that the record has, and more where words of the question are neighbors in the text. (E-65)
  */
+import { isWithin } from "../agencies/table.ts";
 import { textColumns, textWeights } from "../filter/texts.ts";
 import { wordsOf } from "../text/words-of.ts";
 import type { Question } from "./question.ts";
@@ -16,8 +17,11 @@ const CHARACTERS_MAX = 8000;
 /** `has` says for each group of the question whether the record has it. */
 type Score = { score: number; has: boolean[] };
 
-/** Scores texts, which are as `textsOf` returns them. `telling` has a value for each group of the question. */
-export function scorerOf({ groups }: Question, telling: readonly number[]): (texts: readonly string[]) => Score {
+/** Scores texts, which are as `textsOf` returns them, and the code of an agency. `telling` has a value for each group of the question. */
+export function scorerOf(
+  { groups }: Question,
+  telling: readonly number[],
+): (texts: readonly string[], agencyCode?: string | null) => Score {
   const whole = telling.reduce((sum, each) => sum + each, 0);
   // Of few words each one matters; of many, some may be missing.
   const power = Math.min(2, 3 / Math.max(1, groups.length));
@@ -26,7 +30,7 @@ export function scorerOf({ groups }: Question, telling: readonly number[]): (tex
     for (const { word, weight } of spellings) sought.add(word, { group, weight });
   });
   const [amounts, neighbors] = [new Float64Array(groups.length), new Float64Array(groups.length)];
-  return (texts) => {
+  return (texts, agencyCode = null) => {
     amounts.fill(0);
     neighbors.fill(0);
     let length = 0;
@@ -38,6 +42,10 @@ export function scorerOf({ groups }: Question, telling: readonly number[]): (tex
           neighbors[group] = Math.max(neighbors[group] ?? 0, column === "title" ? NEIGHBORS.title : NEIGHBORS.text);
         before = { group, place };
       });
+    });
+    groups.forEach(({ agency }, group) => {
+      const isOf = agency !== undefined && agencyCode !== null && isWithin(agencyCode, agency);
+      if (isOf) amounts[group] = (amounts[group] ?? 0) + textWeights.agency;
     });
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS);
     let [score, share] = [0, 0];

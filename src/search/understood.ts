@@ -1,4 +1,5 @@
 /** How a question was understood, and what answers it, in sentences for people and agents. */
+import { agencyInWords } from "../agencies/understand.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { quoted } from "../text/quoted.ts";
 
@@ -8,6 +9,8 @@ export type Understood = {
   words: string[];
   /** Words that no record has, and what was looked for instead. */
   corrections: { asked: string; instead: string }[];
+  /** Words that mean an agency, and our code of it: what is of the agency was found, too. */
+  agencies: { asked: string; code: string }[];
   /** Whether the words of a phrase were looked for anywhere, because no record has the phrase. */
   isPhraseLoosened: boolean;
   /** Records that have all words, and that have any of them; at least so many, if `isAll` is false. */
@@ -17,8 +20,9 @@ export type Understood = {
 };
 
 /** Sentences without a period: what was changed in the question, and how many records have all of its words. */
-export function understoodInWords({ words, corrections, isPhraseLoosened, every, any, isAll }: Understood): string[] {
+export function understoodInWords({ words, corrections, agencies, isPhraseLoosened, every, any, isAll }: Understood): string[] {
   const sentences = corrections.map(({ asked, instead }) => `Showing ${quoted(instead)} instead of ${quoted(asked)}, which no record has`);
+  for (const { asked, code } of agencies) sentences.push(`${quoted(asked)} also finds what is of ${agencyInWords(code)}`);
   if (isPhraseLoosened) sentences.push("No record has the phrase, so its words were looked for anywhere");
   if (words.length > 1 && any > 0) {
     const count = (records: number) => `${isAll ? "" : "at least "}${records.toLocaleString("en-US")}`;

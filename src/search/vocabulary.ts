@@ -18,6 +18,8 @@ export type Vocabulary = {
   recordsWith: (word: string) => number;
   /** The most frequent words that begin so. */
   startingWith: (beginning: string) => KnownWord[];
+  /** How many records are of an agency or its parts. */
+  recordsOf: (agency: string) => number;
   /** The most frequent word that differs by one letter, or by two if it is long; undefined if there is none. */
   nearest: (word: string) => string | undefined;
 };
@@ -31,10 +33,14 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
   const byRange = sqlite.query<KnownWord, [string, string, number]>(
     "select word, records from words where word >= ? and word < ? order by records desc limit ?",
   );
+  const ofAgency = sqlite.query<{ records: number }, { agency: string }>(
+    `select count(*) as records from records where agency_code = $agency or agency_code > $agency || '.' and agency_code < $agency || '/'`,
+  );
   return {
     withStem: (stem) => byStem.all(stem, SPELLINGS_MAX),
     recordsWith: (word) => byWord.get(word)?.records ?? 0,
     startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
+    recordsOf: (agency) => ofAgency.get({ agency })?.records ?? 0,
     nearest: (word) => nearestWord(sqlite, word),
   };
 }

@@ -3,13 +3,15 @@
  * one is deleted. So rows are only appended, which is what FTS5 does best, and the newest are the last. (E-65)
  */
 import type { Database } from "bun:sqlite";
-import { columns } from "../filter/columns.ts";
+import { withParents } from "../agencies/table.ts";
+import { agencyCodeOf, columns } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
 import { ACCEPTING_TAG, acceptingStatuses } from "./accepting.ts";
+import { agencyTag } from "./agency-words.ts";
 import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
 import { numberKeyOf, numberOf } from "./number.ts";
 import { addWords, countWords } from "./vocabulary.ts";
@@ -85,13 +87,19 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       opportunity.relationships.canonical_id,
       ...cells,
     );
-    insertTexts.run(seq, ...texts, acceptingStatuses.includes(opportunity.status) ? ACCEPTING_TAG : "");
+    insertTexts.run(seq, ...texts, tagsOf(opportunity).join(" "));
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
   }
   if (isBuilding) return;
   addWords(sqlite, words);
   for (const { opportunity } of records) moveToGroup(sqlite, opportunity.id);
   coverFullRanges(sqlite);
+}
+
+function tagsOf(opportunity: WholeOpportunity): string[] {
+  const agency = agencyCodeOf(opportunity);
+  const tags = agency === null ? [] : withParents(agency).map(agencyTag);
+  return acceptingStatuses.includes(opportunity.status) ? [ACCEPTING_TAG, ...tags] : tags;
 }
 
 /** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */

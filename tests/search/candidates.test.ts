@@ -1,6 +1,7 @@
 /** The records that may match best, against reading every record. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
+import { agencyTag } from "../../src/search/agency-words.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS } from "../../src/search/common-rows.ts";
 import { readQuestion } from "../../src/search/question.ts";
@@ -24,9 +25,10 @@ const rows = `with recursive rows (row) as (select 1 union all select row + 1 fr
 sqlite
   .transaction(() => {
     sqlite.run(`insert into texts (rowid, title, text, tags)
-      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${ACCEPTING_TAG}' else '' end from rows`);
+      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${ACCEPTING_TAG} ' else '' end || case when row % 3 = 0 then '${agencyTag("NSF")}' else '' end from rows`);
     sqlite.run(
-      `insert into records (seq, id, stored_at, number, number_key, status) ${rows} select row, 'id' || row, 0, '', '', 'S' || (row % 4) from rows`,
+      `insert into records (seq, id, stored_at, number, number_key, status, agency_code) ${rows}
+        select row, 'id' || row, 0, '', '', 'S' || (row % 4), case when row % 3 = 0 then 'NSF' end from rows`,
     );
     finishBuild(sqlite);
   })
@@ -44,6 +46,12 @@ const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROW
 test("a word of half of the records is read from bytes, and the rows after them from FTS5", () => {
   expect(sqlite.query("select count(*) as n from common_rows where stem = 'alpha'").get()).toEqual({ n: 1 });
   expect(candidates("alpha").any).toBe(rowsWith((row) => has(row, "alpha")).length);
+});
+
+test("so are the records of an agency with many of them", () => {
+  expect(sqlite.query("select count(*) as n from common_rows where stem = ?").get(agencyTag("NSF"))).toEqual({ n: 1 });
+  expect(candidates("NSF").any).toBe(rowsWith((row) => row % 3 === 0).length);
+  expect(candidates("NSF +charlie").every).toBe(rowsWith((row) => row % 3 === 0 && has(row, "charlie")).length);
 });
 
 describe.each([

@@ -9,6 +9,7 @@ const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter((word) => stemOf(word) === stem).map((word) => ({ word, records: 1 })),
   recordsWith: (word) => (known.includes(word) ? 1 : 0),
   startingWith: (beginning) => known.filter((word) => word.startsWith(beginning)).map((word) => ({ word, records: 1 })),
+  recordsOf: (agency) => (["HHS.NIH", "DOD.USAF", "DHS.ICE", "DOD.USAF.AFMC.AFRL", "DOE", "NSF"].includes(agency) ? 1 : 0),
   nearest: (word) => (word === "batery" ? "battery" : undefined),
 };
 const read = (text: string, options = {}) => readQuestion(text, vocabulary, options);
@@ -29,6 +30,28 @@ describe("readQuestion()", () => {
         ],
       },
     ]);
+  });
+
+  test.each([
+    ["NIH health", ["NIH = HHS.NIH"]],
+    ["nih health", ["nih = HHS.NIH"]],
+    ["smoke at the Air Force", ["Air Force = DOD.USAF"]],
+    ["+NSF smoke", ["NSF = NSF"]],
+    ["department of energy and NSF", ["department of energy = DOE", "NSF = NSF"]],
+    ["ICE health", ["ICE = DHS.ICE"]],
+    ["sea ice", []],
+    ["SEA ICE SMOKE", []],
+    ["energy", []],
+    ["state education", []],
+    ["a research lab", []],
+    ["EPA smoke", []], // It has no records.
+    ['"air force" -NIH', []],
+    ['air "smoke" force', []],
+  ])("%p means the agencies %j", (text, expected) => {
+    expect(read(text).agencies.map(({ asked, code }) => `${asked} = ${code}`)).toEqual(expected);
+    const words = expected.flatMap((each) => each.toLowerCase().split(" = ")[0]?.split(" ") ?? []).filter((word) => word !== "of");
+    expect(read(text).groups.flatMap(({ asked, agency }) => (agency === undefined ? [] : [asked]))).toEqual(words);
+    expect(read(text, { isExact: true }).agencies).toEqual([]);
   });
 
   test("two words of one stem are one group, which counts twice", () => {

@@ -8,6 +8,7 @@ const question = (...words: string[]): Question => ({
   phrases: [],
   excluded: [],
   corrections: [],
+  agencies: [],
 });
 const texts = ({ number = "", title = "", agency = "", keywords = "", text = "" }) => [number, title, agency, "", keywords, text];
 const better = (asked: Question, one: string[], other: string[]) => {
@@ -34,6 +35,13 @@ test("neighbors are better than words that are apart", () => {
 test("says which groups a record has, also in texts with accents and capitals", () => {
   const asked = question("resume", "smoke", "ozone");
   expect(scorerOf(asked, [1, 1, 1])(texts({ title: "Résumé", text: "SMOKE, smoker" })).has).toEqual([true, true, false]);
+});
+
+test("what is of an agency has the words that mean it, and so has what is of its parts", () => {
+  const asked = question("nih");
+  const ofAgency = { ...asked, groups: asked.groups.map((group) => ({ ...group, agency: "HHS.NIH" })) };
+  const has = (code: string | null) => scorerOf(ofAgency, [1])(texts({ text: "smoke" }), code).has[0];
+  expect(["HHS.NIH", "HHS.NIH.NCI", "HHS", "HHS.NIHX", null].map(has)).toEqual([true, true, false, false, false]);
 });
 
 test("nothing scores zero", () => {

@@ -139,6 +139,37 @@ describe("the best matches", () => {
     expect(namesIn(results)).toContain(number);
   });
 
+  test("of an agency are what is of it, whatever its texts say, and the answer says so", async () => {
+    const { db, take } = await aCatalog();
+    const of = (n: number, agency: string, title: string) => ({
+      source: { code: "OWN", opportunity_id: `N${n}` },
+      title,
+      organization: { agency },
+    });
+    await take([
+      of(1, "National Cancer Institute", "Tumor growth"),
+      of(2, "Department of Energy", "Tumor imaging"),
+      of(3, "Department of Energy", "Energy storage"),
+    ]);
+    const own = openSearchFile(aDirectory());
+    await catchUp(db, own);
+    const found = async (words: string) => {
+      const { results, understood } = await searchIn(db, own, { filter: { words }, limit: 10 }, NOW);
+      return [results.map(({ opportunity, missing }) => [opportunity.title, ...missing].join()), understood?.agencies] as const;
+    };
+    const meant = [{ asked: "NIH", code: "HHS.NIH" }];
+    expect(await found("NIH tumors")).toEqual([["Tumor growth", "Tumor imaging,nih"], meant]);
+    expect(await found("tumors +NIH")).toEqual([["Tumor growth"], meant]);
+    expect(await found("department of energy")).toEqual([
+      ["Energy storage", "Tumor imaging"],
+      [{ asked: "department of energy", code: "DOE" }],
+    ]);
+    expect(await found("imaging")).toEqual([["Tumor imaging"], []]);
+    const strict = await searchIn(db, own, { filter: { words: "NIH" }, limit: 10, allWords: true }, NOW);
+    expect(strict.total).toBe(0);
+    own.close();
+  });
+
   test("take a year for a word, and not for a number", async () => {
     const { db, take } = await aCatalog();
     await take([

@@ -1,0 +1,48 @@
+/**
+ * Agencies in questions. A word or several that mean an agency also find what is of that agency, by a tag of the index: NIH finds records that
+ * do not say "NIH". Ordinary words such as "energy", "state" or "ice" stay words. (E-67)
+ */
+import { codesOfName } from "../agencies/table.ts";
+import { codesMeant } from "../agencies/understand.ts";
+
+/** Abbreviations and names of one word that mean an agency without capitals, too. Others may be ordinary words. */
+const IN_LOWER_CASE = new Set(
+  `afosr afrl ahrq army arpa-e arpa-h barda blm cdc cms darpa dhs dod doe dhhs doj epa faa fda fema hhs hrsa hud imls nasa navy neh nifa nih nist
+  noaa nsf onr samhsa usace usaid usda usgs`.split(/\s+/),
+);
+/** Words of the longest name that is looked for. */
+const WORDS_MAX = 10;
+
+/** What the index has in the column `tags` of records of an agency and its parts. The characters are letters to FTS5, and no text has them. */
+export function agencyTag(code: string): string {
+  return `\ue001${code.toLowerCase().replace(/[^a-z0-9]/g, "\ue001")}`;
+}
+
+/** For each word of a question as it was typed, "" standing for what is no word: our code of the agency that it means, or means with its neighbors; else undefined. */
+export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
+  const found: (string | undefined)[] = typed.map(() => undefined);
+  const isShouted = typed.length > 2 && !/[a-z]/.test(typed.join(""));
+  const codeOf = (words: readonly string[]) => codeMeantBy(words, isShouted);
+  for (let first = 0; first < typed.length; ) {
+    let length = Math.min(WORDS_MAX, typed.length - first);
+    let code = codeOf(typed.slice(first, first + length));
+    while (code === undefined && length > 1) code = codeOf(typed.slice(first, first + --length));
+    if (code !== undefined) found.fill(code, first, first + length);
+    first += length;
+  }
+  return found;
+}
+
+/** Of two letters only the known ones: there are many abbreviations of two letters, and most mean something else. */
+const ABBREVIATION = /^(VA|ED|(?=.{3})[A-Z][A-Za-z]*[A-Z][A-Za-z]*(-[A-Z])?)$/;
+
+/** In a question that is shouted, capitals say nothing. */
+function codeMeantBy(words: readonly string[], isShouted: boolean): string | undefined {
+  const text = words.join(" ");
+  if (/^the$/i.test(words[0] ?? "") || words.includes("")) return undefined;
+  if (words.length === 1 && !IN_LOWER_CASE.has(text.toLowerCase()) && (isShouted || !ABBREVIATION.test(text))) return undefined;
+  const codes = words.length === 1 ? codesMeant(text) : codesOfName(text);
+  const [code] = codes;
+  // Offices far down have names such as "Research Lab".
+  return codes.length === 1 && code !== undefined && (words.length !== 2 || code.split(".").length <= 3) ? code : undefined;
+}
