@@ -3,12 +3,12 @@ import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { readText } from "../runtime/read-text.ts";
 
-/** The API key from a file, or else from FUNDFEED_KEY. `action` is what the error says cannot be done: "mirror". */
-export function readKey({ env }: Machine, file: string | undefined, action: string): string {
+/** The API key from a file, or else from FUNDFEED_KEY. */
+export function readKey({ env }: Machine, file: string | undefined): string {
   const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readText(file)).trim();
   const from = file ?? "FUNDFEED_KEY";
-  if (key === "") throw new Failure(`Cannot ${action}: put the API key into ${from}`);
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot ${action}: ${from} does not contain an API key`);
+  if (key === "") throw new Failure(`Cannot mirror: put the API key into ${from}`);
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot mirror: ${from} does not contain an API key`);
   return key;
 }
 

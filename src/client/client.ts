@@ -78,11 +78,6 @@ export async function readPage<Item>(
   return { items: data, next };
 }
 
-/** One resource. Throws a PermanentError, with the code `not_found` if there is none. */
-export async function readResource<T>(client: ApiClient, path: string, resource: Expected<{ data: T }>): Promise<T> {
-  return required(resource, await request(client, path)).data;
-}
-
 /** The sources that the server names. Throws a PermanentError if the response is not a list of sources. */
 export async function readSources(client: ApiClient): Promise<{ code: string; name: string }[]> {
   const { data } = required(sourceList, await request(client, "/sources"));

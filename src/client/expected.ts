@@ -20,12 +20,7 @@ export function pageOf<T extends TSchema>(item: T) {
   return expected(Type.Object({ data: Type.Array(item), meta: Type.Object(nextPage) }));
 }
 
-/** One such resource. */
-export function resourceOf<T extends TSchema>(data: T) {
-  return expected(Type.Object({ data }));
-}
-
-export const sourceList = resourceOf(Type.Array(SourceEntry));
+export const sourceList = expected(Type.Object({ data: Type.Array(SourceEntry) }));
 
 function expected<T extends TSchema>(schema: T): Expected<Static<T>> {
   const check = TypeCompiler.Compile(withFurtherMembers(schema));

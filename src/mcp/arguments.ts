@@ -21,13 +21,10 @@ export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 /** The values that were given; `undefined` for the others. */
 export type Values<T extends ToolArguments> = { [Name in keyof T]: T[Name] extends ToolArgument<infer V> ? V | undefined : never };
 
-/** ToolArguments for these filters, by the table that the command line uses. */
-export function filterArguments(names: readonly FieldName[]): Record<FieldName, ToolArgument<unknown>> {
-  return Object.fromEntries(names.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }])) as Record<
-    FieldName,
-    ToolArgument<unknown>
-  >;
-}
+/** The filters as arguments, by the table that the command line uses. */
+export const filterArguments = Object.fromEntries(
+  fieldNames.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }]),
+) as Record<FieldName, ToolArgument<unknown>>;
 
 /** The filter among the values. Throws an Error that names the arguments of a range that has nothing in it. */
 export function filterAmong(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
@@ -140,21 +137,13 @@ export function inputSchema(table: ToolArguments): TObject {
   return Type.Object(Object.fromEntries(properties), { additionalProperties: false });
 }
 
-/**
- * Reads what a client gave. Null counts as not given. Throws an Error that names the argument: `unserved` are filters that exist, but that
- * the place to read from does not have.
- */
-export function readArguments<T extends ToolArguments>(
-  action: string,
-  table: T,
-  given: JsonObject,
-  unserved: readonly string[],
-): Values<T> {
+/** Reads what a client gave. Null counts as not given. Throws a Failure that names the argument. */
+export function readArguments<T extends ToolArguments>(action: string, table: T, given: JsonObject): Values<T> {
   const names = Object.keys(table);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const argument = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (argument === undefined) throw new Failure(`Cannot ${action}: ${unknownArgument(name, names, unserved)}`);
+    if (argument === undefined) throw new Failure(`Cannot ${action}: ${unknownArgument(name, names)}`);
     if (value === null) continue;
     try {
       values[name] = argument.read(value);
@@ -169,11 +158,8 @@ export function readArguments<T extends ToolArguments>(
   return values as Values<T>;
 }
 
-function unknownArgument(name: string, names: readonly string[], unserved: readonly string[]): string {
-  const list = names.join(", ");
-  if (unserved.includes(name))
-    return `the API of a server has no filter "${name}". Over a server there are ${list}. All filters work where fundfeed mcp reads the data itself`;
-  return `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${list}`;
+function unknownArgument(name: string, names: readonly string[]): string {
+  return `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${names.join(", ")}`;
 }
 
 /** A value for an error message, on one line and not too long. */

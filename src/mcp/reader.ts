@@ -1,12 +1,27 @@
-/** What the tools read from: the databases of this machine (local.ts), or a server (remote.ts). */
+/** What the tools read: the catalog and the search index. Everything throws an Error with one sentence about what failed and what to do. */
+
+import { basename } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
+import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
+import { explain } from "../changes/explain.ts";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
-import type { FieldName, Filter } from "../filter/filter.ts";
+import { type FeedFilter, meets, readWindow, type WindowPosition } from "../events/feed.ts";
+import { readHistory } from "../events/history.ts";
+import type { Filter } from "../filter/filter.ts";
+import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import type { AlsoAt } from "../opportunities/related.ts";
+import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
+import { type AlsoAt, alsoAt, readRows, readTwins } from "../opportunities/related.ts";
 import type { CursorKey } from "../search/cursor.ts";
-import type { SearchPage, Sort } from "../search/search.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { findByNumber } from "../search/find.ts";
+import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
+import { readFreshness } from "../sources/freshness.ts";
+import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 
 /**
  * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `twins` is how many
@@ -18,36 +33,32 @@ export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total
 type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; alsoAt: AlsoAt[] };
 
 export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop">;
-export type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
+type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
-export type FindRequest = Paging & { filter: Filter; sort: Sort; allSources: boolean };
+type FindRequest = Paging & { filter: Filter; sort: Sort; allSources: boolean };
 /** `since` is exclusive and `until` inclusive, as in the feed of events. */
 export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
-export type HistoryRequest = Paging & EventConditions & { id: string };
-export type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; since: EpochMs; until: EpochMs };
+type HistoryRequest = Paging & EventConditions & { id: string };
+type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; since: EpochMs; until: EpochMs };
 
 export const ToolFreshness = Type.Object({
   source: Type.String({ description: "Source code." }),
   as_of: Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
-    description: "How old the data are; null if that is not known.",
+    description: "When an import of it last finished; null if none has.",
   }),
   age_seconds: Type.Union([Type.Integer(), Type.Null()]),
-  basis: Type.Union([Type.Literal("last_import"), Type.Literal("newest_change")], {
-    description:
-      "What `as_of` is: when an import of the source last finished, or, over a server, when a record of it last changed. The data can be newer than the newest change.",
-  }),
 });
 export type ToolFreshness = Static<typeof ToolFreshness>;
 
-/** What is stored of one source. Null is what a server does not say. */
+/** What is stored of one source. */
 export type SourceFacts = {
   code: string;
   name: string | null;
-  records: number | null;
-  open: number | null;
-  not_archived: number | null;
+  records: number;
+  open: number;
+  not_archived: number;
   newest_posted_on: string | null;
 };
 
@@ -64,28 +75,175 @@ export type ToolExplanation = {
 /** Clock, abort signal and progress callback of one request. */
 export type ToolCall = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
 
-/** Every function throws an Error with one sentence about what failed and what to do. */
-export type ToolReader = {
-  /** Where the data are, for people. */
+/** The databases, as a command opens them. */
+export type ToolData = {
+  /** Where they are, for people. */
   place: string;
-  /** The filters and sort orders that it serves. */
-  filters: readonly FieldName[];
-  sorts: readonly Sort[];
-  /** How its `find` differs from what the filters say; "" if it does not. */
-  findNote: string;
-  find: (request: FindRequest, call: ToolCall) => Promise<FoundMatches>;
-  /** The other records of the same opportunity. `null` if it does not know them; then lists show every record. */
-  twins: ((id: string, call: ToolCall) => Promise<AlsoAt[]>) | null;
-  /** The opportunities with this id or number; of one source, if it is given. */
-  get: (id: string, source: string | undefined, call: ToolCall) => Promise<WholeOpportunity[]>;
-  /** The events of one opportunity, newest first. */
-  history: (request: HistoryRequest, call: ToolCall) => Promise<ToolPage<OpportunityEvent>>;
-  /** The events of all opportunities, newest first. `null` if it does not serve them. */
-  changes: ((request: ChangesRequest, call: ToolCall) => Promise<ToolPage<ToolChange>>) | null;
-  /** `undefined` if there is no such event. `null` if it does not serve explanations. */
-  explain: ((eventId: string, call: ToolCall) => Promise<ToolExplanation | undefined>) | null;
-  sources: (call: ToolCall) => Promise<SourceFacts[]>;
-  /** How old the data of each source are; `null` if that cannot be read now. */
-  freshness: (call: ToolCall) => Promise<ToolFreshness[] | null>;
-  close: () => Promise<void>;
+  /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
+  withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
+  /** The search index, brought up to date. */
+  withIndex: <T>(catalog: CatalogDb, call: ToolCall, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
 };
+
+/** The most opportunities that one number stands for in an answer. */
+const SAME_NUMBER_MAX = 20;
+/** Stop counting after this many reads of 1,000 events. */
+const COUNTING_READS_MAX = 20;
+
+export type ToolReader = ReturnType<typeof toolReader>;
+
+/** What the tools call. */
+export function toolReader({ place, withCatalog, withIndex }: ToolData) {
+  return {
+    place,
+    find: (request: FindRequest, call: ToolCall) =>
+      withCatalog(async (catalog) => {
+        const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
+        return withIndex(catalog, call, (index) => findPage(catalog, index, { ...request, filter }, call));
+      }),
+    /** The other records of the same opportunity. */
+    twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
+    /** The opportunities with this id or number; of one source, if it is given. */
+    get: (id: string, source: string | undefined, call: ToolCall) =>
+      withCatalog(async (catalog) => {
+        if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
+        const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
+        return findOpportunities(catalog, { id, source, now: call.now }, findNumber);
+      }),
+    /** The events of one opportunity, newest first. */
+    history: (request: HistoryRequest) => withCatalog((catalog) => historyPage(catalog, request)),
+    /** The events of all opportunities, newest first. */
+    changes: (request: ChangesRequest, call: ToolCall) =>
+      withCatalog(async (catalog) => {
+        const filter = await resolveFilter(catalog, request.filter, "read changes of");
+        return changesPage(catalog, { ...request, filter }, call);
+      }),
+    /** `undefined` if there is no such event. */
+    explain: (eventId: string, { now }: ToolCall) => withCatalog((catalog) => explainEvent(catalog, eventId, now)),
+    sources: ({ now }: ToolCall) => withCatalog((catalog) => sourceFacts(catalog, now)),
+    freshness: ({ now }: ToolCall) => withCatalog((catalog) => freshnessOf(catalog, now)),
+  };
+}
+
+async function findPage(
+  catalog: CatalogDb,
+  index: SearchFile,
+  { after, ...request }: FindRequest,
+  { now }: ToolCall,
+): Promise<FoundMatches> {
+  const { results, ...page } = await searchFrom(catalog, index, request, { now: Math.trunc(now), keys: after });
+  const items = results.map(({ opportunity, snippet, missing, twins }) => {
+    return { opportunity, match: snippet && inBrackets(snippet), missing, alsoAt: alsoAt(twins) };
+  });
+  return { ...page, items };
+}
+
+function inBrackets(snippet: string): string {
+  return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
+}
+
+/** By id or upstream id from the catalog alone; only a number needs the search index. Without a source, one record of each opportunity. */
+async function findOpportunities(
+  catalog: CatalogDb,
+  { id, source, now }: { id: string; source: string | undefined; now: EpochMs },
+  findNumber: () => Promise<string[]>,
+): Promise<WholeOpportunity[]> {
+  const [byId] = await readOpportunities(catalog, [id.toLowerCase()], now);
+  if (byId !== undefined) return source === undefined || byId.source.code === source ? [byId] : [];
+  for (const idsOf of [() => idsOfUpstreamId(catalog, id), findNumber]) {
+    const opportunities = await readOpportunities(catalog, await idsOf(), now);
+    const found = opportunities.filter((each) => source === undefined || each.source.code === source);
+    if (found.length > 0) return (source === undefined ? await readRows(catalog, found, now) : found).slice(0, SAME_NUMBER_MAX);
+  }
+  return [];
+}
+
+async function historyPage(catalog: CatalogDb, { id, limit, after, ...conditions }: HistoryRequest): Promise<ToolPage<OpportunityEvent>> {
+  const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
+  const start = after.length === 0 ? 0 : history.findIndex((event) => event.id === after[0]) + 1;
+  if (after.length > 0 && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
+  const items = history.slice(start, start + limit);
+  const last = items.at(-1);
+  return { items, total: history.length, next: last === undefined || last === history.at(-1) ? null : [last.id] };
+}
+
+/** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */
+async function changesPage(
+  catalog: CatalogDb,
+  { limit, after: [detected_at, seq], ...filter }: ChangesRequest,
+  { now, signal }: ToolCall,
+): Promise<ToolPage<ToolChange>> {
+  const items: ToolChange[] = [];
+  let twins = 0;
+  const start: WindowPosition = seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
+  let [position, isLast] = [start, false];
+  while (!isLast && items.length < limit) {
+    await letCancel(signal);
+    const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
+    items.push(...page.entries.map(({ twins, ...entry }) => ({ ...entry, alsoAt: alsoAt(twins) })));
+    twins += page.repeats;
+    [position, isLast] = [page.position, page.atEnd];
+  }
+  const total = start === null && isLast ? items.length : await count(catalog, filter, now, signal);
+  return { items, total, twins, next: isLast || position === null ? null : [position.detected_at, position.seq] };
+}
+
+async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {
+  let [total, position]: [number, WindowPosition] = [0, null];
+  for (let reads = 0; reads < COUNTING_READS_MAX; reads++) {
+    await letCancel(signal);
+    const page = await readWindow(catalog, position, filter, now, Number.MAX_SAFE_INTEGER, "newest");
+    total += page.entries.length;
+    if (page.atEnd) return total;
+    position = page.position;
+  }
+  return null;
+}
+
+/** Reads of SQLite give no turn to other work, such as a message that cancels this. */
+async function letCancel(signal: AbortSignal): Promise<void> {
+  await nextTurn();
+  signal.throwIfAborted();
+}
+
+async function explainEvent(catalog: CatalogDb, eventId: string, now: EpochMs): Promise<ToolExplanation | undefined> {
+  const explanation = await explain(catalog, eventId);
+  if (explanation === undefined) return undefined;
+  const { event, rules, origin, import: brought } = explanation;
+  const [opportunity] = await readOpportunities(catalog, [event.opportunity_id], now);
+  if (opportunity === undefined) return undefined;
+  return { event, opportunity, rules, origin, import: brought === null ? null : importOf(brought) };
+}
+
+function importOf({
+  id,
+  format,
+  files,
+  started_at,
+  as_of,
+}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): ToolExplanation["import"] {
+  const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
+  return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
+}
+
+async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFacts[]> {
+  const today = formatInstant(now).slice(0, 10);
+  const [named, statuses, newest] = [await listSources(catalog), await sourceStatuses(catalog), await newestPostedDates(catalog, today)];
+  const codes = new Set([...named.map(({ code }) => code), ...statuses.map(({ source }) => source)]);
+  return [...codes].sort().map((code) => {
+    const status = statuses.find(({ source }) => source === code);
+    return {
+      code,
+      name: named.find((each) => each.code === code)?.name ?? null,
+      records: status?.records ?? 0,
+      open: status?.open ?? 0,
+      not_archived: status?.live ?? 0,
+      newest_posted_on: newest.get(code) ?? null,
+    };
+  });
+}
+
+async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<ToolFreshness[]> {
+  const freshness = await readFreshness(catalog, now);
+  return freshness.map(({ source, last_import_at, age_seconds }) => ({ source, as_of: last_import_at, age_seconds }));
+}

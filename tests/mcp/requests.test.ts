@@ -1,15 +1,14 @@
 /** Requests that are JSON-RPC and do not meet the protocol of MCP: what a client gets, in one process. */
 import { expect, test } from "bun:test";
-import { remoteReader } from "../../src/mcp/remote.ts";
+import { toolReader } from "../../src/mcp/reader.ts";
 import { serveMcp } from "../../src/mcp/server.ts";
 import { initialize } from "../support/mcp.ts";
 
-const reader = remoteReader({
-  baseUrl: "https://api.example.org/v1",
-  key: "key",
-  random: () => 0,
-  sleep: async () => undefined,
-  fetch: async () => new Response("", { status: 404 }),
+/** Over data that cannot be opened. */
+const reader = toolReader({
+  place: "nowhere",
+  withCatalog: () => Promise.reject(new Error("there is none")),
+  withIndex: () => Promise.reject(new Error("there is none")),
 });
 
 /** What the server sends for these messages, after `initialize`. */
@@ -45,4 +44,9 @@ test("an unknown method is still an unknown method, and a request without argume
     { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "sources" } },
   );
   expect(responses).toMatchObject([{ error: { code: -32_601 } }, { result: {} }, { result: { isError: true } }]);
+});
+
+test("serveMcp() returns at once if it was stopped while the data were opened", async () => {
+  const input = new ReadableStream<Uint8Array>();
+  await serveMcp({ reader, now: Date.now, log: () => undefined, stop: AbortSignal.abort(), input, write: async () => undefined });
 });

@@ -80,7 +80,7 @@ async function run(
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
   const client: ApiClient = {
     baseUrl,
-    key: readKey(machine, options.keyFile, "mirror"),
+    key: readKey(machine, options.keyFile),
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
     sleep: wait,
     random: () => randomFraction(machine),

@@ -1,5 +1,4 @@
 /** The tools. None of them can write, fetch or run anything. */
-import { fieldNames } from "../../filter/filter.ts";
 import { object } from "../../text/schema.ts";
 import { inputSchema, readArguments, type ToolArguments } from "../arguments.ts";
 import type { ToolReader } from "../reader.ts";
@@ -12,21 +11,17 @@ import { sourcesTool } from "./sources.ts";
 import type { Tool, ToolContext, ToolDefinition } from "./tool.ts";
 import { changesTool } from "./what-changed.ts";
 
-/** The tools that a reader can serve. */
+/** The tools over a reader. */
 export function toolsOf(reader: ToolReader): Tool[] {
-  const unserved = fieldNames.filter((name) => !reader.filters.includes(name));
   const tool = <T extends ToolArguments>({ arguments: table, data, run, ...about }: ToolDefinition<T>): Tool => ({
     ...about,
     inputSchema: inputSchema(table),
     outputSchema: object({ ...statement, ...data }),
     call: async (given, call) => {
-      const answer = await run(readArguments(about.action, table, given, unserved), call);
+      const answer = await run(readArguments(about.action, table, given), call);
       return resultOf(answer, await reader.freshness(call), call.now);
     },
   });
   const context: ToolContext = { reader, tool };
-  return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].flatMap((make) => make(context) ?? []);
+  return [findTool, getTool, historyTool, changesTool, explainTool, sourcesTool].map((make) => make(context));
 }
-
-/** The tools that there are over local data. */
-export const toolNames = ["find", "get", "history", "what_changed", "explain", "sources"] as const;

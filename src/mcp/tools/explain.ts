@@ -18,9 +18,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 /** The most characters of a value, in each attempt to stay within the size of a result. */
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 
-export function explainTool({ reader, tool }: ToolContext): Tool | undefined {
-  const { explain } = reader;
-  if (explain === null) return undefined;
+export function explainTool({ reader, tool }: ToolContext): Tool {
   const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
   const brought = object({
     id: Type.Integer(),
@@ -47,7 +45,7 @@ export function explainTool({ reader, tool }: ToolContext): Tool | undefined {
       piece: nullable(LongText),
     },
     run: async ({ event_id = "", cursor }, call) => {
-      const reason = await explain(event_id, call);
+      const reason = await reader.explain(event_id, call);
       if (reason === undefined)
         throw new Failure(
           `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,

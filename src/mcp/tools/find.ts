@@ -3,17 +3,17 @@ import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
-import { defaultSort } from "../../search/search.ts";
+import { defaultSort, sorts } from "../../search/search.ts";
 import { understoodInWords } from "../../search/understood.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
+import { allSourcesArgument, choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
 import type { FoundMatches } from "../reader.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
-import { allSourcesOf, alsoAtInLine, TWINS, twinLines } from "./twins.ts";
+import { alsoAtInLine, TWINS, twinLines } from "./twins.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
@@ -38,13 +38,12 @@ export function findTool({ reader, tool }: ToolContext): Tool {
       "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: those that have most of them come first, " +
       'and `missing_words` says what a result lacks. `+word` must occur, `-word` must not, `"a phrase"` must occur as it is. All filters must hold; of a list, one value. ' +
       "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
-      '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.' +
-      reader.findNote,
+      '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
     arguments: {
-      ...filterArguments(reader.filters),
-      ...allSourcesOf(reader),
+      ...filterArguments,
+      all_sources: allSourcesArgument,
       sort: choice(
-        reader.sorts,
+        sorts,
         "Order of the results. Without it: relevance, the best matches, with words, else updated. In another order, every word must occur.",
       ),
       limit: limit(FOUND_DEFAULT, FOUND_MAX),

@@ -11,7 +11,7 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { EventConditions, ToolCall, ToolReader } from "../reader.ts";
+import type { EventConditions, ToolReader } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
@@ -28,25 +28,22 @@ export function getTool({ reader, tool }: ToolContext): Tool {
     arguments: { id: requiredText(ID), source: sourceCode, cursor: cursorArgument },
     data: {
       opportunity: nullable(Opportunity),
-      also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null if they are not known."),
-      attachments: nullable(
-        Type.Array(AttachmentRow),
-        "Attachments and links. Empty over a server, which does not serve them; null next to a piece.",
-      ),
+      also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null next to a piece."),
+      attachments: nullable(Type.Array(AttachmentRow), "Attachments and links; null next to a piece."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
     },
     run: async ({ id = "", source, cursor }, call) => {
       const opportunity = await theOpportunity(reader, "get", id, source, call);
-      const also_at = reader.twins === null ? null : await reader.twins(opportunity.id, call);
+      const also_at = await reader.twins(opportunity.id, call);
       const request = { tool: "get", id, source };
       const filters = onlyGiven({ id, source });
-      const document = { opportunity: withoutSidecar(opportunity), attachments: await attachmentsOf(reader, opportunity, call) };
+      const document = { opportunity: withoutSidecar(opportunity), attachments: await attachmentsOf(reader, opportunity) };
       const version = opportunity.updated_at;
       const empty = { opportunity: null, also_at: null, attachments: null };
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [...linesOf(opportunity, call.now), ...(also_at === null ? [] : alsoAtLines(opportunity, also_at))];
+        const lines = [...linesOf(opportunity, call.now), ...alsoAtLines(opportunity, also_at)];
         const upstream = [
           ...upstreamTexts(Opportunity, "opportunity"),
           ...upstreamTexts(AlsoAt, "also_at[]"),
@@ -67,7 +64,7 @@ const AttachmentRow = object({
 /** The most changes of attachments that are read. */
 const CHANGES_MAX = 1000;
 
-async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity, call: ToolCall): Promise<DatedAttachment[]> {
+async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity): Promise<DatedAttachment[]> {
   if (sidecar.attachments.length === 0) return [];
   const conditions = {
     types: ["attachments_changed"],
@@ -75,7 +72,7 @@ async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportuni
     since: undefined,
     until: undefined,
   } satisfies EventConditions;
-  const { items } = await reader.history({ id, limit: CHANGES_MAX, after: [], ...conditions }, call);
+  const { items } = await reader.history({ id, limit: CHANGES_MAX, after: [], ...conditions });
   return datedAttachments(sidecar.attachments, items.toReversed());
 }
 

@@ -30,7 +30,7 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
       const { limit = EVENTS_DEFAULT, since, until } = values;
       const given = { ...onlyGiven({ id, source, since, until, types: values.types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, {
-        read: (limit, after, call) => reader.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }, call),
+        read: (limit, after, call) => reader.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }),
         show: (event) => eventRowOf(event),
       });
       const row = rowOf(opportunity);

@@ -9,17 +9,16 @@ export function sourcesTool({ reader, tool }: ToolContext): Tool {
   const facts = object({
     code: Type.String(),
     name: nullable(Type.String()),
-    records: nullable(Type.Integer()),
-    open: nullable(Type.Integer(), "With status open or closing_soon."),
-    not_archived: nullable(Type.Integer()),
+    records: Type.Integer(),
+    open: Type.Integer({ description: "With status open or closing_soon." }),
+    not_archived: Type.Integer(),
     newest_posted_on: nullable(Type.String(), "When the source posted its newest record."),
   });
   return tool({
     name: "sources",
     title: "Sources",
     action: "list the sources",
-    description:
-      "Lists the sources: how many opportunities each has, and in `freshness` how old its data are. Null is what a server does not say.",
+    description: "Lists the sources: how many opportunities each has, and in `freshness` how old its data are.",
     arguments: {},
     data: { sources: Type.Array(facts) },
     run: async (_, call) => {
@@ -32,7 +31,6 @@ export function sourcesTool({ reader, tool }: ToolContext): Tool {
 }
 
 function factsInWords({ records, open, newest_posted_on }: SourceFacts): string {
-  if (records === null) return "";
   if (records === 0) return ": no opportunities yet";
-  return `: ${records.toLocaleString("en-US")} opportunities, ${(open ?? 0).toLocaleString("en-US")} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
+  return `: ${records.toLocaleString("en-US")} opportunities, ${open.toLocaleString("en-US")} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
 }

@@ -1,16 +1,9 @@
 /** What the tools say of several records of one opportunity. */
 import type { AlsoAt } from "../../opportunities/related.ts";
 import { counted } from "../../text/counted.ts";
-import { allSourcesArgument } from "../arguments.ts";
-import type { ToolReader } from "../reader.ts";
 import { codeInWords } from "../upstream-text.ts";
 
 export const TWINS = "How many more there are, of other records of the same opportunities: `all_sources` returns each.";
-
-/** The argument `all_sources`, if the reader knows which records are of the same opportunity. */
-export function allSourcesOf({ twins }: ToolReader): Partial<{ all_sources: typeof allSourcesArgument }> {
-  return twins === null ? {} : { all_sources: allSourcesArgument };
-}
 
 /** "also at NSF (id f834149b-…); "; "" without twins. */
 export function alsoAtInLine(alsoAt: readonly AlsoAt[]): string {

@@ -5,7 +5,7 @@ import { AlsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { filterAmong, filterArguments, past } from "../arguments.ts";
+import { allSourcesArgument, filterAmong, filterArguments, past } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type GivenConditions,
 } from "./event-conditions.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
-import { allSourcesOf, TWINS, twinLines } from "./twins.ts";
+import { TWINS, twinLines } from "./twins.ts";
 
 const AT = "The source at which it changed, if that is not the source of `opportunity`.";
 const ALSO_AT = "The records of the same opportunity at other sources.";
@@ -31,9 +31,7 @@ const ChangeRow = Type.Composite(
 );
 const SINCE_DEFAULT = "-7d";
 
-export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
-  const { changes } = reader;
-  if (changes === null) return undefined;
+export function changesTool({ reader, tool }: ToolContext): Tool {
   return tool({
     name: "what_changed",
     title: "What changed",
@@ -45,8 +43,8 @@ export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
       since: past("Only events detected after this. Without it: 7d"),
       until: past("Only events detected up to this. Without it: now"),
       ...eventArguments,
-      ...filterArguments(reader.filters),
-      ...allSourcesOf(reader),
+      ...filterArguments,
+      all_sources: allSourcesArgument,
     },
     data: { events: Type.Array(ChangeRow), twins: Type.Integer({ description: TWINS }) },
     run: async (values, call) => {
@@ -55,7 +53,7 @@ export function changesTool({ reader, tool }: ToolContext): Tool | undefined {
       const given = { ...filter, since, ...onlyGiven({ until, types, all_sources }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
         read: (limit, after, call) =>
-          changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
+          reader.changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
         show: ({ event, opportunity, at, alsoAt }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity), at, also_at: alsoAt }),
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
