@@ -16,7 +16,7 @@ export const agencyField: Field<string[]> = {
   label: "Agency",
   value: "<agencies>",
   help: HELP,
-  schema: Type.Array(Type.String(), { minItems: 1, maxItems: ITEMS_MAX, description: HELP }),
+  schema: Type.Array(Type.String(), { description: HELP }),
   read: (given) => {
     const texts = typeof given === "string" ? valuesIn(given) : given;
     if (!Array.isArray(texts) || texts.length === 0) throw new BadValue("must be a list of agencies");

@@ -26,7 +26,7 @@ export type Field<Value> = {
   /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
-  /** What `read` accepts, as JSON Schema. `read` is stricter, and also accepts lists as one text with commas. */
+  /** What `read` accepts, as short JSON Schema. `read` is stricter, and also accepts lists as one text with commas. */
   schema: TSchema;
   /** Reads a value from JSON or from the command line. Throws a sentence that says what it must be. */
   read: (given: unknown) => Value;
@@ -46,16 +46,17 @@ export class BadValue extends Error {}
 
 type ListField = Omit<Field<string[]>, "read" | "schema"> & {
   item: (text: string) => string;
-  /** The values that an item can have, if there are few. */
-  known?: readonly string[];
 };
 
 /** A list: in JSON an array of texts, on the command line one text with commas. One of them must match. */
-function list({ item, known, ...field }: ListField): Field<string[]> {
-  const itemSchema = known === undefined ? Type.String() : Type.Unsafe<string>({ type: "string", enum: known });
+function list({ item, ...field }: ListField): Field<string[]> {
+  const { choices, help } = field;
   return {
     ...field,
-    schema: Type.Array(itemSchema, { minItems: 1, maxItems: ITEMS_MAX, description: field.help }),
+    schema:
+      choices === undefined
+        ? Type.Array(Type.String(), { description: help })
+        : Type.Array(Type.Unsafe<string>({ type: "string", enum: choices })),
     read: (given) => {
       const texts = typeof given === "string" ? given.split(",") : given;
       if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a list of texts");
@@ -91,7 +92,6 @@ export function choiceField(
     choices: known,
     value: name === "status" ? "<statuses>" : "<types>",
     help: `only these: ${known.join(", ")}`,
-    known,
     item: (text) => {
       const found = known.find((each) => each.toLowerCase() === text.toLowerCase());
       if (found !== undefined) return found;
@@ -110,7 +110,7 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
     label: capitalized(name),
     value: "<text>",
     help,
-    schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description: help }),
+    schema: Type.String({ description: help }),
     read: readPlain,
     words: (part) => `${name} contains "${part}"`,
     matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
@@ -156,7 +156,7 @@ export function codesField({
 }: CodeField): Field<string[]> {
   return list({
     label: capitalized(label),
-    ...(choices !== undefined && { choices, known: choices }),
+    ...(choices !== undefined && { choices }),
     value,
     help,
     item: read,
@@ -192,12 +192,12 @@ export function dateField(
   get: (opportunity: WholeOpportunity, now: EpochMs) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
-  const help = `${verb} ${comparison}: 30d, -7d, today, 2026-12-31 or a timestamp`;
+  const description = `${verb} ${comparison}`;
   return {
     label: `${capitalized(verb)} ${side}`,
     value: "<when>",
-    help,
-    schema: Type.String({ description: help }),
+    help: `${description}: 30d, -7d, today, 2026-12-31 or a timestamp`,
+    schema: Type.String({ description }),
     read: (given) => {
       if (typeof given !== "string" || momentOf(given.trim(), 0) === undefined)
         throw new BadValue(
@@ -229,7 +229,7 @@ export function amountField({ label, help, words, column, operator, read, fits }
     label,
     value: "<amount>",
     help,
-    schema: Type.String({ description: `${help}: a decimal as text, such as "250000"` }),
+    schema: Type.String({ description: `${help}: "250000"` }),
     read: (given) => {
       const plain = typeof given === "string" ? decimalOf(given.trim()) : undefined;
       if (plain === undefined) {

@@ -23,7 +23,7 @@ export const words: Field<string> = {
   label: "Words",
   value: "<words>",
   help: HELP,
-  schema: Type.String({ maxLength: LENGTH_MAX, description: HELP }),
+  schema: Type.String({ description: HELP }),
   read: (given) => {
     const texts = typeof given === "string" ? [given] : given;
     if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a text or a list of texts");

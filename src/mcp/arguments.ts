@@ -42,7 +42,7 @@ const TEXT_MAX = 500;
 
 function optionalText(description: string): ToolArgument<string> {
   return {
-    schema: Type.String({ minLength: 1, maxLength: TEXT_MAX, description }),
+    schema: Type.String({ description }),
     read: (given) => {
       if (typeof given !== "string" || given.trim() === "" || given.length > TEXT_MAX)
         throw new BadValue(`must be a text of 1 to ${TEXT_MAX} characters`);
@@ -64,9 +64,9 @@ export function choice<const Name extends string>(names: readonly Name[], descri
   };
 }
 
-export function choices<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name[]> {
+export function choices<const Name extends string>(names: readonly Name[]): ToolArgument<Name[]> {
   return {
-    schema: Type.Array(Type.Unsafe<Name>({ type: "string", enum: names }), { minItems: 1, maxItems: names.length, description }),
+    schema: Type.Array(Type.Unsafe<Name>({ type: "string", enum: names })),
     read: (given) => {
       if (!Array.isArray(given) || given.length === 0) throw new BadValue(`must be a list of ${names.join(", ")}`);
       return [...new Set(given.map((each) => oneOf(names, each)))].sort();
@@ -83,7 +83,7 @@ function oneOf<Name extends string>(names: readonly Name[], given: unknown): Nam
 
 export function limit(fallback: number, max: number): ToolArgument<number> {
   return {
-    schema: Type.Integer({ minimum: 1, maximum: max, default: fallback, description: "The most results to return." }),
+    schema: Type.Integer({ minimum: 1, maximum: max, default: fallback }),
     read: (given) => {
       if (typeof given !== "number" || !Number.isInteger(given) || given < 1 || given > max)
         throw new BadValue(`must be a whole number from 1 to ${max}; not ${shown(given)}`);
@@ -94,27 +94,32 @@ export function limit(fallback: number, max: number): ToolArgument<number> {
 
 /** Whether each record is shown, not one of each opportunity. */
 export const allSourcesArgument: ToolArgument<boolean> = {
-  schema: Type.Boolean({ default: false, description: "Every source's record of an opportunity, instead of one for all of them." }),
+  schema: Type.Boolean({ description: "Every source's record of an opportunity, instead of one for all of them." }),
   read: (given) => {
     if (typeof given !== "boolean") throw new BadValue("must be true or false");
     return given;
   },
 };
 
+/** Every result that has a cursor says what it is for. */
 export const cursorArgument: ToolArgument<string> = {
-  schema: Type.String({ description: "`next_cursor` of an earlier result, with the same arguments, for what follows." }),
+  schema: Type.String(),
   read: (given) => {
     if (typeof given !== "string" || given === "") throw new BadValue("must be a cursor that a tool returned");
     return given;
   },
 };
 
+/** The same arguments with their types alone: a model reads the rest once, in the schema of `find`. */
+export function inShort<T extends ToolArguments>(table: T): T {
+  const short = ({ type, items }: TSchema) => Type.Unsafe({ type, ...(items !== undefined && { items: { type: items.type } }) });
+  return Object.fromEntries(Object.entries(table).map(([name, { schema, read }]) => [name, { schema: short(schema), read }])) as T;
+}
+
 /** A time in the past: `7d` is 7 days ago. */
 export function past(description: string): ToolArgument<string> {
   return {
-    schema: Type.String({
-      description: `${description}: 7d (7 days ago; also h and w), 2026-11-30 (its midnight in US Eastern time) or a timestamp.`,
-    }),
+    schema: Type.String({ description }),
     read: (given) => {
       const text = typeof given === "string" ? given.trim() : "";
       try {

@@ -34,6 +34,9 @@ export const OpportunityRow = object({
   updated_at: Opportunity.properties.updated_at,
 });
 
+/** What a tool says of such a row outside of lists. */
+export const ROW = "A row, as `find` returns it.";
+
 export function rowOf(opportunity: Opportunity): Static<typeof OpportunityRow> {
   const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
   return {

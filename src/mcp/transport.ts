@@ -1,23 +1,12 @@
 /**
- * MCP over standard input and output: one JSON-RPC message a line. The SDK's own transport reads as fast as it can and ends at a line that is
- * too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends. (E-52)
+ * MCP over standard input and output: one JSON-RPC message a line. The library's own transport reads as fast as it can and ends at a line
+ * that is too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends. (E-52)
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  InitializeRequestSchema,
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-  ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
-  ListToolsRequestSchema,
-  PingRequestSchema,
-  ReadResourceRequestSchema,
-} from "@modelcontextprotocol/sdk/types.js";
-import { objectOf, parseJson } from "../text/json-value.ts";
+import { isSpecType, ProtocolErrorCode, type Transport } from "@modelcontextprotocol/server";
+import { parseJson } from "../text/json-value.ts";
 import { type Line, lines } from "../text/lines.ts";
+import { faultOfRequest, idOfMessage } from "./requests.ts";
 
 /** The longest message that a client may send. The longest arguments of any tool have some 30 kB. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -127,40 +116,15 @@ function createOutput(write: Streams["write"], notify: () => void, onGone: () =>
   };
 }
 
-/** The requests that the server takes. The SDK checks them too, but answers with an internal error and the report of a library. */
-const requests = {
-  initialize: InitializeRequestSchema,
-  ping: PingRequestSchema,
-  "tools/list": ListToolsRequestSchema,
-  "tools/call": CallToolRequestSchema,
-  "resources/list": ListResourcesRequestSchema,
-  "resources/templates/list": ListResourceTemplatesRequestSchema,
-  "resources/read": ReadResourceRequestSchema,
-};
-
-/** The path of a member of a request that does not meet the protocol: "params.arguments". Undefined if all do, or for other messages. */
-function wrongMemberOf(message: unknown): string | undefined {
-  const { id, method } = objectOf(message);
-  const [, schema] = (id !== undefined && Object.entries(requests).find(([name]) => name === method)) || [];
-  return schema?.safeParse(message).error?.issues[0]?.path.join(".");
-}
-
-type Refuse = (code: ErrorCode, message: string, id?: string | number) => void;
+type Refuse = (code: ProtocolErrorCode, message: string, id?: string | number) => void;
 
 function receive({ text, fault }: Line, { onmessage }: Transport, refuse: Refuse): void {
   if (fault === undefined && text.trim() === "") return;
   const value = fault === undefined ? parseJson(text) : undefined;
-  const message = JSONRPCMessageSchema.safeParse(value);
-  const wrong = wrongMemberOf(value);
-  if (message.success && wrong !== undefined)
-    refuse(ErrorCode.InvalidParams, `Cannot read the request: "${wrong}" is missing or has the wrong type`, idOf(value));
-  else if (message.success) onmessage?.(message.data as JSONRPCMessage);
-  else if (value === undefined) refuse(ErrorCode.ParseError, `Cannot read the message: ${fault ?? "it is not JSON"}`);
-  else refuse(ErrorCode.InvalidRequest, "Cannot read the message: it is not a JSON-RPC 2.0 message", idOf(value));
-}
-
-/** The id of a message that is not valid otherwise, if it has one. */
-function idOf(message: unknown): string | number | undefined {
-  const { id } = objectOf(message);
-  return typeof id === "string" || Number.isSafeInteger(id) ? (id as string | number) : undefined;
+  const wrong = faultOfRequest(value);
+  if (value === undefined) refuse(ProtocolErrorCode.ParseError, `Cannot read the message: ${fault ?? "it is not JSON"}`);
+  else if (!isSpecType.JSONRPCMessage(value))
+    refuse(ProtocolErrorCode.InvalidRequest, "Cannot read the message: it is not a JSON-RPC 2.0 message", idOfMessage(value));
+  else if (wrong !== undefined) refuse(ProtocolErrorCode.InvalidParams, wrong, idOfMessage(value));
+  else onmessage?.(value);
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import { lines } from "../../src/text/lines.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
@@ -63,7 +63,7 @@ function session(args: readonly string[] = ["--data", data]): Session {
   const output = lines(child.stdout)[Symbol.asyncIterator]();
   const read = async (): Promise<Message | undefined> => {
     const { value, done } = await output.next();
-    return done ? undefined : (JSONRPCMessageSchema.parse(JSON.parse(value.text)) as Message);
+    return done ? undefined : (parseJSONRPCMessage(JSON.parse(value.text)) as Message);
   };
   return {
     child,

@@ -58,7 +58,7 @@ async function importDays(directory: string, days: readonly Day[]): Promise<void
   await db.close();
 }
 
-const connect = (data: string, now: EpochMs) => connectMcp(["--data", data], { now });
+const connect = (data: string, now: EpochMs) => connectMcp(["--data", data], { now, revision: "2025-11-25" });
 
 const page = readFileSync(join(import.meta.dir, "../../docs/mcp.md"), "utf8");
 

@@ -1,7 +1,7 @@
 /** Requests that are JSON-RPC and do not meet the protocol of MCP: what a client gets, in one process. */
 import { expect, test } from "bun:test";
 import { toolReader } from "../../src/mcp/reader.ts";
-import { serveMcp } from "../../src/mcp/server.ts";
+import { serveMcp } from "../../src/mcp/stdio.ts";
 import { initialize } from "../support/mcp.ts";
 
 /** Over data that cannot be opened. */

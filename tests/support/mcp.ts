@@ -1,14 +1,22 @@
 /** `fundfeed mcp` in a process of its own, run from its source: with the official client, or with raw lines. */
+import { expect } from "bun:test";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { Client, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import type { ToolReader } from "../../src/mcp/reader.ts";
+import { toolsOf } from "../../src/mcp/tools/all.ts";
 import type { EpochMs } from "../../src/text/instant.ts";
 import { inScratch } from "./imports.ts";
 
 const root = join(import.meta.dir, "../..");
 
 type StartOptions = { now?: EpochMs; env?: Record<string, string> };
+type ConnectOptions = StartOptions & { revision?: Revision };
+
+/** The revisions of the protocol that the tests speak. */
+export type Revision = "2025-11-25" | "2026-07-28";
 
 function commandLine(args: readonly string[], { now, env = {} }: StartOptions) {
   const clock = now === undefined ? [] : ["--preload", join(import.meta.dir, "fixed-clock.ts")];
@@ -24,26 +32,43 @@ export type ToolResult<T> = { text: string; isError: boolean; data: T };
 
 export type McpClient = {
   client: Client;
-  /** Calls a tool. The client checks the result against the tool's output schema. */
+  /** Calls a tool, and checks the result against the schema that the tool has, of which the client is told the outline. */
   call: <T = Record<string, unknown>>(name: string, args?: Record<string, unknown>) => Promise<ToolResult<T>>;
   close: () => Promise<void>;
 };
 
 /** Starts the command and connects the official client to it over its standard input and output. */
-export async function connectMcp(args: readonly string[], options: StartOptions = {}): Promise<McpClient> {
-  const transport = new StdioClientTransport({ ...commandLine(args, options), stderr: "ignore" });
-  const client = new Client({ name: "test", version: "1" });
+export async function connectMcp(args: readonly string[], { revision, ...options }: ConnectOptions = {}): Promise<McpClient> {
+  return clientOver(new StdioClientTransport({ ...commandLine(args, options), stderr: "ignore" }), revision);
+}
+
+/** Connects the official client over a transport. */
+export async function clientOver(transport: Transport, revision: Revision = "2026-07-28"): Promise<McpClient> {
+  const mode = revision === "2026-07-28" ? { pin: revision } : "legacy"; // That offers 2025-11-25.
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(transport);
-  await client.listTools(); // From here on, the client checks results against the schemas.
+  expect(client.getNegotiatedProtocolVersion()).toBe(revision);
+  await client.listTools(); // From here on, the client checks results against the outlines.
   return {
     client,
     call: async <T>(name: string, args: Record<string, unknown> = {}) => {
-      const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
+      const result = await client.callTool({ name, arguments: args });
+      if (result.structuredContent !== undefined) expect(faultsOf(name, result.structuredContent)).toEqual([]);
       const [content] = result.content;
       return { text: content?.type === "text" ? content.text : "", isError: result.isError === true, data: result.structuredContent as T };
     },
     close: () => client.close(),
   };
+}
+
+const ajv = addFormats(new Ajv({ allErrors: true, strict: false }));
+/** Without data, which the schemas do not need. */
+const checks = new Map(toolsOf({} as ToolReader).map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
+
+/** Where a result does not meet the schema of its tool. */
+function faultsOf(name: string, result: unknown): unknown[] {
+  const check = checks.get(name);
+  return check?.(result) ? [] : (check?.errors ?? ["no such tool"]);
 }
 
 /** Starts the command with pipes. */

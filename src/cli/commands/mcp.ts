@@ -17,7 +17,7 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
       machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
     const stop = stopSignal(machine);
     await withCatalog(cli, options, async () => undefined); // So that a client logs why, instead of a model failing call by call.
-    const [{ toolReader }, { serveMcp }] = await Promise.all([import("../../mcp/reader.ts"), import("../../mcp/server.ts")]);
+    const [{ toolReader }, { serveMcp }] = await Promise.all([import("../../mcp/reader.ts"), import("../../mcp/stdio.ts")]);
     const log = (message: string) => machine.writeLog(`${message}\n`);
     const kept = keepOpen(() => openIndex(options, log));
     const reader = toolReader({

@@ -12,14 +12,16 @@ export const EVENTS_DEFAULT = 20;
 const EVENTS_MAX = 100;
 
 export const eventArguments = {
-  types: choices(eventTypes, "Only events of these types."),
+  types: choices(eventTypes),
   at_least: choice(
     severities,
-    "Only events of this severity or a higher one. Without it: informational, which leaves out changes of wording and order.",
+    "Only events of this severity or a higher one. Without it: informational, without changes of wording and order.",
   ),
   limit: limit(EVENTS_DEFAULT, EVENTS_MAX),
   cursor: cursorArgument,
 };
+/** What `since` and `until` take. */
+export const PAST = "7d (7 days ago; also h and w), 2026-11-30 (its midnight in US Eastern time) or a timestamp.";
 export const AT_LEAST_DEFAULT: Severity = "informational";
 
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */

@@ -10,7 +10,7 @@ import { cursorArgument, requiredText } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import type { ToolExplanation } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
-import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, rowOf } from "../rows.ts";
+import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import { longResult, type WholeResult } from "./long-result.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -36,7 +36,7 @@ export function explainTool({ reader, tool }: ToolContext): Tool {
     arguments: { event_id: requiredText("Id of the event."), cursor: cursorArgument },
     data: {
       event: nullable(EventRow),
-      opportunity: nullable(OpportunityRow),
+      opportunity: nullable(OpportunityRow, ROW),
       because: Type.Array(Type.String(), { description: "The explanation in sentences." }),
       rules: Type.Array(rule, { description: "The rule for each changed field; `field` is null for a rule about the whole opportunity." }),
       origin: Type.Union([Type.Literal("detected"), Type.Literal("imported"), Type.Null()]),

@@ -36,16 +36,13 @@ export function findTool({ reader, tool }: ToolContext): Tool {
     action: "find",
     description:
       "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: those that have most of them come first, " +
-      'and `missing_words` says what a result lacks. `+word` must occur, `-word` must not, `"a phrase"` must occur as it is. All filters must hold; of a list, one value. ' +
+      "and `missing_words` says what a result lacks. All filters must hold; of a list, one value. " +
       "Opportunities of every status are found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
       '`closes_after: "0d"` and `closes_before: "60d"`. An opportunity that does not state a date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
     arguments: {
       ...filterArguments,
       all_sources: allSourcesArgument,
-      sort: choice(
-        sorts,
-        "Order of the results. Without it: relevance, the best matches, with words, else updated. In another order, every word must occur.",
-      ),
+      sort: choice(sorts, "Without it: with words relevance, the best matches, else updated. In another order, every word must occur."),
       limit: limit(FOUND_DEFAULT, FOUND_MAX),
       cursor: cursorArgument,
     },

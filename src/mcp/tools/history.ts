@@ -2,9 +2,9 @@
 import { Type } from "@sinclair/typebox";
 import { quoted } from "../../text/quoted.ts";
 import { past, requiredText, sourceCode } from "../arguments.ts";
-import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
+import { EventRow, eventRowOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords } from "./event-conditions.ts";
+import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords, PAST } from "./event-conditions.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
@@ -20,11 +20,11 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      since: past("Only events detected after this"),
-      until: past("Only events detected up to this"),
+      since: past(`Only events detected after this: ${PAST}`),
+      until: past("Only events detected up to this."),
       ...eventArguments,
     },
-    data: { opportunity: OpportunityRow, events: Type.Array(EventRow) },
+    data: { opportunity: { ...OpportunityRow, description: ROW }, events: Type.Array(EventRow) },
     run: async ({ id = "", source, cursor, ...values }, call) => {
       const opportunity = await theOpportunity(reader, "read the history", id, source, call);
       const { limit = EVENTS_DEFAULT, since, until } = values;

@@ -5,7 +5,7 @@ import { quoted } from "../../text/quoted.ts";
 import type { ToolCall, ToolReader } from "../reader.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
-export const ID = "Its id, or the number that people call it by, or an id that its source has or had for it.";
+export const ID = "Its id, its number, or an id that its source has or had for it.";
 
 /** No opportunity has the id or number. */
 export class NoOpportunity extends Failure {}

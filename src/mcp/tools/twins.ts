@@ -3,7 +3,7 @@ import type { AlsoAt } from "../../opportunities/related.ts";
 import { counted } from "../../text/counted.ts";
 import { codeInWords } from "../upstream-text.ts";
 
-export const TWINS = "How many more there are, of other records of the same opportunities: `all_sources` returns each.";
+export const TWINS = "How many others of the same opportunities were left out: `all_sources` returns each.";
 
 /** "also at NSF (id f834149b-…); "; "" without twins. */
 export function alsoAtInLine(alsoAt: readonly AlsoAt[]): string {

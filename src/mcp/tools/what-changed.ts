@@ -5,7 +5,7 @@ import { AlsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { allSourcesArgument, filterAmong, filterArguments, past } from "../arguments.ts";
+import { allSourcesArgument, filterAmong, filterArguments, inShort, past } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -16,6 +16,7 @@ import {
   eventArguments,
   eventInWords,
   type GivenConditions,
+  PAST,
 } from "./event-conditions.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 import { TWINS, twinLines } from "./twins.ts";
@@ -37,14 +38,13 @@ export function changesTool({ reader, tool }: ToolContext): Tool {
     title: "What changed",
     action: "read what changed",
     description:
-      "Returns what changed in all opportunities that meet the filters now, newest first: new opportunities, moved deadlines, cancellations and so on. " +
+      "Returns what changed in all opportunities that meet the filters now, newest first. Filters and `all_sources` are those of `find`. " +
       '`at_least: "material"` leaves out new opportunities and small changes.',
     arguments: {
-      since: past("Only events detected after this. Without it: 7d"),
-      until: past("Only events detected up to this. Without it: now"),
+      since: past(`Only events detected after this, 7d unless given: ${PAST}`),
+      until: past("Only events detected up to this."),
       ...eventArguments,
-      ...filterArguments,
-      all_sources: allSourcesArgument,
+      ...inShort({ ...filterArguments, all_sources: allSourcesArgument }),
     },
     data: { events: Type.Array(ChangeRow), twins: Type.Integer({ description: TWINS }) },
     run: async (values, call) => {
