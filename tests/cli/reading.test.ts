@@ -27,6 +27,7 @@ let eventId = "";
 const arguments_: Record<string, () => string[]> = {
   browse: () => ["--port", "0"],
   export: () => [],
+  quality: () => [],
   explain: () => [eventId],
   find: () => ["one"],
   show: () => ["1"],
