@@ -3,14 +3,24 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
-import { type FeedEntry, type OpportunityVersion, readWindow, type WindowPosition } from "../events/feed.ts";
+import type { FeedEntry } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
-import { decodePlace, encodePlace } from "../search/cursor.ts";
-import { isInMatchingGroup, whichMayMatch } from "../search/find.ts";
+import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import {
+  type ChosenChanges,
+  changesFields,
+  chosenChanges,
+  dayAfter,
+  feedFilterOf,
+  isFiltered,
+  offeredSeverities,
+  periods,
+  readEntries,
+} from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
@@ -30,26 +40,16 @@ import {
 import { utcDate } from "./times.tsx";
 
 const PATH = "/changes";
-/** The periods offered: how many days each has, and how many days a bar of its chart stands for. */
-const periods: Readonly<Record<string, { days: number; perBar: number; name: string }>> = {
-  "7d": { days: 7, perBar: 1, name: "7 days" },
-  "30d": { days: 30, perBar: 1, name: "30 days" },
-  "90d": { days: 90, perBar: 1, name: "90 days" },
-  "364d": { days: 364, perBar: 7, name: "52 weeks" },
-};
 /** Default period: the first whose chart has at least this many bars. */
 const BARS_MIN = 4;
 /** Entries on a page. */
 const ENTRIES = 50;
-/** Reads of the feed for one page. Each examines a bounded number of events, and perhaps none of them matches. */
+/** Reads of the feed for one page. */
 const READS = 3;
 /** With filters, the chart counts the changes of at most this many opportunities, those that changed last. */
 const COUNTED_MAX = 5000;
-const DEFAULT_SEVERITY: Severity = "informational";
-const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();
 
 type Window = { since: EpochMs; until: EpochMs; period: string };
-type Chosen = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
 type Shown = {
   window: Window;
   buckets: readonly Bucket[];
@@ -62,58 +62,28 @@ type Shown = {
 export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm(
-    { catalog, index, query },
-    {
-      since: (text) => Object.hasOwn(periods, text),
-      until: (text) => dayAfter(text) !== undefined,
-      type: (text) => text.split(",").every((type) => eventTypes.some((each) => each === type)),
-      at_least: (text) => offeredSeverities.some((severity) => severity === text),
-      after: () => true,
-    },
-  );
+  const form = await readSearchForm({ catalog, index, query }, changesFields);
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
-  const { type, at_least } = form.given;
-  const chosen: Chosen = { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
+  const chosen = chosenChanges(form);
   const shown = await readChanges(catalog, index, chosen, now);
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
 }
 
-/** The end of a day in UTC, "2026-08-03"; undefined if there is no such date. `Date.parse` takes February 31 for March 3. */
-function dayAfter(text: string): EpochMs | undefined {
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(midnight) || utcDate(midnight) !== text ? undefined : midnight + DAY_MS;
-}
-
-function positionOf(cursor: string | undefined): WindowPosition {
-  const [detected_at, seq] = cursor === undefined ? [] : decodePlace(PATH, cursor).keys;
-  return seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
-}
-
-async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen, now: EpochMs): Promise<Shown> {
-  const { form, types, atLeast } = chosen;
+async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs): Promise<Shown> {
+  const { form, atLeast } = chosen;
   const until = dayAfter(form.given.until ?? utcDate((await newestDetection(catalog)) ?? now)) ?? now;
   const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now);
   const { days, perBar } = periods[period] as { days: number; perBar: number };
   const since = until - days * DAY_MS;
   const buckets = counts.map((each, n) => bucketOf(form.given, atLeastOf(each, atLeast), since + n * perBar * DAY_MS, perBar));
-  const wanted = (opportunities: readonly OpportunityVersion[]) => whichMayMatch(index, form.resolved, opportunities, now);
-  const filter = {
-    filter: form.resolved,
-    wanted: isFiltered(form) ? wanted : undefined,
-    allSources: form.allSources,
-    types,
-    atLeast,
-    since: since - 1,
-    until: until - 1,
-  };
-  const { entries, repeats, next } = await readEntries(catalog, filter, positionOf(form.given.after), now);
+  const filter = feedFilterOf(index, chosen, { since, until }, now);
+  const { entries, repeats, next } = await readEntries(catalog, filter, form.given.after, { limit: ENTRIES, reads: READS }, now);
   return { window: { since, until, period }, buckets, isPartial, entries, repeats, next };
 }
 
 /** The period given, or else the first one with enough bars. */
-async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: Chosen, until: EpochMs, now: EpochMs) {
+async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, until: EpochMs, now: EpochMs) {
   const { form, types, atLeast } = chosen;
   const names = form.given.since === undefined ? ["30d", "90d", "364d"] : [form.given.since];
   for (const [n, period] of names.entries()) {
@@ -140,10 +110,6 @@ function matchingIds({ sqlite }: SearchFile, { resolved, allSources }: SearchFor
   return rows.map(({ id }) => id);
 }
 
-function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean {
-  return Object.keys(resolved).length > 0;
-}
-
 /** Without what is less severe. */
 function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
   const shown = severities.map((severity, rank) => [severity, rank >= severities.indexOf(atLeast) ? counts[severity] : 0]);
@@ -154,22 +120,6 @@ function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: nu
   const [first, last] = [utcDate(start), utcDate(start + (days - 1) * DAY_MS)];
   const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
   return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };
-}
-
-type Filter = Parameters<typeof readWindow>[2];
-
-async function readEntries(catalog: CatalogDb, filter: Filter, after: WindowPosition, now: EpochMs) {
-  const entries: FeedEntry[] = [];
-  let position = after;
-  let repeats = 0;
-  for (let read = 0; read < READS && entries.length < ENTRIES; read++) {
-    const page = await readWindow(catalog, position, filter, now, ENTRIES - entries.length, "newest");
-    entries.push(...page.entries);
-    repeats += page.repeats;
-    position = page.position;
-    if (page.atEnd) return { entries, repeats, next: undefined };
-  }
-  return { entries, repeats, next: position === null ? undefined : encodePlace(PATH, { now, keys: [position.detected_at, position.seq] }) };
 }
 
 function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
@@ -186,7 +136,7 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
 
 /** The page's own fields. */
 function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
-  const { since = period, at_least = DEFAULT_SEVERITY } = form.given;
+  const { since = period } = form.given;
   const offered = Object.entries(periods).map(([code, { name }]) => ({ code, name }));
   const severityNames = offeredSeverities.map((code) => ({
     code,
@@ -196,7 +146,7 @@ function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string
     <>
       <SelectField name="since" label="Period" form={form} options={offered} chosen={since} />
       <InputField name="until" label="Until" form={form} help="empty: the newest change" type="date" />
-      <SelectField name="at_least" label="Severity" form={form} options={severityNames} chosen={at_least} />
+      <SelectField name="at_least" label="Severity" form={form} options={severityNames} chosen={chosenChanges(form).atLeast} />
     </>
   );
 }

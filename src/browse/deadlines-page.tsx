@@ -12,6 +12,7 @@ import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { cutText, TwinsLeftOut } from "./marks.tsx";
+import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
@@ -29,7 +30,12 @@ type Shown = { days: readonly Day[]; total: number; twins: number; isPartial: bo
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, { from: (text) => startOf(text) !== undefined });
+  const form = await readSearchForm(
+    { catalog, index, query },
+    {
+      from: dateOf((text) => startOf(text) !== undefined, "The first day."),
+    },
+  );
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now);

@@ -13,6 +13,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge, TwinsLeftOut } from "./marks.tsx";
+import { afterField, type OwnFields, oneOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { Due, Relative } from "./times.tsx";
@@ -20,12 +21,18 @@ import { Due, Relative } from "./times.tsx";
 const PAGE_SIZE = 20;
 export const TITLE_MAX = 600;
 
+/** The fields of `/` besides the filters. */
+export const findFields = {
+  sort: oneOf(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
+  after: afterField,
+} satisfies OwnFields;
+
 type Result = SearchResult & { lastChange: OpportunityEvent | undefined };
 
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, { sort: isSort, after: () => true });
+  const form = await readSearchForm({ catalog, index, query }, findFields);
   const { given, errors } = form;
   const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
   if (errors.size > 0) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };
@@ -41,10 +48,6 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   const page = await search(catalog, index, request, now);
   const results = await withLastChanges(catalog, page.results);
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
-}
-
-function isSort(text: string): boolean {
-  return sorts.some((sort) => sort === text);
 }
 
 async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<Result[]> {

@@ -11,6 +11,7 @@ import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
+import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 
 /** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
@@ -29,22 +30,16 @@ export type SearchForm = {
   agencies: readonly Option[];
 };
 
-/** A field of a page's own: the values that it takes. */
-type OwnFields = Readonly<Record<string, (text: string) => boolean>>;
-
 type FormContext = Pick<PageContext, "catalog" | "index" | "query">;
 
 /** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
 export async function readSearchForm({ catalog, index, query }: FormContext, own: OwnFields): Promise<SearchForm> {
   const given = givenIn(query);
   const errors = new Map<string, string>();
-  const fieldsHere: OwnFields = { ...own, all_sources: (text) => text === "yes" };
-  const known = [...fieldNames, ...Object.keys(fieldsHere)];
-  for (const [name, text] of Object.entries(given)) {
-    if (!known.includes(name)) errors.set("", `There is no filter "${name}"${didYouMean(name, known)}.`);
-    else if (fieldsHere[name]?.(text) === false) errors.set(name, "This value is not one of those offered.");
-  }
-  const filter = readFilters(given, errors);
+  const known: Readonly<Record<string, Pick<Field<unknown>, "read">>> = { ...fields, ...own, all_sources: allSourcesField };
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
+  const filter = readFilters(given, known, errors);
   const resolved = await resolveFilter(catalog, filter, "find").catch((error: unknown) => {
     if (error instanceof UnknownSource) errors.set("source", `${capitalized(error.reason)}.`);
     else if (error instanceof UnknownAgency) errors.set("agency", capitalized(error.message));
@@ -60,18 +55,23 @@ function agencyOption({ agency, records }: AgencyCount): Option {
   return { code: shortNameOf(agency), name: `${agency.name} (${records.toLocaleString("en-US")})` };
 }
 
-function readFilters(given: Readonly<Record<string, string>>, errors: Map<string, string>): Filter {
-  const read = fieldNames.flatMap((name) => {
+/** The filters that were given. Whatever is refused, fields of the page's own too, becomes an error. */
+function readFilters(
+  given: Readonly<Record<string, string>>,
+  known: Readonly<Record<string, Pick<Field<unknown>, "read">>>,
+  errors: Map<string, string>,
+): Filter {
+  const read = Object.entries(known).flatMap(([name, field]) => {
     const text = given[name];
     try {
-      return text === undefined ? [] : [[name, fields[name].read(text)]];
+      return text === undefined ? [] : [[name, field.read(text)] as const];
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       errors.set(name, `It ${error.message}.`);
       return [];
     }
   });
-  return Object.fromEntries(read);
+  return Object.fromEntries(read.filter(([name]) => fieldNames.some((each) => each === name)));
 }
 
 /** Values of one name are joined with commas, as a list is on the command line. */

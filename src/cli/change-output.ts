@@ -1,11 +1,9 @@
 /** Where the change feed goes: standard output or a file, in one of the formats. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { attempt, Failure } from "../../db/reason.ts";
-import { type FeedFilter, readWindow } from "../events/feed.ts";
-import { atomPrinter } from "../feed/atom.ts";
+import type { FeedFilter } from "../events/feed.ts";
+import { changesAtomPrinter } from "../feed/atom.ts";
 import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer } from "../feed/printers.ts";
-import { uuid5 } from "../opportunities/identity.ts";
-import { catalogIdentity } from "../opportunities/read-model.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { type Replacement, replaceFile } from "../runtime/replace-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
@@ -67,7 +65,7 @@ export async function printerFor({ machine }: Cli, db: CatalogDb, choice: Output
     case "md":
       return markdownPrinter();
     case "atom":
-      return atomPrinterFor(db, choice, chosen);
+      return changesAtomPrinter(db, chosen, choice.feedUrl);
   }
 }
 
@@ -78,21 +76,4 @@ function tablePrinterFor(machine: Machine, choice: OutputChoice): Printer {
 /** Columns of a line: those of the terminal, unless a file is written. */
 export function widthOf({ terminal }: Machine, { output }: OutputChoice): number {
   return (output === undefined ? terminal()?.columns : undefined) ?? PLAIN_WIDTH;
-}
-
-/** The id of the feed depends on the catalog and on what was chosen, not on the period: tomorrow's feed is the same feed. */
-async function atomPrinterFor(db: CatalogDb, { feedUrl }: OutputChoice, { filter, types, atLeast }: FeedFilter): Promise<Printer> {
-  const subtitle = [
-    `severity: ${atLeast} or more`,
-    ...(types === undefined ? [] : [`type: ${types.join(", ")}`]),
-    ...Object.entries(filter).map(([name, value]) => `${name.replaceAll("_", " ")}: ${[value].flat().join(", ")}`),
-  ].join("; ");
-  const { entries } = await readWindow(db, null, { filter: {} }, 0, 1, "newest");
-  return atomPrinter({
-    id: uuid5(`feed\n${await catalogIdentity(db)}\n${subtitle}`),
-    title: "Changes of US federal funding opportunities",
-    subtitle,
-    updated: entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z",
-    url: feedUrl,
-  });
 }

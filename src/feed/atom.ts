@@ -1,6 +1,9 @@
 /** The change feed as Atom (RFC 4287). The same entries always give the same document. */
-import type { FeedEntry } from "../events/feed.ts";
+import type { CatalogDb } from "../../db/engine.ts";
+import { type FeedEntry, type FeedFilter, readWindow } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
+import { uuid5 } from "../opportunities/identity.ts";
+import { catalogIdentity } from "../opportunities/read-model.ts";
 import { numberOf } from "../search/number.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -19,8 +22,28 @@ type AtomFeed = {
   url: string | undefined;
 };
 
+/**
+ * The feed of what was chosen, with its sources as they were given, published at `url`. Its id depends on the catalog and on the choice, not on
+ * the period: tomorrow's feed is the same feed.
+ */
+export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast }: FeedFilter, url: string | undefined): Promise<Printer> {
+  const subtitle = [
+    `severity: ${atLeast} or more`,
+    ...(types === undefined ? [] : [`type: ${types.join(", ")}`]),
+    ...Object.entries(filter).map(([name, value]) => `${name.replaceAll("_", " ")}: ${[value].flat().join(", ")}`),
+  ].join("; ");
+  const { entries } = await readWindow(db, null, { filter: {} }, 0, 1, "newest");
+  return atomPrinter({
+    id: uuid5(`feed\n${await catalogIdentity(db)}\n${subtitle}`),
+    title: "Changes of US federal funding opportunities",
+    subtitle,
+    updated: entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z",
+    url,
+  });
+}
+
 /** For entries with the newest first, which gives `updated` if there is one. Prints the document at the end. */
-export function atomPrinter(feed: AtomFeed): Printer {
+function atomPrinter(feed: AtomFeed): Printer {
   const all: FeedEntry[] = [];
   return {
     begin: () => "",

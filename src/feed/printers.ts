@@ -1,10 +1,14 @@
 /** The change feed as JSON, CSV and Markdown. */
+import { type Static, Type } from "@sinclair/typebox";
+import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords, statusInWords } from "../events/in-words.ts";
-import { alsoAt } from "../opportunities/related.ts";
+import { Opportunity } from "../opportunities/opportunity.ts";
+import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
+import { nullable, object } from "../text/schema.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 
@@ -45,8 +49,45 @@ export function jsonPrinter(): Printer {
   };
 }
 
+const { id, title, status, source, organization, program, funding, dates } = Opportunity.properties;
+
 /** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
-function changeOf(entry: FeedEntry) {
+const ToldChange = Type.Composite(
+  [
+    OpportunityEvent,
+    object({
+      words: Type.Array(Type.String(), { description: "The changes in words." }),
+      opportunity: object({
+        id,
+        number: nullable(Type.String(), "The number that people call it by; null if it has none."),
+        title,
+        status,
+        source,
+        organization,
+        program,
+        funding,
+        dates,
+        also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
+      }),
+    }),
+  ],
+  { additionalProperties: false },
+);
+
+/** What `changes --json` prints and `/changes.json` serves, besides what only one of them has. */
+export const ToldChanges = object({
+  data: Type.Array(ToldChange),
+  since: nullable(Type.String({ format: "date-time" }), "Only what was detected after this; null for all."),
+  until: nullable(Type.String({ format: "date-time" }), "Only what was detected until this; null for all."),
+  at_least: Type.String({ description: "Without what is less severe." }),
+  types: nullable(Type.Array(Type.String()), "Only these kinds of change; null for all."),
+  filter: Type.Object({}, { additionalProperties: true, description: "The filter that was applied, as it was given." }),
+  filter_in_words: Type.Array(Type.String()),
+  has_more: Type.Boolean({ description: "Whether older changes are left out." }),
+  repeats: Type.Integer({ minimum: 0, description: "Changes left out because another record of the opportunity told them before." }),
+});
+
+function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
   const { event, opportunity, twins } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
   return {

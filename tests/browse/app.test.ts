@@ -163,7 +163,7 @@ describe("the address of a search", () => {
     ["agency=NHI", "agency", "No agency NHI; did you mean NIH (National Institutes of Health)?"],
     ["words=!!", "words", "It must have letters or digits"],
     ["words=a*+b*", "words", "It must have at least two letters or digits before [*]; not &quot;a[*]&quot;."],
-    ["sort=size", "sort", "This value is not one of those offered."],
+    ["sort=size", "sort", "It must be one of relevance, closes, posted, updated, amount."],
   ])("with %s says beside the field what is wrong, and shows no results", async (query, name, words) => {
     const response = await get(`/?${query}`);
     const page = await response.text();
@@ -232,13 +232,16 @@ describe("what changed", () => {
     expect(await html("/changes?until=2026-02-28")).toContain('<option value="90d" selected="">');
   });
 
-  test.each([["since=1y"], ["until=soon"], ["until=2026-02-31"], ["type=moved"], ["at_least=huge"]])(
-    "with %s says what is wrong",
-    async (query) => {
-      const response = await get(`/changes?${query}`);
-      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("This value is not one of those offered.")]);
-    },
-  );
+  test.each([
+    ["since=1y", "It must be one of 7d, 30d, 90d, 364d."],
+    ["until=soon", "It must be a date such as 2026-12-31."],
+    ["until=2026-02-31", "It must be a date such as 2026-12-31."],
+    ["type=moved", "It must be of opportunity_added, "],
+    ["at_least=huge", "It must be one of critical, "],
+  ])("with %s says what is wrong", async (query, reason) => {
+    const response = await get(`/changes?${query}`);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(reason)]);
+  });
 
   test.each(["abc", "-9999999999999999.1"])("after the impossible position %s begins again", async (position) => {
     const response = await get(`/changes?since=7d&after=${position}`);

@@ -1,5 +1,6 @@
 /** `fundfeed find`: find opportunities by words and filters. */
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
+import { foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
@@ -8,7 +9,6 @@ import { alsoAt } from "../../opportunities/related.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
-import { MATCH_BEGIN, MATCH_END } from "../../search/snippet.ts";
 import { understoodInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
@@ -111,12 +111,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, resul
     freshnessInWords(freshness),
   ].filter((line) => line !== "");
   if (format === "json") {
-    const data = results.map(({ opportunity, snippet, missing: missing_words, twins }) => {
-      return { ...withoutSidecar(opportunity), match: snippet && plainSnippet(snippet), missing_words, also_at: alsoAt(twins) };
-    });
-    const { next: next_cursor, ...rest } = page;
-    const asked = { filter, filter_in_words: describeFilter(filter, machine.now()) };
-    machine.printLine(JSON.stringify({ data, ...rest, next_cursor, ...asked, sources: freshness }, null, 2));
+    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, machine.now()), sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const table =
@@ -136,8 +131,4 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, resul
     if (format === "md") machine.printLine(markdownTable(results, machine.now()));
     for (const line of foot) machine.printError(line);
   }
-}
-
-function plainSnippet(snippet: string): string {
-  return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
 }
