@@ -14,6 +14,9 @@ import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { hostNameOf, isAllowedHost } from "./host.ts";
 import { opportunityPage } from "./opportunity-page.tsx";
+import { outputResponse, unlessKnown } from "./output-response.ts";
+import { outputs } from "./outputs.ts";
+import { DESCRIPTION_PATH, outputsDescription } from "./outputs-description.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
 import { pageFiles, pageResponse } from "./response.ts";
@@ -37,7 +40,8 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
   const respond = routerOf(options);
   return {
     fetch: async (request) => {
-      const response = refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(request.url))));
+      const response =
+        refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(request.url), { headers: request.headers })));
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
       return request.method === "HEAD" ? new Response(null, response) : response;
     },
@@ -70,24 +74,35 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/changes", ({ request }) => pageOf(request, changesPage))
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
-    .get("/sources/quality", ({ request }) => pageOf(request, qualityPage));
+    .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
+    .get(DESCRIPTION_PATH, ({ request }) =>
+      unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
+    );
+  for (const output of outputs)
+    router.get(output.path, ({ request }) => withContext(request, (context) => outputResponse(request, output, context)));
   for (const { path, contentType, text } of pageFiles) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
     router.get(path, () => new Response(text, { headers }));
   }
   return async (request) => router.fetch(request);
 
-  async function pageOf({ url }: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
-    const { openCatalog, searchIndex, now } = options;
-    const { pathname, searchParams: query } = new URL(url);
-    const index = await searchIndex();
-    const catalog = await openCatalog();
+  async function pageOf(request: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
     try {
-      return pageResponse(await make({ catalog, index, now: now(), query }));
+      return pageResponse(await withContext(request, make));
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error;
       // It is no mistake that a person can correct: the list begins again.
-      return pageResponse({ location: addressOf(pathname, omit(Object.fromEntries(query), "after")) });
+      const { pathname, searchParams } = new URL(request.url);
+      return pageResponse({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
+    }
+  }
+
+  async function withContext<T>({ url }: Request, make: (context: PageContext) => Promise<T>): Promise<T> {
+    const { openCatalog, searchIndex, now } = options;
+    const index = await searchIndex();
+    const catalog = await openCatalog();
+    try {
+      return await make({ catalog, index, now: now(), query: new URL(url).searchParams });
     } finally {
       await catalog.close();
     }

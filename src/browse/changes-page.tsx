@@ -37,6 +37,7 @@ import {
   SelectField,
   tidyAddress,
 } from "./search-form.tsx";
+import { TakeAlong } from "./take-along.tsx";
 import { utcDate } from "./times.tsx";
 
 const PATH = "/changes";
@@ -171,7 +172,9 @@ function TypeField({ form }: { form: SearchForm }) {
   );
 }
 
-function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form: { given } }: { shown: Shown; form: SearchForm }) {
+function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: Shown; form: SearchForm }) {
+  const { given } = form;
+  const { until, type, at_least } = given;
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
   const span = `${dateInWords(utcDate(window.since))} to ${dateInWords(utcDate(window.until - 1))}`;
   const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
@@ -198,6 +201,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
           </a>
         )}
       </nav>
+      <TakeAlong form={form} of="changes" own={{ since: window.period, until, type, at_least }} />
     </>
   );
 }

@@ -15,6 +15,7 @@ import { cutText, TwinsLeftOut } from "./marks.tsx";
 import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { TakeAlong } from "./take-along.tsx";
 import { utcDate } from "./times.tsx";
 
 const PATH = "/deadlines";
@@ -89,6 +90,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
         <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
+      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? ACCEPTING, sort: "closes" }} />}
     </>
   );
 }

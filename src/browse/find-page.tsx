@@ -16,6 +16,7 @@ import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge, TwinsLe
 import { afterField, type OwnFields, oneOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
+import { TakeAlong } from "./take-along.tsx";
 import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
@@ -95,6 +96,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
             ))}
           </ol>
           <Paging form={form} next={next} />
+          <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
         </section>
       )}
     </>

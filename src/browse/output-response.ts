@@ -1,0 +1,37 @@
+/** Responses with a search for other programs: entity tags, the next page, and what was refused. */
+import { isNotModified } from "../http/etag.ts";
+import { BadCursor } from "../search/cursor.ts";
+import { addressOf } from "./addresses.ts";
+import type { Output } from "./outputs.ts";
+import type { PageContext } from "./page.ts";
+import { omit, readSearchForm } from "./search-form.tsx";
+
+/** What an address asks of an output, or a problem (RFC 9457) with what was refused. */
+export async function outputResponse(request: Request, output: Output, context: PageContext): Promise<Response> {
+  const form = await readSearchForm(context, output.own);
+  if (form.errors.size > 0) return refused(Array.from(form.errors, ([field, reason]) => ({ field, reason })));
+  const { origin, href, pathname } = new URL(request.url);
+  try {
+    const { text, next = null } = await output.write({ ...context, form, origin, address: href });
+    const link = next === null ? {} : { Link: `<${addressOf(pathname, { ...omit(form.given, "after"), after: next })}>; rel="next"` };
+    return unlessKnown(request, text, { "Content-Type": output.contentType, ...link }, next);
+  } catch (error) {
+    if (!(error instanceof BadCursor)) throw error;
+    return refused([{ field: "after", reason: error.message }]);
+  }
+}
+
+/** The text, or 304 if the client has it. `cursor` differs each time and does not count. The tag is weak for that reason. */
+export function unlessKnown(request: Request, text: string, headers: Record<string, string>, cursor: string | null = null): Response {
+  const counting = cursor === null ? text : text.replace(cursor, "");
+  const etag = `W/"${Bun.CryptoHasher.hash("sha256", counting, "base64url").slice(0, 22)}"`;
+  const shared = { ETag: etag, "Cache-Control": "private, no-cache" };
+  if (isNotModified(request.headers, { etag })) return new Response(null, { status: 304, headers: shared });
+  return new Response(text, { headers: { ...shared, ...headers } });
+}
+
+function refused(errors: readonly { field: string; reason: string }[]): Response {
+  const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
+  const problem = JSON.stringify({ title: "Invalid parameter", status: 400, detail, errors });
+  return new Response(problem, { status: 400, headers: { "Content-Type": "application/problem+json", "Cache-Control": "no-store" } });
+}

@@ -1,0 +1,163 @@
+/**
+ * The same searches as on the pages for other programs: CSV, JSON, Atom and iCalendar. Each has the parameters of its page, and the
+ * description of them all is made from this table. (E-67)
+ */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
+import { FoundPage, foundPage } from "../export/found.ts";
+import { changesAtomPrinter } from "../feed/atom.ts";
+import { CALENDAR_LIMIT, deadlinesCalendar } from "../feed/deadlines.ts";
+import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { alsoAt } from "../opportunities/related.ts";
+import { type Sort, search } from "../search/search.ts";
+import { DAY_MS, formatInstant } from "../text/instant.ts";
+import { nullable, object } from "../text/schema.ts";
+import { opportunityAddress } from "./addresses.ts";
+import { changesFields, chosenChanges, dayAfter, feedFilterOf, periods, readEntries } from "./change-list.ts";
+import { findFields } from "./find-page.tsx";
+import { numberOfMost, type OwnFields } from "./own-fields.ts";
+import type { PageContext } from "./page.ts";
+import type { SearchForm } from "./search-form.tsx";
+import { utcDate } from "./times.tsx";
+
+/** `form` was read without errors. `origin` and `address` are where this is served: with what all addresses begin, and the whole one. */
+export type OutputContext = PageContext & { form: SearchForm; origin: string; address: string };
+
+/** The text, and the cursor of the page that follows, if this has pages and one does. */
+type Written = { text: string; next?: string | null };
+
+export type Output = {
+  path: `/${string}`;
+  contentType: string;
+  operationId: string;
+  summary: string;
+  description: string;
+  /** The fields besides the filters. */
+  own: OwnFields;
+  /** The schema of JSON. */
+  schema?: TSchema;
+  write: (context: OutputContext) => Promise<Written>;
+};
+
+const [ROWS_DEFAULT, ROWS_MAX] = [100, 1000];
+const limit = numberOfMost(ROWS_MAX, ROWS_DEFAULT, "The most rows.");
+const DEFAULT_PERIOD = "30d";
+/** Reads of the feed for one output: each examines a thousand events. */
+const READS = 30;
+const WORDS = "With words, the best matches come first, unless `sort` says otherwise; then every word must occur, exactly as it is.";
+const STRICT = "Every word must occur, exactly as it is.";
+const PERIOD = `Of the last 30 days, unless \`since\` says otherwise. ${STRICT}`;
+
+export const outputs: readonly Output[] = [
+  {
+    path: "/find.json",
+    contentType: "application/json",
+    operationId: "findOpportunities",
+    summary: "Find opportunities by words and filters",
+    description: `What \`fundfeed find --json\` prints. ${WORDS}`,
+    own: { ...findFields, limit },
+    schema: FoundPage,
+    write: async (context) => {
+      const page = await foundBy(context);
+      return { text: JSON.stringify(foundPage(page, context.form.filter, context.now)), next: page.next };
+    },
+  },
+  {
+    path: "/find.csv",
+    contentType: "text/csv; charset=utf-8; header=present",
+    operationId: "findOpportunitiesAsCsv",
+    summary: "The same as CSV",
+    description: `What \`fundfeed find --format csv\` prints. ${WORDS}`,
+    own: { ...findFields, limit },
+    write: async (context) => {
+      const { results, next } = await foundBy(context);
+      return { text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins))).join(""), next };
+    },
+  },
+  {
+    path: "/find.ics",
+    contentType: "text/calendar; charset=utf-8",
+    operationId: "getDeadlines",
+    summary: "The deadlines of a search as a calendar",
+    description: `Every due date of the last month and of the next two years, of the ${CALENDAR_LIMIT} opportunities that are due next. A deadline keeps its \`UID\`, and its \`SEQUENCE\` grows when it moves. ${STRICT}`,
+    own: {},
+    write: async ({ catalog, index, now, form, origin }) => {
+      const { resolved: filter, filter: shown, allSources } = form;
+      const pageOf = (id: string) => origin + opportunityAddress(id);
+      return { text: await deadlinesCalendar(catalog, index, { filter, shown, allSources }, now, pageOf) };
+    },
+  },
+  {
+    path: "/changes.json",
+    contentType: "application/json",
+    operationId: "listChanges",
+    summary: "What changed in the opportunities of a search",
+    description: `What \`fundfeed changes --json\` prints, the newest first. ${PERIOD}`,
+    own: { ...changesFields, limit },
+    schema: object({
+      ...ToldChanges.properties,
+      next_cursor: nullable(Type.String(), "Send it as `after` for what follows; null if nothing does."),
+    }),
+    write: async (context) => {
+      const { entries, repeats, next, summary } = await changesOf(context);
+      const printer = jsonPrinter();
+      const end = { ...summary, has_more: next !== null, repeats, next_cursor: next };
+      return { text: printer.begin() + printer.entries(entries) + printer.end(end), next };
+    },
+  },
+  {
+    path: "/changes.csv",
+    contentType: "text/csv; charset=utf-8; header=present",
+    operationId: "listChangesAsCsv",
+    summary: "The same as CSV",
+    description: `What \`fundfeed changes --format csv\` prints, the newest first. ${PERIOD}`,
+    own: { ...changesFields, limit },
+    write: async (context) => {
+      const { entries, next } = await changesOf(context);
+      const printer = csvPrinter("");
+      return { text: printer.begin() + printer.entries(entries), next };
+    },
+  },
+  {
+    path: "/changes.atom",
+    contentType: "application/atom+xml; charset=utf-8",
+    operationId: "getChangesFeed",
+    summary: "The same as an Atom feed",
+    description: `The newest changes. ${PERIOD}`,
+    own: (({ after: _, ...fields }) => ({ ...fields, limit }))(changesFields),
+    write: async (context) => {
+      const { entries, chosen } = await changesOf(context);
+      const printer = await changesAtomPrinter(context.catalog, { ...chosen, filter: context.form.filter }, context.address);
+      return { text: printer.begin() + printer.entries(entries) + printer.end({}) };
+    },
+  },
+];
+
+async function foundBy({ catalog, index, now, form }: OutputContext) {
+  const { sort, after } = form.given;
+  const request = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources: form.allSources };
+  return search(catalog, index, request, now);
+}
+
+async function changesOf({ catalog, index, now, form }: OutputContext) {
+  const chosen = chosenChanges(form);
+  const { since: period = DEFAULT_PERIOD, until: lastDay = "", after } = form.given;
+  const until = dayAfter(lastDay) ?? dayAfter(utcDate(now)) ?? now; // Whole days, so that the same changes have the same tag.
+  const since = until - (periods[period]?.days ?? 0) * DAY_MS;
+  const filter = feedFilterOf(index, chosen, { since, until }, now);
+  const { entries, repeats, next = null } = await readEntries(catalog, filter, after, { limit: limitOf(form), reads: READS }, now);
+  const summary = {
+    since: formatInstant(since - 1),
+    until: formatInstant(until - 1),
+    at_least: chosen.atLeast,
+    types: chosen.types ?? null,
+    filter: form.filter,
+    filter_in_words: describeFilter(form.filter, now),
+  };
+  return { entries, repeats, next, summary, chosen };
+}
+
+function limitOf({ given }: SearchForm): number {
+  return Number(given.limit ?? ROWS_DEFAULT);
+}

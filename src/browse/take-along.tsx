@@ -1,0 +1,66 @@
+/** @jsxImportSource hono/jsx */
+/** What to do with a search besides reading it: files, a calendar, a feed, and a watch. */
+import { type FieldName, fieldNames } from "../filter/filter.ts";
+import { addressOf, type UrlQuery } from "./addresses.ts";
+import { DESCRIPTION_PATH } from "./outputs-description.ts";
+import type { SearchForm } from "./search-form.tsx";
+
+/** The rows of a file: as many as one has. */
+const ROWS = "1000";
+
+/** `own` are the page's own fields that `/find` or `/changes` also have. */
+type TakeAlongProps = { form: SearchForm; of: "find" | "changes"; own?: UrlQuery };
+
+/** Links to the same search for other programs, and the command that watches it. */
+export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
+  const filters = Object.fromEntries(Object.entries(given).filter(([name]) => name === "all_sources" || isFilter(name)));
+  const rows = (format: string) => addressOf(`/${of}.${format}`, { ...filters, ...own, limit: ROWS });
+  return (
+    <details class="take">
+      <summary>Take this search along</summary>
+      <ul>
+        <li>
+          <a href={rows("csv")}>CSV</a> or <a href={rows("json")}>JSON</a> of {of === "find" ? "the results" : "these changes"} (
+          <a href={DESCRIPTION_PATH}>described for programs</a>)
+        </li>
+        <li>
+          <a href={addressOf("/find.ics", filters)}>Calendar</a> of its deadlines, to import or to subscribe to
+        </li>
+        <li>
+          <a href={addressOf("/changes.atom", { ...filters, type: own.type, at_least: own.at_least })}>Atom feed</a> of what changes
+        </li>
+        <li>
+          A message when something changes: <code>{watchCommand(given)}</code>
+        </li>
+      </ul>
+    </details>
+  );
+}
+
+/** The command line that saves the search as a watch. Whoever runs it chooses where its messages go. */
+function watchCommand(given: Readonly<Record<string, string>>): string {
+  const filters = Object.entries(given)
+    .filter(([name]) => isFilter(name))
+    .map(([name, text]) => `--${name.replaceAll("_", "-")} ${shellWord(text)}`);
+  const allSources = given.all_sources === undefined ? [] : ["--all-sources"];
+  return ["fundfeed watch add", nameFor(given.words), ...filters, ...allSources, "--to stdout"].join(" ");
+}
+
+function isFilter(name: string): name is FieldName {
+  return fieldNames.some((each) => each === name);
+}
+
+/** The name of a watch: letters, digits and dashes. */
+function nameFor(words = ""): string {
+  const name = words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replace(/^-|-$/g, "");
+  return name === "" ? "my-search" : name;
+}
+
+/** A text as one word of a shell's command line. */
+function shellWord(text: string): string {
+  return /^[\w.,:+/%@-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
