@@ -16,3 +16,6 @@ export function addressOf(path: string, query: UrlQuery): string {
 export function opportunityAddress(id: string): string {
   return `/opportunities/${encodeURIComponent(id)}`;
 }
+
+/** The description of the searches for other programs. */
+export const DESCRIPTION_PATH = "/find.openapi.json";

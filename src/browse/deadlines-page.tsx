@@ -90,7 +90,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
         <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
-      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? ACCEPTING, sort: "closes" }} />}
+      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? acceptingStatuses, sort: "closes" }} />}
     </>
   );
 }

@@ -13,7 +13,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge, TwinsLeftOut } from "./marks.tsx";
-import { afterField, type OwnFields, oneOf } from "./own-fields.ts";
+import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
@@ -21,12 +21,6 @@ import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
 export const TITLE_MAX = 600;
-
-/** The fields of `/` besides the filters. */
-export const findFields = {
-  sort: oneOf(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
-  after: afterField,
-} satisfies OwnFields;
 
 type Result = SearchResult & { lastChange: OpportunityEvent | undefined };
 

@@ -6,8 +6,6 @@ import { object } from "../text/schema.ts";
 import { type Output, outputs } from "./outputs.ts";
 import { allSourcesField } from "./own-fields.ts";
 
-export const DESCRIPTION_PATH = "/find.openapi.json";
-
 /** RFC 9457. Without a `type` of its own, the status says what kind of problem it is. */
 const SearchProblem = object({
   title: Type.String({ description: "Name of the kind of problem." }),

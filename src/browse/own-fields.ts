@@ -1,6 +1,7 @@
 /** The fields of addresses besides the filters, declared as filters are: each declaration reads, refuses and documents. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { BadValue, type Field } from "../filter/kinds.ts";
+import { sorts } from "../search/search.ts";
 
 /** A field of a page's own. */
 export type OwnField = Pick<Field<string>, "schema" | "read">;
@@ -40,6 +41,12 @@ export const afterField: OwnField = {
 
 /** Every record, not one of each opportunity. */
 export const allSourcesField = oneOf(["yes"], "`yes` gives every source's record of an opportunity, not one for all.");
+
+/** The fields of `/` besides the filters. */
+export const findFields = {
+  sort: oneOf(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
+  after: afterField,
+} satisfies OwnFields;
 
 function ownField(schema: TSchema, accepts: (text: string) => boolean, mustBe: string): OwnField {
   return {

@@ -1,8 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** What to do with a search besides reading it: files, a calendar, a feed, and a watch. */
 import { type FieldName, fieldNames } from "../filter/filter.ts";
-import { addressOf, type UrlQuery } from "./addresses.ts";
-import { DESCRIPTION_PATH } from "./outputs-description.ts";
+import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
 import type { SearchForm } from "./search-form.tsx";
 
 /** The rows of a file: as many as one has. */

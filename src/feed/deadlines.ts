@@ -8,6 +8,7 @@ import { statusInWords } from "../events/in-words.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { acceptingStatuses } from "../search/accepting.ts";
 import { listDeadlines } from "../search/deadlines.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -26,8 +27,6 @@ export const CALENDAR_LIMIT = 1000;
 const [DAYS_BACK, DAYS_AHEAD] = [31, 730];
 const TITLE_MAX = 200;
 
-/** What can still be applied for: what a search without statuses has, besides what is over. */
-const ACCEPTING: readonly Status[] = ["forecast", "pre_release", "open", "closing_soon"];
 /** A deadline of these is a past one, or does not stand any more. */
 const OVER: readonly Status[] = ["closed", "awarded", "cancelled", "archived"];
 
@@ -59,7 +58,7 @@ export async function deadlinesCalendar(
   now: EpochMs,
   pageOf?: (id: string) => string,
 ): Promise<string> {
-  const status = [...new Set([...(filter.status ?? ACCEPTING), ...OVER])];
+  const status = [...new Set([...(filter.status ?? acceptingStatuses), ...OVER])];
   const [since, until] = [now - DAYS_BACK * DAY_MS, now + DAYS_AHEAD * DAY_MS];
   const list = (since: EpochMs, until: EpochMs) =>
     listDeadlines(index, { ...filter, status }, { since, until }, now, { limit, allSources }).deadlines.map(({ id }) => id);

@@ -24,6 +24,8 @@ import { vocabularyOf } from "./vocabulary.ts";
 const BLOCK = 150;
 /** Blocks that are ranked at all: who needs more results sorts by a date. */
 const BLOCKS_MAX = 20;
+/** All of them are needed for any page: nobody knows how many are twins of others and give no row. */
+const CANDIDATES = BLOCK * BLOCKS_MAX;
 /** Characters of a description that are read for the score. */
 const DESCRIPTION_MAX = 12_000;
 /** Records with the number that was asked for. */
@@ -69,13 +71,12 @@ export async function bestMatches(
     return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0 };
   }
   const vocabulary = vocabularyOf(sqlite);
-  const blocks = Math.min(BLOCKS_MAX, Math.ceil((offset + limit + 1) / BLOCK));
   let question = readQuestion(words, vocabulary, { isExact });
-  let candidates = candidatesFor(sqlite, question, condition, blocks * BLOCK);
+  let candidates = candidatesFor(sqlite, question, condition, CANDIDATES);
   let isPhraseLoosened = false;
   if (candidates.best.length === 0 && question.phrases.length > 0 && !isExact) {
     question = readQuestion(withoutPhrases(words), vocabulary);
-    candidates = candidatesFor(sqlite, question, condition, blocks * BLOCK);
+    candidates = candidatesFor(sqlite, question, condition, CANDIDATES);
     isPhraseLoosened = candidates.best.length > 0;
   }
   const { any, every, isAll, telling, bits } = candidates;
@@ -90,7 +91,7 @@ export async function bestMatches(
   };
 
   const score = scorerOf(question, telling);
-  for (let block = 0; block < blocks && ranked.length <= offset + limit; block++) {
+  for (let block = 0; block < BLOCKS_MAX && ranked.length <= offset + limit; block++) {
     const rows = idsOf(sqlite, candidates.best.slice(block * BLOCK, (block + 1) * BLOCK));
     ranked.push(...groups.first(await compared(catalog, rows, question, bits, score, now)));
   }
