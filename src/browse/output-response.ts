@@ -2,12 +2,12 @@
 import { isNotModified } from "../http/etag.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { addressOf } from "./addresses.ts";
-import type { Output } from "./outputs.ts";
+import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
 import { omit, readSearchForm } from "./search-form.tsx";
 
 /** What an address asks of an output, or a problem (RFC 9457) with what was refused. */
-export async function outputResponse(request: Request, output: Output, context: PageContext): Promise<Response> {
+export async function outputResponse(request: Request, output: SearchOutput, context: PageContext): Promise<Response> {
   const form = await readSearchForm(context, output.own);
   if (form.errors.size > 0) return refused(Array.from(form.errors, ([field, reason]) => ({ field, reason })));
   const { origin, href, pathname } = new URL(request.url);

@@ -3,7 +3,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { fields } from "../filter/filter.ts";
 import { API_VERSION } from "../http/respond.ts";
 import { object } from "../text/schema.ts";
-import { type Output, outputs } from "./outputs.ts";
+import { outputs, type SearchOutput } from "./outputs.ts";
 import { allSourcesField } from "./own-fields.ts";
 
 /** RFC 9457. Without a `type` of its own, the status says what kind of problem it is. */
@@ -35,7 +35,7 @@ export function outputsDescription(): object {
   return JSON.parse(JSON.stringify(description)); // Schemas have members that JSON has not.
 }
 
-function operationOf({ operationId, summary, description, own, contentType, schema = Type.String() }: Output): object {
+function operationOf({ operationId, summary, description, own, contentType, schema = Type.String() }: SearchOutput): object {
   const parameters = { ...fields, ...own, all_sources: allSourcesField };
   const headers = {
     ETag: { description: "Send it as `If-None-Match`, for a 304 if nothing changed.", schema: { type: "string" } },

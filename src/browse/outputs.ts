@@ -1,6 +1,6 @@
 /**
  * The same searches as on the pages for other programs: CSV, JSON, Atom and iCalendar. Each has the parameters of its page, and the
- * description of them all is made from this table. (E-67)
+ * description of them all is made from this table. (E-68)
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
@@ -21,12 +21,12 @@ import type { SearchForm } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
 /** `form` was read without errors. `origin` and `address` are where this is served: with what all addresses begin, and the whole one. */
-export type OutputContext = PageContext & { form: SearchForm; origin: string; address: string };
+type OutputContext = PageContext & { form: SearchForm; origin: string; address: string };
 
 /** The text, and the cursor of the page that follows, if this has pages and one does. */
 type Written = { text: string; next?: string | null };
 
-export type Output = {
+export type SearchOutput = {
   path: `/${string}`;
   contentType: string;
   operationId: string;
@@ -48,7 +48,7 @@ const WORDS = "With words, the best matches come first, unless `sort` says other
 const STRICT = "Every word must occur, exactly as it is.";
 const PERIOD = `Of the last 30 days, unless \`since\` says otherwise. ${STRICT}`;
 
-export const outputs: readonly Output[] = [
+export const outputs: readonly SearchOutput[] = [
   {
     path: "/find.json",
     contentType: "application/json",

@@ -4,7 +4,7 @@ import { BadValue, type Field } from "../filter/kinds.ts";
 import { sorts } from "../search/search.ts";
 
 /** A field of a page's own. */
-export type OwnField = Pick<Field<string>, "schema" | "read">;
+type OwnField = Pick<Field<string>, "schema" | "read">;
 
 export type OwnFields = Readonly<Record<string, OwnField>>;
 
