@@ -32,6 +32,7 @@ export const FoundPage = object({
     object({
       words: Type.Array(Type.String(), { description: "The words that were looked for." }),
       corrections: Type.Array(object({ asked: Type.String(), instead: Type.String() }), { description: "Words that no record has." }),
+      agencies: Type.Array(object({ asked: Type.String(), code: Type.String() }), { description: "Words that mean an agency." }),
       isPhraseLoosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
       every: Type.Integer({ description: "Records that have all words." }),
       any: Type.Integer({ description: "Records that have any of them." }),
