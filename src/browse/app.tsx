@@ -12,6 +12,7 @@ import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
 import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
+import { homePage } from "./home-page.tsx";
 import { hostNameOf, isAllowedHost } from "./host.ts";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, unlessKnown } from "./output-response.ts";
@@ -67,7 +68,7 @@ function refusalOf(request: Request, host: string): Response | undefined {
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? pageResponse(notFound("There is no such page.")) : failed(error)))
-    .get("/", ({ request }) => pageOf(request, findPage))
+    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size === 0 ? homePage : findPage)(context)))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )

@@ -22,10 +22,10 @@ import {
   readEntries,
 } from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
-import { TITLE_MAX } from "./find-page.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
+import { TITLE_MAX } from "./results.tsx";
 import {
   describedBy,
   Hint,

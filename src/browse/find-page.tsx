@@ -1,28 +1,19 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
-import type { CatalogDb } from "../../db/engine.ts";
-import type { OpportunityEvent } from "../events/event.ts";
-import { listOpportunityEvents } from "../events/list.ts";
 import { fields } from "../filter/filter.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
-import { numberOf } from "../search/number.ts";
-import { defaultSort, type SearchPage, type SearchResult, type Sort, search, sorts } from "../search/search.ts";
-import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
-import { missingInWords, type Understood, understoodInWords } from "../search/understood.ts";
+import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
+import { understoodInWords } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { addressOf, opportunityAddress } from "./addresses.ts";
-import { changeInShort } from "./history.tsx";
-import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge, TwinsLeftOut } from "./marks.tsx";
+import { addressOf } from "./addresses.ts";
+import { cutText, TwinsLeftOut } from "./marks.tsx";
 import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
+import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
-import { Due, Relative } from "./times.tsx";
 
 const PAGE_SIZE = 20;
-export const TITLE_MAX = 600;
-
-type Result = SearchResult & { lastChange: OpportunityEvent | undefined };
 
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
@@ -45,19 +36,7 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
 }
 
-async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<Result[]> {
-  const changes = await Promise.all(results.map(({ opportunity }) => lastChangeOf(catalog, opportunity.id)));
-  return results.map((result, n) => ({ ...result, lastChange: changes[n] }));
-}
-
-/** The newest change of some significance. */
-async function lastChangeOf(catalog: CatalogDb, id: string): Promise<OpportunityEvent | undefined> {
-  const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: false }, 1, null);
-  const [document] = page?.documents ?? [];
-  return document === undefined ? undefined : JSON.parse(new TextDecoder().decode(document));
-}
-
-type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly Result[]; page?: SearchPage };
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage };
 
 function FindBody({ form, now, results, page }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [] } = page ?? {};
@@ -65,7 +44,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
     <>
       <h1>Find funding opportunities</h1>
       <SearchFields action="/" form={form} now={now}>
-        <SortField form={form} />
+        <SortField form={form} usual={defaultSort(form.filter)} />
       </SearchFields>
       {results === undefined ? (
         <p class="empty">Correct the marked values to see results.</p>
@@ -84,11 +63,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
           )}
           {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
-          <ol class="results">
-            {results.map((result) => (
-              <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
-            ))}
-          </ol>
+          <Results results={results} understood={understood} now={now} />
           <Paging form={form} next={next} />
           <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
         </section>
@@ -160,59 +135,9 @@ const sortNames: Readonly<Record<Sort, string>> = {
   amount: "largest award",
 };
 
-function SortField({ form }: { form: SearchForm }) {
-  const usual = defaultSort(form.filter);
+/** The order of the results. `usual` is the one that an address without it has. */
+export function SortField({ form, usual }: { form: SearchForm; usual: Sort }) {
   const others = sorts.filter((sort) => sort !== usual).map((code) => ({ code, name: sortNames[code] }));
   const options = [{ code: "", name: `${sortNames[usual]} (default)` }, ...others];
   return <SelectField name="sort" label="Sort by" form={form} options={options} chosen={form.given.sort ?? ""} />;
-}
-
-type ItemProps = { result: Result; understood: Understood | null; now: EpochMs };
-
-function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
-  const lacks = understood === null ? null : missingInWords(missing, understood);
-  const { id, title, status, organization, funding, source } = opportunity;
-  const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.code];
-  return (
-    <li class="result">
-      <h3>
-        <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
-      </h3>
-      <p class="line">
-        <StatusBadge status={status} /> <Due opportunity={opportunity} now={now} />
-      </p>
-      <p class="facts">
-        {facts
-          .filter((fact) => fact !== null && fact !== undefined)
-          .map((fact) => (
-            <span key={fact}>{cutText(fact, 200)}</span>
-          ))}
-        <AlsoAtLinks twins={twins} />
-      </p>
-      {lacks !== null && <p class="lacks">{lacks}</p>}
-      {snippet !== null && <Snippet text={snippet} />}
-      {lastChange !== undefined && (
-        <p class="change">
-          <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
-        </p>
-      )}
-    </li>
-  );
-}
-
-/** The words around a match, with the match marked. */
-function Snippet({ text }: { text: string }) {
-  return (
-    <p class="snippet">
-      {text.split(MATCH_BEGIN).map((part, n) => {
-        const [matched = "", rest] = n === 0 ? ["", part] : part.split(MATCH_END);
-        return (
-          <>
-            {matched !== "" && <mark>{matched}</mark>}
-            {rest}
-          </>
-        );
-      })}
-    </p>
-  );
 }

@@ -18,10 +18,10 @@ import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
 import { Dates } from "./date-line.tsx";
 import { KeyFacts, OtherFacts } from "./facts.tsx";
-import { TITLE_MAX } from "./find-page.tsx";
 import { TimelineEntry } from "./history.tsx";
 import { cutText, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
+import { TITLE_MAX } from "./results.tsx";
 import { Due, Exact } from "./times.tsx";
 
 /** More parts are shown when the reader asks for them. */

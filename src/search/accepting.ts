@@ -2,6 +2,9 @@
 
 export const acceptingStatuses: readonly string[] = ["forecast", "pre_release", "open", "closing_soon"];
 
+/** The condition that a row is of such a record. The index has a partial index for this very text. */
+export const IS_ACCEPTING = `status in (${acceptingStatuses.map((status) => `'${status}'`).join(", ")})`;
+
 /** What the index has in the column `tags` of such a record. Its first character is a letter to FTS5, and no text has it. */
 export const ACCEPTING_TAG = "\ue000accepting";
 

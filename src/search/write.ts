@@ -10,7 +10,7 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
-import { ACCEPTING_TAG, acceptingStatuses } from "./accepting.ts";
+import { ACCEPTING_TAG, acceptingStatuses, IS_ACCEPTING } from "./accepting.ts";
 import { agencyTag } from "./agency-words.ts";
 import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
 import { numberKeyOf, numberOf } from "./number.ts";
@@ -30,6 +30,7 @@ const INDEXES = [
   "records_by_agency_code on records (agency_code)",
   "records_by_due_at on records (due_at, status)",
   "records_by_turns_at on records (turns_at) where turns_at is not null",
+  `records_accepting on records (twin_of, id, status, due_at, agency_code, amount_high) where ${IS_ACCEPTING}`,
 ];
 
 /** What FTS5 keeps in memory while an index is built, and later. */

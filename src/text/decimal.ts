@@ -38,6 +38,11 @@ export function decimalKey(text: string): string {
   return negative ? `-${key.replace(/\d/g, (digit) => String(9 - Number(digit)))}~` : `0${key}`;
 }
 
+/** The whole part of the decimal that a key was made of; 0 if it is negative. */
+export function wholeOfKey(key: string): bigint {
+  return key.startsWith("-") ? 0n : BigInt(key.slice(4, 4 + Number(key.slice(1, 4))));
+}
+
 /** Without zeros that do not matter, and without the sign of zero. */
 function parse(text: string): Decimal {
   const [, sign = "", digits = "0", places = ""] = DECIMAL.exec(text) ?? [];

@@ -134,6 +134,45 @@ async function statusFor(port: number, host: string): Promise<number | undefined
   return (await sendRaw(port, ["GET /sources HTTP/1.1", `Host: ${host}`, "Connection: close"]))?.status;
 }
 
+describe("the first page", () => {
+  const counts = (page: string) =>
+    [...page.matchAll(/<a href="(\/\?[^"]*status=[^"]*)">([\d,]+)<\/a>/g)].map(([, link = "", count]) => ({
+      link: link.replaceAll("&amp;", "&"),
+      count: Number(count),
+    }));
+  const found = async (path: string) => Number(/class="count">([\d,]+) opportunit/.exec(await html(path))?.[1] ?? 0);
+
+  test("counts what the pages that its numbers lead to find", async () => {
+    const page = await html("/");
+    expect(counts(page)).toHaveLength(3);
+    for (const { link, count } of counts(page)) expect([link, await found(link)]).toEqual([link, count]);
+    const [, open] = /class="count">([\d,]+) opportunities can be applied for/.exec(page) ?? [];
+    expect(Number(open)).toBe(await found("/?status=open,closing_soon"));
+    const departments = [...page.matchAll(/<a href="(\/\?agency=[^"]*)">[^<]*<\/a><svg.*?<td>(\d+)<\/td>/g)];
+    expect(departments.length).toBeGreaterThan(4);
+    for (const [, link = "", count] of departments)
+      expect([link, await found(link.replaceAll("&amp;", "&"))]).toEqual([link, Number(count)]);
+  });
+
+  test("lists what is open by next deadline, names sources, and has the form", async () => {
+    const page = await html("/");
+    const listed = [...page.matchAll(/<strong>Due <time dateTime="([^"]*)"/g)].map(([, at = ""]) => Date.parse(at));
+    expect(listed).toHaveLength(20);
+    expect(listed).toEqual(listed.toSorted());
+    expect(page).not.toContain('class="status over"');
+    expect(page).toContain("<span>Grants.gov</span>");
+    expect(page).toContain('type="search"');
+    expect(page).not.toMatch(/<p class="change">.*: added</);
+  });
+
+  test("is what an empty form leads to, and leads to all records", async () => {
+    expect((await get("/?words=&sort=&naics=")).headers.get("location")).toBe("/");
+    const page = await html("/");
+    expect(page).toContain('<option value="" selected="">best match (default)</option>');
+    expect(await found(/<a href="(\/\?sort=updated)">/.exec(page)?.[1] ?? "")).toBeGreaterThan(400);
+  });
+});
+
 describe("the address of a search", () => {
   test("is tidied: what browsers send of an empty form is left out, and lists are joined", async () => {
     const response = await get("/?words=quantum&status=open&status=closed&naics=&agency=+");

@@ -1,0 +1,153 @@
+/** @jsxImportSource hono/jsx */
+/** The first page: the form, and what can be applied for, by next deadline. */
+import { shortNameOf } from "../agencies/understand.ts";
+import { readOpportunities } from "../opportunities/records.ts";
+import { readTwins } from "../opportunities/related.ts";
+import { CLOSING_SOON_MS } from "../opportunities/status.ts";
+import { nextDeadlines } from "../search/deadlines.ts";
+import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { addressOf, type UrlQuery } from "./addresses.ts";
+import { SortField } from "./find-page.tsx";
+import { Fact } from "./marks.tsx";
+import type { BrowsePage, PageContext } from "./page.ts";
+import { Results, type ShownResult, withLastChanges } from "./results.tsx";
+import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
+import { TakeAlong } from "./take-along.tsx";
+
+/** Opportunities that are listed, those due next. */
+const LISTED = 20;
+/** Departments that are shown at once. The others are folded. */
+const DEPARTMENTS = 8;
+const OPEN = ["open", "closing_soon"];
+
+/** The page of an address without a query. */
+export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+  const form = await readSearchForm({ catalog, index, query }, {});
+  const ids = nextDeadlines(index, { status: OPEN }, now, LISTED).map(({ id }) => id);
+  const twins = await readTwins(catalog, ids, now);
+  const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
+    return { opportunity, snippet: null, missing: [], twins: twins.get(opportunity.id) ?? [] };
+  });
+  const results = await withLastChanges(catalog, found);
+  return { title: "Find opportunities", section: "find", body: <HomeBody {...{ form, results, openings: countOpenings(index), now }} /> };
+}
+
+type BodyProps = { form: SearchForm; results: readonly ShownResult[]; openings: Openings; now: EpochMs };
+
+function HomeBody({ form, results, openings, now }: BodyProps) {
+  return (
+    <>
+      <h1>Find funding opportunities</h1>
+      <SearchFields action="/" form={form} now={now}>
+        <SortField form={form} usual="relevance" />
+      </SearchFields>
+      <OpeningCounts openings={openings} now={now} />
+      <div class="columns">
+        <section class="main" aria-labelledby="next">
+          <h2 id="next">Due next</h2>
+          {results.length === 0 && <p class="empty">Nothing that is open states a date that lies ahead.</p>}
+          <Results results={results} now={now} />
+          <p class="paging">
+            <a class="button" href={openAddress({})}>
+              All that are open, by deadline
+            </a>
+            <a href={addressOf("/", { sort: "updated" })}>All opportunities, by last change</a>
+          </p>
+          <TakeAlong form={{ ...form, given: { status: OPEN.join(",") } }} of="find" own={{ sort: "closes" }} />
+        </section>
+        {openings.open > 0 && (
+          <aside aria-labelledby="departments">
+            <h2 id="departments">Open by department</h2>
+            <Departments departments={openings.departments} />
+          </aside>
+        )}
+      </div>
+    </>
+  );
+}
+
+function openAddress(query: UrlQuery): string {
+  return addressOf("/", { ...query, status: OPEN, sort: "closes" });
+}
+
+function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: { openings: Openings; now: EpochMs }) {
+  const days = CLOSING_SOON_MS / DAY_MS;
+  const soon = dueAt.filter((at) => at >= now && at < now + CLOSING_SOON_MS).length;
+  return (
+    <section aria-labelledby="open">
+      <h2 id="open" class="count">
+        {formatted(open)} {open === 1 ? "opportunity" : "opportunities"} can be applied for
+      </h2>
+      <dl class="figures openings">
+        <Fact name={`Due within ${days} days`}>
+          <a href={openAddress({ closes_after: "0d", closes_before: `${days}d` })}>{formatted(soon)}</a>
+        </Fact>
+        <Fact name="Due later">
+          <a href={openAddress({ closes_after: `${days}d` })}>{formatted(dueAt.filter((at) => at >= now + CLOSING_SOON_MS).length)}</a>
+        </Fact>
+        <Fact name="No date stated">{formatted(open - dueAt.length)}</Fact>
+        <Fact name="Forecast">
+          <a href={addressOf("/", { status: ["forecast", "pre_release"], sort: "closes" })}>{formatted(coming)}</a>
+        </Fact>
+        {departments.length > 0 && (
+          <Fact name="Departments">
+            <a href="#departments">{formatted(departments.length)}</a>
+          </Fact>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Departments({ departments }: { departments: readonly DepartmentOpenings[] }) {
+  const [first, others] = [departments.slice(0, DEPARTMENTS), departments.slice(DEPARTMENTS)];
+  const most = departments[0]?.opportunities ?? 1;
+  return (
+    <>
+      <DepartmentTable departments={first} most={most} />
+      {others.length > 0 && (
+        <details>
+          <summary>{others.length} more</summary>
+          <DepartmentTable departments={others} most={most} />
+        </details>
+      )}
+      <p class="hint">Awards: the largest award of each opportunity that states one, added up.</p>
+    </>
+  );
+}
+
+function DepartmentTable({ departments, most }: { departments: readonly DepartmentOpenings[]; most: number }) {
+  return (
+    <table class="departments">
+      <thead>
+        <tr>
+          <th scope="col">Department</th>
+          <th scope="col">Open</th>
+          <th scope="col">Awards</th>
+        </tr>
+      </thead>
+      <tbody>
+        {departments.map(({ agency, opportunities, withAmount, amount }) => (
+          <tr key={agency?.code ?? ""}>
+            <th scope="row">
+              {agency === undefined ? "Others" : <a href={openAddress({ agency: shortNameOf(agency) })}>{agency.name}</a>}
+              <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="open" />
+              </svg>
+            </th>
+            <td>{formatted(opportunities)}</td>
+            <td>{withAmount > 0 && dollars.format(amount)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** "$1.8B" */
+const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", notation: "compact", maximumFractionDigits: 1 });
+
+function formatted(count: number): string {
+  return count.toLocaleString("en-US");
+}

@@ -1,0 +1,99 @@
+/** @jsxImportSource hono/jsx */
+/** Opportunities as a list of results. */
+import type { CatalogDb } from "../../db/engine.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { listOpportunityEvents } from "../events/list.ts";
+import { numberOf } from "../search/number.ts";
+import type { SearchResult } from "../search/search.ts";
+import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
+import { missingInWords, type Understood } from "../search/understood.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { opportunityAddress } from "./addresses.ts";
+import { changeInShort } from "./history.tsx";
+import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { Due, Relative } from "./times.tsx";
+
+/** Characters of a title. */
+export const TITLE_MAX = 600;
+
+/** A result with its last change of some significance; undefined if it was only added. */
+export type ShownResult = SearchResult & { lastChange: OpportunityEvent | undefined };
+
+/** The results, each with its last change. */
+export async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<ShownResult[]> {
+  const changes = await Promise.all(results.map(({ opportunity }) => lastChangeOf(catalog, opportunity.id)));
+  return results.map((result, n) => ({ ...result, lastChange: changes[n] }));
+}
+
+async function lastChangeOf(catalog: CatalogDb, id: string): Promise<OpportunityEvent | undefined> {
+  const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: false }, 1, null);
+  const [document] = page?.documents ?? [];
+  if (document === undefined) return undefined;
+  const event: OpportunityEvent = JSON.parse(new TextDecoder().decode(document));
+  return event.type === "opportunity_added" ? undefined : event;
+}
+
+type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs };
+
+/** The results in their order. `understood` says which words they were searched for. */
+export function Results({ results, understood = null, now }: ResultsProps) {
+  return (
+    <ol class="results">
+      {results.map((result) => (
+        <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
+      ))}
+    </ol>
+  );
+}
+
+type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs };
+
+function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
+  const lacks = understood === null ? null : missingInWords(missing, understood);
+  const { id, title, status, organization, funding, source } = opportunity;
+  const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
+  return (
+    <li class="result">
+      <h3>
+        <a href={opportunityAddress(id)}>
+          <bdi>{cutText(title, TITLE_MAX)}</bdi>
+        </a>
+      </h3>
+      <p class="line">
+        <StatusBadge status={status} /> <Due opportunity={opportunity} now={now} />
+      </p>
+      <p class="facts">
+        {facts
+          .filter((fact) => fact !== null && fact !== undefined)
+          .map((fact) => (
+            <span key={fact}>{cutText(fact, 200)}</span>
+          ))}
+        <AlsoAtLinks twins={twins} />
+      </p>
+      {lacks !== null && <p class="lacks">{lacks}</p>}
+      {snippet !== null && <Snippet text={snippet} />}
+      {lastChange !== undefined && (
+        <p class="change">
+          <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The words around a match, with the match marked. */
+function Snippet({ text }: { text: string }) {
+  return (
+    <p class="snippet">
+      {text.split(MATCH_BEGIN).map((part, n) => {
+        const [matched = "", rest] = n === 0 ? ["", part] : part.split(MATCH_END);
+        return (
+          <>
+            {matched !== "" && <mark>{matched}</mark>}
+            {rest}
+          </>
+        );
+      })}
+    </p>
+  );
+}

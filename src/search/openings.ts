@@ -1,0 +1,76 @@
+/** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-70) */
+import type { Database } from "bun:sqlite";
+import { type Agency, agencyByCode } from "../agencies/table.ts";
+import { wholeOfKey } from "../text/decimal.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { IS_ACCEPTING } from "./accepting.ts";
+import type { SearchFile } from "./search-file.ts";
+
+/** Open opportunities of a department: `amount` is the sum of the largest awards of those that state any, whose number is `withAmount`. */
+export type DepartmentOpenings = { agency: Agency | undefined; opportunities: number; withAmount: number; amount: bigint };
+
+/** Each opportunity is counted once, whatever number of sources have it. */
+export type Openings = {
+  open: number;
+  /** Forecast or pre-release. */
+  coming: number;
+  /** When the open ones are due, without those that state no date. */
+  dueAt: readonly EpochMs[];
+  /** The most opportunities first. Those whose agency is not in the table are together. */
+  departments: readonly DepartmentOpenings[];
+};
+
+const kept = new WeakMap<Database, { state: string; openings: Openings }>();
+
+/** The openings as the index has them. They are counted again only after the index has changed. */
+export function countOpenings({ sqlite }: SearchFile): Openings {
+  const state = JSON.stringify(sqlite.query("select * from progress").get());
+  const known = kept.get(sqlite);
+  if (known?.state === state) return known.openings;
+  const openings = countAll(sqlite);
+  kept.set(sqlite, { state, openings });
+  return openings;
+}
+
+type Row = { opportunity: string; status: string; due_at: EpochMs | null; agency_code: string | null; amount_high: string | null };
+
+function countAll(sqlite: Database): Openings {
+  const rows = sqlite
+    .query<Row, []>(
+      `select coalesce(twin_of, id) as opportunity, status, due_at, agency_code, amount_high from records where ${IS_ACCEPTING}
+        order by twin_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
+    )
+    .all();
+  const isOpen = ({ status }: Row) => status === "open" || status === "closing_soon";
+  const open = rows.filter(isOpen);
+  const shown = firstOfEach(open);
+  const byDepartment = Map.groupBy(open, ({ agency_code }) => agency_code?.split(".")[0]);
+  return {
+    open: shown.length,
+    coming: firstOfEach(rows.filter((row) => !isOpen(row))).length,
+    dueAt: shown.flatMap(({ due_at }) => due_at ?? []),
+    departments: [...byDepartment]
+      .map(([code, ofDepartment]) => openingsOf(code, firstOfEach(ofDepartment)))
+      .sort((left, right) => right.opportunities - left.opportunities || (codeOf(left) < codeOf(right) ? -1 : 1)),
+  };
+}
+
+/** Sorts those whose agency is not in the table last. */
+function codeOf({ agency }: DepartmentOpenings): string {
+  return agency?.code ?? "~";
+}
+
+function firstOfEach(rows: readonly Row[]): Row[] {
+  const seen = new Set<string>();
+  return rows.filter(({ opportunity }) => seen.size < seen.add(opportunity).size);
+}
+
+function openingsOf(code: string | undefined, rows: readonly Row[]): DepartmentOpenings {
+  const amounts = rows.flatMap(({ amount_high }) => (amount_high === null ? [] : wholeOfKey(amount_high)));
+  return {
+    agency: code === undefined ? undefined : agencyByCode(code),
+    opportunities: rows.length,
+    withAmount: amounts.length,
+    amount: amounts.reduce((sum, each) => sum + each, 0n),
+  };
+}
