@@ -1,6 +1,6 @@
 /**
  * The same searches as on the pages for other programs: CSV, JSON, Atom and iCalendar. Each has the parameters of its page, and the
- * description of them all is made from this table. (E-68)
+ * description of them all is made from this table. (E-70)
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";

@@ -1,4 +1,4 @@
-/** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-70) */
+/** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-71) */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode } from "../agencies/table.ts";
 import { wholeOfKey } from "../text/decimal.ts";
