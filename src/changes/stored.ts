@@ -47,14 +47,10 @@ const dueRecords = query({ until: opportunities.due_at, limit: parameter<number>
     .limit(limit),
 );
 const liveRecords = query({ source: opportunities.source }, ({ source }) =>
-  select(pick(opportunities, "seq", "lineage"))
+  select({ ...pick(opportunities, "seq", "lineage"), ...pick(facets, "status") })
     .from(opportunities)
-    .where(
-      and(
-        eq(opportunities.source, source),
-        inArray(opportunities.facet_id, select({ id: facets.id }).from(facets).where(ne(facets.status, "archived"))),
-      ),
-    )
+    .innerJoin(facets, eq(facets.id, opportunities.facet_id))
+    .where(and(eq(opportunities.source, source), ne(facets.status, "archived")))
     .orderBy(asc(opportunities.lineage)),
 );
 const recordByUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), (id) =>
@@ -135,7 +131,7 @@ export async function listDue(sql: CatalogSql, until: EpochMs, count: number): P
 }
 
 /** A source's records that are not archived (D-34). */
-export async function listLive(sql: CatalogSql, source: string): Promise<{ seq: number; lineage: string }[]> {
+export async function listLive(sql: CatalogSql, source: string): Promise<RowsOf<typeof liveRecords>[]> {
   return sql.all(liveRecords, { source });
 }
 

@@ -13,11 +13,13 @@ import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
-import type { Format, FormatContext, Input, Item, LazyItem, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
+import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
 import { firstCharacter } from "./readers/json-elements.ts";
+import type { Draft } from "./record.ts";
 import type { Rejects } from "./rejects.ts";
+import { findSame } from "./same-ids.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
 import { isUsableId, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
@@ -37,6 +39,8 @@ export type FirstPass = {
   /** The catalog was empty: an export can be restored, and no record needs to be looked up. */
   isFirst: boolean;
   placements: Placements;
+  /** Whether files like these never have such a record, so that it is not missing from them. */
+  neverHas: (record: LiveRecord) => boolean;
 };
 
 /** What each step of the pass works with. `found` grows. */
@@ -67,6 +71,7 @@ export async function runFirstPass(
   const redactContacts = options.redactContacts === true;
   const digestOf = digestUnder([format.name, [...names], redactContacts]);
   const files = await withContent(inputs);
+  const others: ((record: LiveRecord) => boolean)[] = [];
   const placements = await placeVersions(format.versions, files, { db, staging, digestOf, isFirst });
   const found: FirstPass = {
     read: 0,
@@ -75,6 +80,7 @@ export async function runFirstPass(
     newestRestored: undefined,
     isFirst,
     placements,
+    neverHas: (record) => others.some((isOther) => isOther(record)),
   };
   const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, found };
   const lastItems = new Map<Input, Item>();
@@ -84,7 +90,7 @@ export async function runFirstPass(
     missing ??= message;
     warn(message);
   };
-  const formatContext: FormatContext = { warn, incomplete };
+  const formatContext: FormatContext = { warn, incomplete, neverHas: (isOther) => void others.push(isOther) };
   found.read = placements.settledWhole();
   const items = found.read > 0 ? none() : format.read(files, formatContext);
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
@@ -124,9 +130,8 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
       continue;
     }
     const version = pass.placements.of(item);
-    // A partial record takes what it lacks from the one that these files have of it in another layout.
-    if (item.kind === "record" && item.partial !== undefined && hasRecordOf(accepted, lineageOf(item, version)))
-      await stageAccepted(sql, pass, accepted.splice(0));
+    // Such a record takes what it lacks from the one that these files have of it in another layout.
+    if (dependsOnStored(item) && hasRecordOf(accepted, lineageOf(item, version))) await stageAccepted(sql, pass, accepted.splice(0));
     try {
       accepted.push({ record: await prepare(sql, pass, item, version, newDigests.get(item)), version });
     } catch (error) {
@@ -163,13 +168,23 @@ async function prepare(
 /** A draft as it is to be validated, with the upstream's own history of the record. */
 type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
 
-/** Reads a lazy item, and completes a partial record. */
+/** Reads a lazy item, and completes a record that depends on the stored one. */
 async function complete(sql: CatalogSql, { staging }: Pass, item: OpenedItem, version: PlacedVersion | undefined): Promise<Drafted> {
   if (item.kind === "rejected") throw new Rejection(item.reason);
-  if (item.kind === "lazy") return { draft: item.read() };
-  const staged =
-    item.partial === undefined ? undefined : staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "");
-  return { draft: await completeRecord(sql, item, version, staged), revisions: item.revisions, staged };
+  const found = dependsOnStored(item) ? staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "") : undefined;
+  if (item.kind === "lazy") return { draft: await completeRecord(sql, readLazy(item), version, found) };
+  // A whole record has its own history, if any.
+  const staged = item.partial === undefined ? undefined : found;
+  return { draft: await completeRecord(sql, item, version, found), revisions: item.revisions, staged };
+}
+
+function readLazy({ read, reconcile }: LazyItem): Pick<RecordItem, "record" | "reconcile"> {
+  const record = read();
+  return reconcile === undefined ? { record } : { record, reconcile: (stored) => reconcile(record as Draft, stored) };
+}
+
+function dependsOnStored(item: OpenedItem): boolean {
+  return item.kind !== "rejected" && (item.reconcile !== undefined || (item.kind === "record" && item.partial !== undefined));
 }
 
 function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
@@ -183,17 +198,18 @@ function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: D
   return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
 }
 
-/** Adds the parent that was found, and the canonical record unless the record names one. */
+/** Adds the parent that was found, and the canonical record unless the record names one: that with the same upstream id, or a linked one. */
 async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const { format, staging } = pass;
   const { source, relationships } = valid.content;
-  const link = relationships.canonical_id === null ? await findLink(sql, valid.content) : undefined;
+  const named = relationships.canonical_id ?? (await findSame(sql, valid.content)) ?? null;
+  const link = named === null ? await findLink(sql, valid.content) : undefined;
   // Only a file of several sources can contain the link's target, or another record with the same key.
   const mayMove = format.source === undefined && mayBeLinked(valid.content);
   if (mayMove) staging.putLink(source.code, valid.lineage, link);
   const parentId = version === undefined ? undefined : await findParentId(sql, version, pass);
   const parent_id = parentId ?? relationships.parent_id;
-  const canonical_id = relationships.canonical_id ?? link?.canonical_id ?? null;
+  const canonical_id = named ?? link?.canonical_id ?? null;
   if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
   const content = { ...valid.content, relationships: { parent_id, canonical_id } };
   return { ...valid, ...(mayMove ? { source_digest: undefined } : {}), content }; // Without a digest, it is read again next time.

@@ -14,7 +14,12 @@ export type FormatContext = {
   warn: (message: string) => void;
   /** Warns that the files, by their own account, hold only a part of what the upstream has. As a snapshot, they are refused. */
   incomplete: (message: string) => void;
+  /** Says which records files like these never have, whatever the upstream publishes. A snapshot of them removes none of those (D-34). */
+  neverHas: (isOther: (record: LiveRecord) => boolean) => void;
 };
+
+/** A stored record that a snapshot may remove. */
+export type LiveRecord = { lineage: string; status: string };
 
 /** One entry of a file, and where it stands. */
 export type Item = SourceLine & (RecordItem | LazyItem | VersionItem | RejectedItem);
@@ -37,7 +42,7 @@ export type RecordItem = {
   record: Draft | { [field: string]: unknown };
   /** The record has only some of the fields. Missing ones keep their stored values; with "adds", lists keep their stored items, too. */
   partial?: "omits" | "adds";
-  /** For a partial record: returns it with those stored values that say the same more exactly, or that only another layout has. */
+  /** Returns the record with those stored values that say the same more exactly, or that only another layout has. (E-9) */
   reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
@@ -46,8 +51,8 @@ export type RecordItem = {
 };
 
 /**
- * A record that is read only if `digested` differs from the last import. It must follow from `digested`, this program and the operator's
- * settings alone. `id` is its upstream id and its lineage.
+ * A record that is read only if `digested` differs from the last import. It must follow from `digested`, this program, the operator's
+ * settings and, by `reconcile`, the stored record alone; whatever changes that one drops its digest. `id` is its upstream id and its lineage.
  */
 export type LazyItem = {
   kind: "lazy";
@@ -56,6 +61,8 @@ export type LazyItem = {
   /** The text whose SHA-256 is the source digest. */
   digested: string;
   read: () => Draft | { [field: string]: unknown };
+  /** As that of a record item. */
+  reconcile?: (record: Draft, stored: Draft) => Draft;
 };
 
 /** A version that is read only if it must be (`UnreadVersion`). `id` is its upstream id. */

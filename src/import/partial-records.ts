@@ -1,4 +1,4 @@
-/** Partial records: fields that a layout does not have are taken from the stored record (`partial` in `format.ts`). (E-9) */
+/** What a layout does not have, or says less exactly, is taken from the stored record (`partial` and `reconcile` in `format.ts`). (E-9) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { type Content, contentOf, type PreparedRecord, readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";
@@ -8,21 +8,23 @@ import { type NaturalKey, readNaturalKey } from "./validate.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
- * Returns the item's record, completed if it is partial, and with the lineage of its version. What the same files have of it comes before
- * what is stored. A missing status is never completed, and neither is the upstream's word for it or until when it holds.
+ * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. What the same files have of it
+ * comes before what is stored. A missing status is never completed, and neither is the upstream's word for it or until when it holds.
  */
 export async function completeRecord(
   sql: CatalogSql,
-  { record, partial, reconcile }: RecordItem,
+  { record, partial, reconcile }: Pick<RecordItem, "record" | "partial" | "reconcile">,
   version: PlacedVersion | undefined,
   staged: PreparedRecord | undefined,
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
-  const key = partial === undefined ? undefined : readNaturalKey(withLineage(record));
+  const key = partial === undefined && reconcile === undefined ? undefined : readNaturalKey(withLineage(record));
   const all = staged === undefined ? await findContent(sql, key) : contentOf(staged.rendered, staged.indexed);
   if (all === undefined) return withLineage(record);
+  const reconciled = withLineage(reconcile?.(all) ?? record);
+  if (partial === undefined) return reconciled;
   const { status: _status, status_display: _display, stated: _stated, status_until: _until, ...content } = all;
-  return merged(withLineage(reconcile?.(all) ?? record), content, partial === "adds");
+  return merged(reconciled, content, partial === "adds");
 }
 
 async function findContent(sql: CatalogSql, key: NaturalKey | undefined): Promise<Content | undefined> {

@@ -24,6 +24,7 @@ const json: readonly Mark[] = [
     what: "a response of SAM.gov's page backend",
     mark: /"(data2|cancel_notice|maxAllowedRecords)"\s*:|"_type"\s*:\s*"opportunity"/,
   },
+  { format: "grants-gov", what: "JSON of Simpler.Grants.gov's API", mark: /"(legacy_opportunity_id|file_generated_at)"\s*:/ },
   { format: "grants-gov", what: "an API response of Grants.gov", mark: /"(oppHits|opportunityNumber|synopsis|forecast)"\s*:/ },
   { format: "dsip", what: "an API response of the DoD SBIR/STTR portal", mark: /"(topicId|topicCode|topic_code|questionId)"\s*:/ },
   { format: "sbir-gov", what: "an API response of SBIR.gov", mark: /"solicitation_(agency_url|topics)"\s*:/ },

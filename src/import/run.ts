@@ -11,7 +11,7 @@ import {
   updateRecord,
   type Writing,
 } from "../changes/commit.ts";
-import type { PreparedRecord } from "../changes/content.ts";
+import { type PreparedRecord, readContent } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
 import { judgingInstant, warningOfChangesAhead } from "../changes/judging.ts";
 import { countLinks, type Incoming, listUnlinked, mayBeLinked } from "../changes/link.ts";
@@ -46,6 +46,7 @@ import {
   type Summary,
 } from "./import-log.ts";
 import { listMovedLinks, type NewLink } from "./links.ts";
+import { listSame } from "./same-ids.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
@@ -78,7 +79,7 @@ export async function importFiles(context: ImportContext, format: Format, option
       startedAt: context.now(),
     };
     await refuseEarlierInstant(db, begun);
-    const missing = options.snapshot ? await findMissing(db, firstPass.sources, staging, options) : [];
+    const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
     // Restored records already have their links.
     const links = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
     const plan = { begun, firstPass, staging, missing, links };
@@ -102,14 +103,14 @@ async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> 
 /** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
 async function findMissing(
   db: CatalogDb,
-  sources: ReadonlySet<string>,
+  { sources, neverHas }: FirstPass,
   staging: Staging,
   { allowRemovals }: ImportOptions,
 ): Promise<number[]> {
   const missing: number[] = [];
   for (const source of sources) {
     const live = await listLive(db, source);
-    const gone = live.filter(({ lineage }) => !staging.has(source, lineage));
+    const gone = live.filter((record) => !staging.has(source, record.lineage) && !neverHas(record));
     if (gone.length > live.length * REMOVALS_MAX && !allowRemovals) {
       throw new Failure(
         `Cannot import this snapshot: it would remove ${gone.length} of the ${live.length} live ${source} records, more than 20 %; --allow-removals says that this is right`,
@@ -140,6 +141,7 @@ type Run = Plan & {
 
 /** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
+  const same = firstPass.newestRestored === undefined ? await listSame(context.db, staging) : [];
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
@@ -162,7 +164,13 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
       countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
       await count();
     }
-    if (firstPass.newestRestored === undefined) countLinked(summary, links.length + (await countLinks(sql, firstPass.sources, incoming)));
+    for (const { seq, canonical_id = null } of same) {
+      const { id, document, sidecar } = await getStored(sql, seq);
+      const content = readContent(document, sidecar);
+      incoming.records.set(id, { ...content, relationships: { ...content.relationships, canonical_id } }); // So that no link is counted.
+    }
+    if (firstPass.newestRestored === undefined)
+      countLinked(summary, links.length + same.length + (await countLinks(sql, firstPass.sources, incoming)));
     return summary;
   });
 }
@@ -222,6 +230,7 @@ async function storeAll(run: Run): Promise<void> {
   // After the records, so that no record changes twice at one instant.
   await storeLinks(run, remainingLinks);
   if (firstPass.newestRestored === undefined) {
+    await storeMoreLinks(run, await listSame(db, staging));
     await storeMoreLinks(run, await listMovedLinks(db, staging, firstPass.sources));
     await storeMoreLinks(run, await listUnlinked(db, firstPass.sources));
   }

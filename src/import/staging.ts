@@ -63,6 +63,9 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
        select 1 from staged where staged.source = upstream_ids.source and staged.lineage = upstream_ids.lineage and file is not null
      ) order by 1, 2, 3 limit ${READ_AT_ONCE}`,
   );
+  const idsOfSource = sqlite.query<UpstreamId, [string, string, string]>(
+    `select source, lineage, id from upstream_ids where source = ? and (lineage, id) > (?, ?) order by 2, 3 limit ${READ_AT_ONCE}`,
+  );
   const insertLink = sqlite.query<unknown, [string, string, string, string]>("insert or replace into links values (?, ?, ?, ?)");
   const deleteLink = sqlite.query<unknown, [string, string]>("delete from links where source = ? and lineage = ?");
   const links = sqlite.query<StagedLink, [string, string]>(
@@ -155,6 +158,8 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
       for (const id of ids) insertId.run(source, lineage, id);
     },
     upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
+    /** The noted upstream ids of a source's records, in batches. */
+    upstreamIdsIn: (source: string) => batches({ lineage: "", id: "" }, ({ lineage, id }) => idsOfSource.all(source, lineage, id)),
     /** The noted upstream ids of records that will not be stored, in batches. */
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
     /** Notes the link that was found from a record to its canonical record, or that there is none. It replaces an earlier one. */

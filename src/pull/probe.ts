@@ -103,7 +103,7 @@ export async function readSample(format: Format, files: ProbeSample["files"], no
   let [sampled, rejected] = [0, 0];
   let newest: string | null = null;
   const today = easternDate(now);
-  for await (const item of format.read(files.map(inputOf), { warn: () => undefined, incomplete: () => undefined })) {
+  for await (const item of format.read(files.map(inputOf), { warn: ignore, incomplete: ignore, neverHas: ignore })) {
     sampled++;
     const [kind, row] = rowOf(item.raw);
     rows.set(kind, [...(rows.get(kind) ?? []), row]);
@@ -121,6 +121,8 @@ export async function readSample(format: Format, files: ProbeSample["files"], no
   }
   return { sampled, rejected, reasons: [...reasons], newest, rows };
 }
+
+function ignore(): void {}
 
 function inputOf({ name, bytes }: ProbeSample["files"][number]): Input {
   return {

@@ -17,7 +17,7 @@ import { pieces, readFormat, textInput } from "../support/read-format.ts";
 /** So many characters of a pattern that repeats. */
 const repeated = (pattern: string) => (size: number) => pattern.repeat(Math.ceil(size / pattern.length)).slice(0, size);
 
-const context = { now: 0, warn: () => undefined, incomplete: () => undefined };
+const context = { now: 0, warn: () => undefined, incomplete: () => undefined, neverHas: () => undefined };
 const grant = (fields: Partial<Grant>) => draftOfGrant({ ...emptyGrant, source: "S", id: "1", status: "posted", ...fields }, context);
 const contact = (text: string) => ({ name: "", email: "", phone: "", text });
 

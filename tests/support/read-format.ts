@@ -40,9 +40,11 @@ export async function readFormat(format: Format, inputs: readonly Input[]) {
   const warnings = new Set<string>();
   const warn = (message: string) => void warnings.add(message);
   const items: Exclude<Item, LazyItem | VersionItem>[] = [];
-  for await (const item of format.read(inputs, { warn, incomplete: warn })) {
-    if (item.kind === "lazy") items.push({ ...item, kind: "record", record: item.read() });
-    else items.push(item.kind === "version" ? { ...item, ...item.read() } : item);
+  for await (const item of format.read(inputs, { warn, incomplete: warn, neverHas: () => undefined })) {
+    if (item.kind === "lazy") {
+      const { input, line, raw, isSuperseded, read } = item;
+      items.push({ input, line, raw, ...(isSuperseded && { isSuperseded }), kind: "record", record: read() });
+    } else items.push(item.kind === "version" ? { ...item, ...item.read() } : item);
   }
 
   const drafts = items

@@ -15,6 +15,7 @@ import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts
 import { csvRows } from "../../src/import/readers/csv-rows.ts";
 import { pieces } from "./read-format.ts";
 import { realFile, realJson } from "./real-data.ts";
+import { simplerRecords } from "./simpler-layouts.ts";
 
 /** Text that is written as it is. Other strings are quoted and escaped. */
 export class Raw {
@@ -219,6 +220,16 @@ function grantsGovFiles(): UpstreamFile[] {
       '{"errorcode":0,"data":{"oppHits":[',
       "]}}",
     ]),
+    jsonFile(
+      { name: "Simpler.Grants.gov search", format: grantsGov, id: "legacy_opportunity_id", title: "opportunity_title" },
+      simplerRecords(),
+      ['{"data":[', '],"status_code":200}'],
+    ),
+    jsonFile(
+      { name: "Simpler.Grants.gov extract", format: grantsGov, id: "legacy_opportunity_id", title: "opportunity_title" },
+      simplerRecords(),
+      ['{"metadata":{},"opportunities":[', "]}"],
+    ),
     jsonFile({ name: "Grants.gov details", format: grantsGov, id: "id", title: "opportunityTitle" }, [details]),
   ];
 }

@@ -2,16 +2,8 @@
 
 import type { Format, FormatContext } from "../format.ts";
 import type { CsvRow } from "../readers/csv-rows.ts";
-import {
-  applicantCodes,
-  type Coded,
-  type Codes,
-  fundingActivities,
-  fundingInstruments,
-  labelOf,
-  opportunityCategories,
-} from "./grants-gov/codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
+import { codedWords, type Words, words } from "./grants-gov/words.ts";
 import { columnTexts, distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
@@ -90,7 +82,7 @@ function readRow(row: CsvRow, context: FormatContext): ReadItem {
 function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
   const any = (column: string) => (row[column] ?? "").trim();
   const text: (column: (typeof OTHER_COLUMNS)[number]) => string = any;
-  const words = (column: (typeof OTHER_COLUMNS)[number], known: ReadonlyMap<string, Coded>) => wordsOf(text(column), known, column, warn);
+  const coded = (column: (typeof OTHER_COLUMNS)[number], known: Words) => codedWords(text(column).split(";"), known, column, warn);
   const forecast = text("is_forecast") === "True";
   const costSharing = text("is_cost_sharing");
   return {
@@ -101,14 +93,14 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
     url: text("url") || null,
     ...agenciesOf(text("top_level_agency_name"), text("agency_name")),
     status: statusOf(text("opportunity_status"), forecast, warn),
-    category: words("category", CATEGORIES)[0]?.label ?? "",
-    instruments: words("funding_instruments", INSTRUMENTS),
-    activities: words("funding_categories", ACTIVITIES),
+    category: coded("category", words.categories)[0]?.label ?? "",
+    instruments: coded("funding_instruments", words.instruments),
+    activities: coded("funding_categories", words.activities),
     assistanceListings: text("opportunity_assistance_listings")
       .split(/;(?=\s*\d\d\.)/)
       .filter(Boolean)
       .map(listingOf),
-    applicants: words("applicant_types", APPLICANTS),
+    applicants: coded("applicant_types", words.applicants),
     costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
     fiscalYear: forecast ? text("fiscal_year") : "",
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },
@@ -127,55 +119,3 @@ function listingOf(text: string): { number: string; title: string } {
   const [number = "", title = ""] = text.split("|");
   return { number: number.trim(), title: title.trim() };
 }
-
-/** Grants.gov's codes of words that are not its labels in snake case. */
-const ALIASES: Readonly<Record<string, string>> = {
-  county_governments: "01",
-  city_or_township_governments: "02",
-  federally_recognized_native_american_tribal_governments: "07",
-  for_profit_organizations_other_than_small_businesses: "22",
-  nonprofits_non_higher_education_with_501c3: "12",
-  nonprofits_non_higher_education_without_501c3: "13",
-  other_native_american_tribal_organizations: "11",
-  public_and_indian_housing_authorities: "08",
-  public_and_state_institutions_of_higher_education: "06",
-  science_technology_and_other_research_and_development: "ST",
-};
-
-/** Grants.gov's codes and labels for words such as `cooperative_agreement;grant`, so that records of both sources are alike. */
-function wordsOf(text: string, words: ReadonlyMap<string, Coded>, column: string, warn: FormatContext["warn"]): Coded[] {
-  return text
-    .split(";")
-    .filter(Boolean)
-    .map((word) => {
-      const coded = words.get(word);
-      if (coded === undefined) warn(`Unknown ${column} "${word}" is kept as it is`);
-      return coded ?? { code: word, label: word };
-    });
-}
-
-function byWord(codes: Codes): ReadonlyMap<string, Coded> {
-  const labels = Object.entries(codes).map(([code, label]): [string, Coded] => [snakeCase(label), { code, label }]);
-  const aliases = Object.entries(ALIASES).flatMap(([word, code]): [string, Coded][] => {
-    const label = labelOf(code, codes);
-    return label === undefined ? [] : [[word, { code, label }]];
-  });
-  return new Map([...labels, ...aliases]);
-}
-
-/** Turns `Employment, Labor and Training` into `employment_labor_and_training`, and "Others (see text …)" into `other`. */
-function snakeCase(label: string): string {
-  return label.startsWith("Others (")
-    ? "other"
-    : label
-        .toLowerCase()
-        .replace(/[^a-z0-9]+/g, "_")
-        .replace(/^_|_$/g, "");
-}
-
-const [CATEGORIES, INSTRUMENTS, ACTIVITIES, APPLICANTS] = [
-  byWord(opportunityCategories),
-  byWord(fundingInstruments),
-  byWord(fundingActivities),
-  byWord(applicantCodes),
-];

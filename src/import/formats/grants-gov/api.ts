@@ -4,7 +4,7 @@ import { MONTHS, parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { createUtf8Decoder } from "../../../text/utf8.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
-import { beginningOf, type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
+import { type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
 import {
@@ -19,6 +19,7 @@ import {
   readListings,
 } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
+import { sameOrganization } from "./same.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
@@ -34,12 +35,13 @@ export function warnOfMissing({ found, hits }: HitCounts, { incomplete }: Format
 }
 
 /** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. */
-export async function* readResponses(input: Input, first: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
-  const path = first === "{" ? pathOfHits(await beginningOf(input.bytes())) : undefined;
+export async function* readResponses(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
+  const isList = beginning.trimStart().startsWith("[");
+  const path = isList ? undefined : pathOfHits(beginning);
   if (path !== undefined) yield* hitsIn(input, path, search, context);
   else
     yield* responsesIn(
-      first === "[" ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)],
+      isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)],
       input,
       search,
       context,
@@ -79,7 +81,12 @@ async function* responsesIn(
 
 function itemOf(line: SourceLine, { raw, grant, part }: Found, context: FormatContext): Item {
   if (grant.id === "") return { ...line, ...rejected("id must not be blank") };
-  if (part) return { kind: "record", ...line, record: partOf(grant, draftOfGrant(grant, context)), partial: "adds" };
+  if (part) {
+    const record = partOf(grant, draftOfGrant(grant, context));
+    // The agency of a hit may be a part of the one that is stored.
+    const reconcile = (stored: Draft) => ({ ...record, organization: sameOrganization(record.organization ?? {}, stored.organization) });
+    return { kind: "record", ...line, record, partial: "adds", reconcile };
+  }
   return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
 }
 
@@ -379,7 +386,8 @@ async function wholeResponse(input: Input): Promise<FoundObject> {
   return { kind: "object", line: 1, raw };
 }
 
-async function wholeDocument(input: Input): Promise<unknown> {
+/** The JSON of a file that holds one response. Throws if it is none. */
+export async function wholeDocument(input: Input): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of input.bytes()) {

@@ -1,12 +1,15 @@
 /**
- * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor from before 2016, and responses of its API (`api.ts`).
+ * Grants.gov: the daily XML extract (`GrantsDBExtract<date>v2.zip`), its predecessor from before 2016, responses of its API (`api.ts`), and what
+ * the API of its successor publishes (`simpler.ts`).
  * The content of a file decides which of them it is.
  */
 import { withoutC1Controls } from "../../../text/plain-text.ts";
+import { UUID } from "../../../text/uuid.ts";
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
 import { utf8Text } from "../../readers/input.ts";
-import { firstCharacter } from "../../readers/json-elements.ts";
+import { beginningOf, firstCharacter } from "../../readers/json-elements.ts";
 import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../readers/xml.ts";
+import type { Draft } from "../../record.ts";
 import { elementsOf, rejected } from "../items.ts";
 import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
 import {
@@ -20,12 +23,14 @@ import {
   readListings,
 } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
+import { keepSame } from "./same.ts";
+import { isOfSimpler, readSimpler } from "./simpler.ts";
 
 export const grantsGov: Format = {
   name: "grants-gov",
   source: GRANTS_GOV,
-  about: "Grants.gov: the XML extract, or responses of search2 and fetchOpportunity as JSON",
-  entry: /\.xml$/i,
+  about: "Grants.gov: the XML extract, responses of search2 and fetchOpportunity, or those and the extract of Simpler.Grants.gov's API",
+  entry: /\.(xml|json)$/i,
   read,
 };
 
@@ -37,13 +42,16 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 
 async function* readOne(input: Input, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   const first = await firstCharacter(input);
-  if (first === "{" || first === "[") yield* readResponses(input, first, search, context);
-  else if (first === "<") yield* readExtract(input, context);
+  if (first === "{" || first === "[") {
+    const beginning = await beginningOf(input.bytes());
+    yield* isOfSimpler(beginning) ? readSimpler(input, beginning, search, context) : readResponses(input, beginning, search, context);
+  } else if (first === "<") yield* readExtract(input, context);
   else throw new Error("it is neither XML nor JSON");
 }
 
 /** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
 async function* readExtract(input: Input, context: FormatContext): AsyncIterable<Item> {
+  context.neverHas(({ lineage }) => UUID.test(lineage)); // What the successor alone has.
   const postedIds = new Set<string>();
   let line = 0;
   for await (const element of xmlElementsOf(input.bytes(), context)) {
@@ -79,7 +87,12 @@ type Element = {
 
 function lazyItem(element: Element, id: string, context: FormatContext): LazyItem {
   const read = () => draftOfGrant(grantOfElement(element, context), context);
-  return { kind: "lazy", source: GRANTS_GOV, id, digested: element.source, read };
+  return { kind: "lazy", source: GRANTS_GOV, id, digested: element.source, read, reconcile };
+}
+
+/** The extract has no titles of listings, and of attachments only a link. */
+function reconcile(record: Draft, stored: Draft): Draft {
+  return keepSame(record, stored, { titles: [], hasFiles: false });
 }
 
 function isLegacy(name: string): boolean {

@@ -1,0 +1,170 @@
+/**
+ * What the layouts of Grants.gov and of its successor's API say alike, each in its own spelling. The stored value then stays, so that layouts
+ * that take turns change nothing. (E-9, E-69)
+ */
+import { normalForm } from "../../../agencies/names.ts";
+import { resolveAgency } from "../../../agencies/resolve.ts";
+import { decodeEntities, plainText } from "../../../text/plain-text.ts";
+import type { Draft } from "../../record.ts";
+
+/** What a layout has that others lack. */
+export type Layout = {
+  /** The titles of its assistance listings, which are among the keywords. Most layouts have only numbers. */
+  titles: readonly string[];
+  /** Whether it has the attached files. */
+  hasFiles: boolean;
+};
+
+/** The draft with those stored values that say the same, or that its layout lacks. */
+export function keepSame(draft: Draft, stored: Draft, layout: Layout): Draft {
+  const { classifications = {}, eligibility = {}, program = {}, organization = {}, contacts = [], dates = {} } = draft;
+  const { requirements = null } = eligibility;
+  const known = stored.eligibility?.requirements ?? null;
+  return {
+    ...draft,
+    ...(saysTheSame(draft.description, stored.description) ? { description: stored.description, summary: stored.summary ?? null } : {}),
+    organization: sameOrganization(organization, stored.organization),
+    program: { ...program, contract_class: sameList(program.contract_class, stored.program?.contract_class) },
+    funding: sameFunding(draft.funding ?? null, stored.funding ?? null),
+    dates: { ...dates, ...samePosting(draft, stored) },
+    classifications: {
+      ...classifications,
+      keywords: sameKeywords(draft, stored, layout),
+      tech_taxonomy: sameSet(classifications.tech_taxonomy, stored.classifications?.tech_taxonomy),
+    },
+    eligibility: {
+      ...eligibility,
+      requirements: requirements !== null && linesOf(requirements) === linesOf(known ?? "") ? known : requirements,
+    },
+    contacts: wordsIn(contacts) === wordsIn(stored.contacts ?? []) ? (stored.contacts ?? []) : contacts,
+    attachments: sameAttachments(draft.attachments ?? [], stored.attachments ?? [], layout),
+    ...(draft.applicant_types && { applicant_types: sameSet(draft.applicant_types, stored.applicant_types) }),
+  };
+}
+
+type Organization = NonNullable<Draft["organization"]>;
+
+/** The stored names, if they name the same agency: only some layouts have the department above it. */
+export function sameOrganization(given: Organization, stored: Organization = {}): Organization {
+  const hasTops = given.sub_agency != null && stored.sub_agency != null;
+  return isSameAgency(ownName(given), ownName(stored)) && (!hasTops || isSameAgency(given.agency, stored.agency)) ? stored : given;
+}
+
+function ownName({ agency, sub_agency }: Organization): string | null | undefined {
+  return sub_agency ?? agency;
+}
+
+/** Whether two names are one in every style, or of one agency in the table (E-59). An agency that was renamed has no code here: that is news. */
+function isSameAgency(one: string | null | undefined, other: string | null | undefined): boolean {
+  if (one == null || other == null) return one === other;
+  if (normalForm(one) === normalForm(other)) return true;
+  const [code, otherCode] = [one, other].map((agency) => resolveAgency({ codes: [], agency, sub_agency: null, issuing_office: null }));
+  return code != null && code === otherCode;
+}
+
+/** Whether two texts are equal but for mark-up, entities and blanks. Where a link leads is not mark-up. */
+function saysTheSame(one: string | null | undefined, other: string | null | undefined): other is string {
+  if (one == null || other == null) return false;
+  return one === other || (plainText(one) === plainText(other) && targetsIn(one) === targetsIn(other));
+}
+
+function targetsIn(text: string): string {
+  return [...decodeEntities(text).matchAll(/\bhref\s*=\s*["']?([^"'\s>]+)/gi)].map(([, target]) => target).join("\n");
+}
+
+/** A day on which something was posted never goes away. */
+function samePosting(
+  { status, dates: { posted_at = null, opens_at = null } = {} }: Draft,
+  { dates = {} }: Draft,
+): NonNullable<Draft["dates"]> {
+  if (posted_at !== null) return {};
+  return { posted_at: dates.posted_at ?? null, opens_at: status === "forecast" ? opens_at : (opens_at ?? dates.opens_at ?? null) };
+}
+
+type Funding = NonNullable<Draft["funding"]>;
+
+/** A floor of zero says as little as none, if there is a ceiling; without one, no layout has it. */
+function sameFunding(given: Funding | null, stored: Funding | null): Funding | null {
+  if (given === null || stored === null || given.amount_max == null || given.amount_max !== stored.amount_max) return given;
+  const isNone = ({ amount_min = null }: Funding) => amount_min === null || /^0\.00$/.test(amount_min);
+  return isNone(given) && isNone(stored) ? { ...given, amount_min: stored.amount_min ?? null } : given;
+}
+
+/* Lists come in any order. */
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item) => other.includes(item));
+}
+
+function sameSet(given: readonly string[] = [], stored: readonly string[] = []): string[] {
+  return [...(isSameSet(given, stored) ? stored : given)];
+}
+
+function sameList(given: string | null | undefined, stored: string | null | undefined): string | null {
+  return given != null && stored != null && isSameSet(given.split("; "), stored.split("; ")) ? stored : (given ?? null);
+}
+
+/** Lines of which each may be a list. */
+function linesOf(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.split("; ").sort().join("; "))
+    .join("\n");
+}
+
+/** What all contacts say, without labels: layouts divide one text into names, phones and addresses in different ways. */
+function wordsIn(contacts: NonNullable<Draft["contacts"]>): string {
+  const texts = contacts.flatMap(({ name, email, phone }) => [name, email, phone]);
+  const found = texts.flatMap((text) => (text ?? "").toLowerCase().split(/[\s,;:()]+|\.(?=\s|$)/));
+  return [...new Set(found.filter((word) => !LABEL.test(word)))].sort().join(" ");
+}
+
+const LABEL = /^(?:(?:tele)?phone|number|e-?mail|address)?$/;
+
+/**
+ * Titles of assistance listings come last among the keywords. A layout without titles leaves them there, and one with titles adds none to a
+ * record that has none.
+ */
+function sameKeywords(draft: Draft, stored: Draft, { titles }: Layout): string[] {
+  const [given, known] = [draft.classifications?.keywords ?? [], stored.classifications?.keywords ?? []];
+  if (isSameSet(given, known)) return known;
+  const listings = ({ classifications }: Draft) => (classifications?.tech_taxonomy ?? []).filter((code) => code.startsWith("ALN:"));
+  if (!isSameSet(listings(draft), listings(stored))) return given;
+  const others = given.filter((word) => !titles.includes(word));
+  const keeps = titles.length === 0 ? isSameSet(others, known.slice(0, others.length)) : isSameSet(others, known);
+  return keeps ? known : given;
+}
+
+/* Attachments */
+
+type Attachment = NonNullable<Draft["attachments"]>[number];
+
+const LEGACY_FILE = "https://apply07.grants.gov/grantsws/rest/opportunity/att/download/";
+const FILE = "https://files.simpler.grants.gov/opportunities/";
+
+/** The stored list, if it has the same files and links; with the stored files, if the layout has none. */
+function sameAttachments(given: readonly Attachment[], stored: readonly Attachment[], { hasFiles }: Layout): Attachment[] {
+  const known = given.map((each) => stored.find((other) => isSameLink(each, other) || isSameFile(each, other)) ?? each);
+  const all = hasFiles ? known : [...known, ...stored.filter(isFile)];
+  const textOf = (list: readonly Attachment[]) => list.map(({ name = null, url = null }) => JSON.stringify([name, url]));
+  return isSameSet(textOf(all), textOf(stored)) ? [...stored] : all;
+}
+
+/** Copies of the extract lack the words of some links. */
+function isSameLink(given: Attachment, { name = null, url = null }: Attachment): boolean {
+  return given.url === url && (given.name === null || name === null);
+}
+
+function isFile({ url }: Attachment): boolean {
+  return url?.startsWith(LEGACY_FILE) === true || url?.startsWith(FILE) === true;
+}
+
+/** A file of Grants.gov's own API, whose address says nothing about the file, is known by its name. A replaced file has another address. */
+function isSameFile(given: Attachment, { name, url }: Attachment): boolean {
+  return url?.startsWith(LEGACY_FILE) === true && given.url?.startsWith(FILE) === true && foldedName(given.name) === foldedName(name);
+}
+
+/** The name of a file as the API spells it. Its description follows. */
+function foldedName(name: string | null | undefined): string {
+  return (name?.split(": ", 1)[0] ?? "").replace(/\s/g, "_").replace(/[^A-Za-z0-9_.~-]/g, "");
+}

@@ -1,0 +1,174 @@
+/**
+ * Simpler.Grants.gov's API, the successor of Grants.gov's: responses of its search and of one opportunity, and its daily extract. A record
+ * is the one of Grants.gov, by `legacy_opportunity_id`; its UUID is a second id, and the only one of what Grants.gov never had. (E-69)
+ */
+import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
+import { UUID } from "../../../text/uuid.ts";
+import type { FormatContext, Input, Item, SourceLine } from "../../format.ts";
+import { type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
+import type { Draft } from "../../record.ts";
+import { columnTexts, distinct, faultWithout, rejected } from "../items.ts";
+import { type HitCounts, wholeDocument } from "./api.ts";
+import { GRANTS_GOV, pageUrlOf } from "./codes.ts";
+import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
+import { keepSame } from "./same.ts";
+import { codedWords, type Words, words } from "./words.ts";
+
+/** Whether JSON that begins like this is of the API, by members that Grants.gov's own responses lack. */
+export function isOfSimpler(beginning: string): boolean {
+  return /"(?:opportunity_id|status_code|file_generated_at)"\s*:/.test(beginning);
+}
+
+/** Reads the extract, a page of a search, the details of one opportunity, or an array of such details. */
+export async function* readSimpler(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
+  for await (const found of objectsIn(input, beginning, search, context)) {
+    const { line } = found;
+    if (found.kind === "rejected") yield { input, ...found };
+    else {
+      const details = "data" in found.raw ? objectOf(found.raw.data) : found.raw;
+      yield itemOf({ input, line, raw: details }, details, context);
+    }
+  }
+}
+
+async function* objectsIn(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<FoundObject> {
+  const faultOf = faultWithout("opportunity_id");
+  if (/"opportunities"\s*:\s*\[/.test(beginning)) {
+    // It leaves out what is not posted yet, which the XML extract may have.
+    context.neverHas(({ status }) => status === "pre_release");
+    yield* jsonObjects(input.bytes(), "opportunities", { faultOf });
+  } else if (beginning.trimStart().startsWith("[")) {
+    yield* jsonObjects(input.bytes(), "", { faultOf: (response) => (isObjectWithId(response) ? undefined : responseFault(response)) });
+  } else if (/"data"\s*:\s*\[/.test(beginning)) {
+    const around = (document: unknown) => {
+      search.found = Math.max(search.found, foundBy(objectOf(document)));
+    };
+    for await (const each of jsonObjects(input.bytes(), "data", { around, faultOf })) {
+      search.hits++;
+      yield each;
+    }
+  } else {
+    const raw = objectOf(await wholeDocument(input));
+    if (!isObjectWithId(raw)) throw new Error(`it ${responseFault(raw)}`);
+    yield { kind: "object", line: 1, raw };
+  }
+}
+
+function isObjectWithId(response: JsonObject): boolean {
+  return "opportunity_id" in ("data" in response ? objectOf(response.data) : response);
+}
+
+/** What is wrong with a response that has no opportunity. */
+function responseFault({ status_code, message }: JsonObject): string {
+  const said = [status_code, message].map(textOf).filter(Boolean).join(" ");
+  return said === "" ? "has no opportunity_id" : `is an error message of Simpler.Grants.gov: ${said}`;
+}
+
+/** The greatest total that a search states. What it found beyond that, only the counts by status tell. */
+export const TOTAL_MAX = 10_000;
+
+/** How many opportunities a search found. */
+function foundBy({ pagination_info, facet_counts }: JsonObject): number {
+  const total = Number(objectOf(pagination_info).total_records ?? 0);
+  if (total < TOTAL_MAX) return total;
+  const byStatus = Object.values(objectOf(objectOf(facet_counts).opportunity_status));
+  return byStatus.reduce((sum: number, count) => sum + (typeof count === "number" ? count : 0), 0);
+}
+
+function itemOf(line: SourceLine, raw: JsonObject, context: FormatContext): Item {
+  const uuid = textOf(raw.opportunity_id).toLowerCase();
+  const id = textOf(raw.legacy_opportunity_id) || uuid;
+  if (id === "") return { ...line, ...rejected("opportunity_id must not be blank") };
+  if (objectOf(raw.summary) !== raw.summary)
+    return { ...line, ...rejected("summary must be an object: an opportunity without one is not posted"), source: GRANTS_GOV, lineage: id };
+  const grant = grantOf(raw, raw.summary as JsonObject, id, context);
+  const record: Draft = { ...draftOfGrant(grant, context), ...(UUID.test(uuid) ? { earlier_ids: [uuid] } : {}) };
+  const titles = distinct(grant.assistanceListings.map(({ title }) => title));
+  const layout = { titles, hasFiles: Array.isArray(raw.attachments) };
+  return { kind: "record", ...line, record, reconcile: (stored) => keepSame(record, stored, layout) };
+}
+
+/** The members of a summary with a grant's texts. */
+const TEXTS = {
+  activitiesNote: "funding_category_description",
+  eligibility: "applicant_eligibility_description",
+  postDate: "post_date",
+  archiveDate: "archive_date",
+  awardFloor: "award_floor",
+  awardCeiling: "award_ceiling",
+  totalFunding: "estimated_total_program_funding",
+  expectedAwards: "expected_number_of_awards",
+  description: "summary_description",
+} as const;
+
+/** Those that differ between a posting and a forecast. */
+const POSTED_TEXTS = { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" } as const;
+const FORECAST_TEXTS = {
+  openDate: "forecasted_post_date",
+  closeDate: "forecasted_close_date",
+  closeDateExplanation: "forecasted_close_date_description",
+  awardDate: "forecasted_award_date",
+  startDate: "forecasted_project_start_date",
+  fiscalYear: "fiscal_year",
+} as const;
+
+function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: FormatContext): Grant {
+  const text = (member: string) => textOf(summary[member]);
+  const isForecast = summary.is_forecast === true;
+  const texts = isForecast ? FORECAST_TEXTS : POSTED_TEXTS;
+  const coded = (list: unknown, known: Words, what: string) =>
+    codedWords(arrayOf(list).map(textOf), known, what, warn).sort((one, other) => (one.code < other.code ? -1 : 1)); // Lists have no order.
+  const grant = {
+    ...emptyGrant,
+    ...columnTexts(TEXTS, text),
+    ...columnTexts<string>(texts, text),
+    source: GRANTS_GOV,
+    id,
+    url: UUID.test(id) ? `https://simpler.grants.gov/opportunity/${id}` : pageUrlOf(id),
+    opportunityNumber: textOf(raw.opportunity_number),
+    title: textOf(raw.opportunity_title),
+    ...agenciesOf(textOf(raw.top_level_agency_name), textOf(raw.agency_name)),
+    agencyCode: textOf(raw.agency_code),
+    category: coded([raw.category], words.categories, "category")[0]?.label ?? "",
+    categoryNote: textOf(raw.category_explanation),
+    instruments: coded(summary.funding_instruments, words.instruments, "funding instrument"),
+    activities: coded(summary.funding_categories, words.activities, "funding category"),
+    assistanceListings: arrayOf(raw.opportunity_assistance_listings)
+      .map(objectOf)
+      .map((listing) => ({ number: textOf(listing.assistance_listing_number), title: textOf(listing.program_title) })),
+    applicants: coded(summary.applicant_types, words.applicants, "applicant type"),
+    costSharing: summary.is_cost_sharing === true ? ("Yes" as const) : summary.is_cost_sharing === false ? ("No" as const) : ("" as const),
+    contact: contactOf(text, isForecast),
+    attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }, ...filesOf(raw)],
+  };
+  return { ...grant, status: statusOf(textOf(raw.opportunity_status), grant, isForecast) };
+}
+
+/** The dates say when it closes and is archived. The stated status counts only without such a date. */
+function statusOf(
+  status: string,
+  { closeDate, archiveDate }: Pick<Grant, "closeDate" | "archiveDate">,
+  isForecast: boolean,
+): Grant["status"] {
+  if (status === "archived" && archiveDate === "") return status;
+  if (status === "closed" && closeDate === "" && !isForecast) return status;
+  return isForecast ? "forecast" : "posted";
+}
+
+/** Of a forecast, Grants.gov has name and number apart, which are one text here: the last line is the number. */
+function contactOf(text: (member: string) => string, isForecast: boolean): Grant["contact"] {
+  const [email, all] = [text("agency_email_address"), text("agency_contact_description")];
+  if (!isForecast) return { name: "", email, phone: "", text: all };
+  const [, name = all, phone = ""] = /^(?:([\s\S]*)\n)?\s*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)\s*$/i.exec(all) ?? [];
+  return { name: phone === "" ? all : name, email, phone, text: "" };
+}
+
+function filesOf({ attachments }: JsonObject): { name: string; url: string }[] {
+  return arrayOf(attachments)
+    .map(objectOf)
+    .map(({ file_name, file_description, download_path }) => ({
+      name: [textOf(file_name), textOf(file_description)].filter(Boolean).join(": "),
+      url: textOf(download_path),
+    }))
+    .sort((one, other) => (`${one.name}\n${one.url}` < `${other.name}\n${other.url}` ? -1 : 1));
+}

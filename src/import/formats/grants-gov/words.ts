@@ -1,0 +1,56 @@
+/** The words that Simpler.Grants.gov has in place of Grants.gov's codes, such as `cooperative_agreement`. */
+import type { FormatContext } from "../../format.ts";
+import { applicantCodes, type Coded, type Codes, fundingActivities, fundingInstruments, labelOf, opportunityCategories } from "./codes.ts";
+
+/** Codes and labels by word. */
+export type Words = ReadonlyMap<string, Coded>;
+
+/** Grants.gov's codes and labels for words, so that records of both sites are alike. Warns of unknown words, and skips empty ones. */
+export function codedWords(texts: readonly string[], known: Words, what: string, warn: FormatContext["warn"]): Coded[] {
+  return texts.filter(Boolean).map((word) => {
+    const coded = known.get(word);
+    if (coded === undefined) warn(`Unknown ${what} "${word}" is kept as it is`);
+    return coded ?? { code: word, label: word };
+  });
+}
+
+/** Grants.gov's codes of words that are not its labels in snake case. */
+const ALIASES: Readonly<Record<string, string>> = {
+  county_governments: "01",
+  city_or_township_governments: "02",
+  federally_recognized_native_american_tribal_governments: "07",
+  for_profit_organizations_other_than_small_businesses: "22",
+  nonprofits_non_higher_education_with_501c3: "12",
+  nonprofits_non_higher_education_without_501c3: "13",
+  other_native_american_tribal_organizations: "11",
+  public_and_indian_housing_authorities: "08",
+  public_and_state_institutions_of_higher_education: "06",
+  science_technology_and_other_research_and_development: "ST",
+};
+
+function byWord(codes: Codes): ReadonlyMap<string, Coded> {
+  const labels = Object.entries(codes).map(([code, label]): [string, Coded] => [snakeCase(label), { code, label }]);
+  const aliases = Object.entries(ALIASES).flatMap(([word, code]): [string, Coded][] => {
+    const label = labelOf(code, codes);
+    return label === undefined ? [] : [[word, { code, label }]];
+  });
+  return new Map([...labels, ...aliases]);
+}
+
+/** Turns `Employment, Labor and Training` into `employment_labor_and_training`, and "Others (see text …)" into `other`. */
+function snakeCase(label: string): string {
+  return label.startsWith("Others (")
+    ? "other"
+    : label
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, "_")
+        .replace(/^_|_$/g, "");
+}
+
+/** The words of each kind. */
+export const words = {
+  categories: byWord(opportunityCategories),
+  instruments: byWord(fundingInstruments),
+  activities: byWord(fundingActivities),
+  applicants: byWord(applicantCodes),
+};
