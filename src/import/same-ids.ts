@@ -1,7 +1,7 @@
 /**
  * Records of two sources that have the same upstream id are one opportunity, whatever their numbers: the website's file of
  * Simpler.Grants.gov knows only the UUID that its API adds to a record of Grants.gov. The record of the file then names the other one, so that
- * lists show one row (E-57). (E-69)
+ * lists show one row (E-57). (E-72)
  */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { type Content, readContent } from "../changes/content.ts";

@@ -1,6 +1,6 @@
 /**
  * What the layouts of Grants.gov and of its successor's API say alike, each in its own spelling. The stored value then stays, so that layouts
- * that take turns change nothing. (E-9, E-69)
+ * that take turns change nothing. (E-9, E-72)
  */
 import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";

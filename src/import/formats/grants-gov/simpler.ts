@@ -1,6 +1,6 @@
 /**
  * Simpler.Grants.gov's API, the successor of Grants.gov's: responses of its search and of one opportunity, and its daily extract. A record
- * is the one of Grants.gov, by `legacy_opportunity_id`; its UUID is a second id, and the only one of what Grants.gov never had. (E-69)
+ * is the one of Grants.gov, by `legacy_opportunity_id`; its UUID is a second id, and the only one of what Grants.gov never had. (E-72)
  */
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { UUID } from "../../../text/uuid.ts";
