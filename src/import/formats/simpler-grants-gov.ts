@@ -3,7 +3,7 @@
 import type { Format, FormatContext } from "../format.ts";
 import type { CsvRow } from "../readers/csv-rows.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
-import { codedWords, type Words, words } from "./grants-gov/words.ts";
+import { codedWords, type Words, wordLists } from "./grants-gov/words.ts";
 import { columnTexts, distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
@@ -93,14 +93,14 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
     url: text("url") || null,
     ...agenciesOf(text("top_level_agency_name"), text("agency_name")),
     status: statusOf(text("opportunity_status"), forecast, warn),
-    category: coded("category", words.categories)[0]?.label ?? "",
-    instruments: coded("funding_instruments", words.instruments),
-    activities: coded("funding_categories", words.activities),
+    category: coded("category", wordLists.categories)[0]?.label ?? "",
+    instruments: coded("funding_instruments", wordLists.instruments),
+    activities: coded("funding_categories", wordLists.activities),
     assistanceListings: text("opportunity_assistance_listings")
       .split(/;(?=\s*\d\d\.)/)
       .filter(Boolean)
       .map(listingOf),
-    applicants: coded("applicant_types", words.applicants),
+    applicants: coded("applicant_types", wordLists.applicants),
     costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
     fiscalYear: forecast ? text("fiscal_year") : "",
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },

@@ -12,7 +12,7 @@ import { type HitCounts, wholeDocument } from "./api.ts";
 import { GRANTS_GOV, pageUrlOf } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
-import { codedWords, type Words, words } from "./words.ts";
+import { codedWords, type Words, wordLists } from "./words.ts";
 
 /** Whether JSON that begins like this is of the API, by members that Grants.gov's own responses lack. */
 export function isOfSimpler(beginning: string): boolean {
@@ -65,7 +65,7 @@ function responseFault({ status_code, message }: JsonObject): string {
 }
 
 /** The greatest total that a search states. What it found beyond that, only the counts by status tell. */
-export const TOTAL_MAX = 10_000;
+const TOTAL_MAX = 10_000;
 
 /** How many opportunities a search found. */
 function foundBy({ pagination_info, facet_counts }: JsonObject): number {
@@ -129,14 +129,14 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
     title: textOf(raw.opportunity_title),
     ...agenciesOf(textOf(raw.top_level_agency_name), textOf(raw.agency_name)),
     agencyCode: textOf(raw.agency_code),
-    category: coded([raw.category], words.categories, "category")[0]?.label ?? "",
+    category: coded([raw.category], wordLists.categories, "category")[0]?.label ?? "",
     categoryNote: textOf(raw.category_explanation),
-    instruments: coded(summary.funding_instruments, words.instruments, "funding instrument"),
-    activities: coded(summary.funding_categories, words.activities, "funding category"),
+    instruments: coded(summary.funding_instruments, wordLists.instruments, "funding instrument"),
+    activities: coded(summary.funding_categories, wordLists.activities, "funding category"),
     assistanceListings: arrayOf(raw.opportunity_assistance_listings)
       .map(objectOf)
       .map((listing) => ({ number: textOf(listing.assistance_listing_number), title: textOf(listing.program_title) })),
-    applicants: coded(summary.applicant_types, words.applicants, "applicant type"),
+    applicants: coded(summary.applicant_types, wordLists.applicants, "applicant type"),
     costSharing: summary.is_cost_sharing === true ? ("Yes" as const) : summary.is_cost_sharing === false ? ("No" as const) : ("" as const),
     contact: contactOf(text, isForecast),
     attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }, ...filesOf(raw)],

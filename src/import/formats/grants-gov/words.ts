@@ -48,7 +48,7 @@ function snakeCase(label: string): string {
 }
 
 /** The words of each kind. */
-export const words = {
+export const wordLists = {
   categories: byWord(opportunityCategories),
   instruments: byWord(fundingInstruments),
   activities: byWord(fundingActivities),
