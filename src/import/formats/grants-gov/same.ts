@@ -8,7 +8,7 @@ import { decodeEntities, plainText } from "../../../text/plain-text.ts";
 import type { Draft } from "../../record.ts";
 
 /** What a layout has that others lack. */
-export type Layout = {
+type Layout = {
   /** The titles of its assistance listings, which are among the keywords. Most layouts have only numbers. */
   titles: readonly string[];
   /** Whether it has the attached files. */
