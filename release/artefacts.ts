@@ -1,0 +1,86 @@
+/**
+ * Makes everything that a release consists of in dist/release: `bun run artefacts [--releases URL] [--only PLATFORM,…]`. The URL is that of
+ * the page under which releases are published; install.sh and the formulas name it.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { version } from "../package.json" with { type: "json" };
+import { packDebian } from "./deb.ts";
+import { homebrewFormula, scoopManifest } from "./formulas.ts";
+import { packAll } from "./npm.ts";
+import { binaryName, type Platform, platforms } from "./platforms.ts";
+import { runProgram } from "./run-program.ts";
+import { sbomOf } from "./sbom.ts";
+
+const root = join(import.meta.dir, "..");
+const directory = join(root, "dist/release");
+
+const { values } = parseArgs({ options: { releases: { type: "string" }, only: { type: "string" } } });
+const names = values.only?.split(",");
+const unknown = names?.find((name) => !platforms.some((platform) => platform.name === name));
+if (unknown !== undefined) throw new Error(`There is no platform ${unknown}, only ${platforms.map(({ name }) => name).join(", ")}`);
+await makeRelease(
+  platforms.filter(({ name }) => names?.includes(name) ?? true),
+  values.releases ?? "https://example.org/fundfeed/releases",
+);
+
+async function makeRelease(chosen: readonly Platform[], releases: string): Promise<void> {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const programs = new Map<Platform, string>();
+  for (const platform of chosen) {
+    const path = join(directory, binaryName(platform));
+    say(`Building ${basename(path)}`);
+    await runProgram([process.execPath, "run", "build:portable", `--target=${platform.target}`, "--outfile", path], root);
+    programs.set(platform, path);
+  }
+  await runProgram([process.execPath, "install", "--frozen-lockfile", "--no-summary"], root); // A build leaves the packages of the program only.
+  const runnable = join(root, "dist/fundfeed");
+  await runProgram([process.execPath, "run", "build:portable", "--outfile", runnable], root);
+  await runProgram([process.execPath, "install", "--frozen-lockfile", "--no-summary"], root);
+
+  say("Packing for npm");
+  await packAll(programs, join(directory, "npm"));
+  for (const [{ deb }, program] of programs) {
+    if (deb === undefined) continue;
+    say(`Packing for Debian: ${deb}`);
+    await packDebian(program, runnable, deb, directory);
+  }
+  const { sqlite } = JSON.parse(await runProgram([runnable, "version", "--json"])) as { sqlite: string };
+  writeFileSync(join(directory, "fundfeed.cdx.json"), await sbomOf(sqlite));
+  writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "docs/operate/fundfeed.service")));
+  writeFileSync(join(directory, "install.sh"), readFileSync(join(import.meta.dir, "install.sh"), "utf8").replace("@RELEASES@", releases));
+  const released = { url: `${releases}/download/v${version}`, sums: await sumsOf(directory) };
+  if (chosen.length === platforms.length) {
+    writeFileSync(join(directory, "fundfeed.rb"), homebrewFormula(released));
+    writeFileSync(join(directory, "fundfeed.json"), scoopManifest(released));
+  }
+  const own = chosen.find(({ os, cpu, libc }) => os === process.platform && cpu === process.arch && libc !== "musl");
+  if (own !== undefined) {
+    say("Trying the program and the packages of this platform");
+    const trial = [process.execPath, join(import.meta.dir, "try.ts")];
+    await runProgram([...trial, join(directory, binaryName(own))], root);
+    await runProgram([...trial, "--npm", join(directory, "npm")], root);
+  }
+  const sums = await sumsOf(directory);
+  writeFileSync(join(directory, "SHA256SUMS"), [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join(""));
+  say(`${sums.size} files and SHA256SUMS are in dist/release, the npm packages in dist/release/npm`);
+}
+
+/** SHA-256 by name, of the files directly in a directory. */
+async function sumsOf(directory: string): Promise<Map<string, string>> {
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const sums = new Map<string, string>();
+  for (const { name } of files.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const hash = createHash("sha256");
+    for await (const piece of createReadStream(join(directory, name))) hash.update(piece);
+    sums.set(name, hash.digest("hex"));
+  }
+  return sums;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,14 @@
+/** What GitHub reads: actions pinned by hash, and one version everywhere. */
+import { expect, test } from "bun:test";
+import manifest from "../../package.json";
+import { readText, trackedFiles } from "../support/tracked-files.ts";
+
+test("every action of the workflows is pinned by its hash, with its version beside it", () => {
+  const used = trackedFiles(/^\.github\/workflows\//).flatMap((path) => readText(path).match(/^\s*(?:- )?uses: .*$/gm) ?? []);
+  expect(used.length).toBeGreaterThan(5);
+  for (const line of used) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
+test("CITATION.cff names the version of package.json", () => {
+  expect(/^version: (.+)$/m.exec(readText("CITATION.cff"))?.[1]).toBe(manifest.version);
+});

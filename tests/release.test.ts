@@ -1,0 +1,182 @@
+/** The artefacts of a release, with small stand-ins for the programs: what npm installs and starts, and what install.sh refuses. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { homebrewFormula, scoopManifest } from "../release/formulas.ts";
+import { packAll } from "../release/npm.ts";
+import { type Platform, platforms, programName } from "../release/platforms.ts";
+import { runProgram } from "../release/run-program.ts";
+import { aDirectory, dropScratch } from "./support/imports.ts";
+import { waitFor } from "./support/wait-for.ts";
+
+setDefaultTimeout(300_000);
+
+afterAll(dropScratch);
+
+const has = (program: string) => Bun.which(program) !== null;
+const own = platforms.find(({ os, cpu, libc }) => os === process.platform && cpu === process.arch && libc !== "musl") as Platform;
+
+/** A program that prints its arguments, waits for a signal after making a file, copies its input, or is killed. */
+const STAND_IN = `#!/bin/sh
+case "$1" in
+  wait) trap 'echo terminated; exit 7' TERM; touch "$2"; while :; do sleep 0.05; done ;;
+  read) cat; exit 3 ;;
+  killed) kill -KILL $$ ;;
+  *) echo "stand-in $*" ;;
+esac
+`;
+
+describe.if(has("npm") && process.platform === "linux")("the npm packages", () => {
+  let installed = "";
+  let packed: string[] = [];
+
+  beforeAll(async () => {
+    const directory = aDirectory();
+    const program = join(directory, "program");
+    writeFileSync(program, STAND_IN);
+    const packages = join(directory, "packages");
+    packed = await packAll(new Map(platforms.map((platform) => [platform, program])), packages);
+    installed = aDirectory();
+    writeFileSync(join(installed, "package.json"), "{}");
+    const wanted = [packed.at(-1) ?? "", ...packed.filter((path) => path.includes(`-${own.name}-0`))];
+    const cache = join(directory, "cache");
+    await runProgram(["npm", "install", "--offline", "--no-audit", "--no-fund", "--cache", cache, ...wanted], installed);
+  });
+
+  const launcher = () => join(installed, "node_modules/.bin/fundfeed");
+  const start = (args: string[], stdin?: string, path = launcher()) => {
+    const child = Bun.spawn([path, ...args], { stdio: [stdin === undefined ? "ignore" : new TextEncoder().encode(stdin), "pipe", "pipe"] });
+    return { child, ended: Promise.all([child.exited, child.stdout.text(), child.stderr.text()]) };
+  };
+
+  test("are one for each platform and a launcher of a few kilobytes", () => {
+    expect(packed).toHaveLength(platforms.length + 1);
+    expect(Bun.file(packed.at(-1) ?? "").size).toBeLessThan(10_000);
+    for (const { name } of platforms) expect(packed.filter((path) => path.includes(`/fundfeed-${name}-0`))).toHaveLength(1);
+  });
+
+  test("install the program of this platform only, which gets arguments and input, and whose exit code is returned", async () => {
+    expect(readdirSync(join(installed, "node_modules/@fundfeed"))).toEqual([own.name]);
+    expect(await start(["find", "a b", "--json"]).ended).toEqual([0, "stand-in find a b --json\n", ""]);
+    expect(await start(["read"], "through\n").ended).toEqual([3, "through\n", ""]);
+  });
+
+  test("pass SIGTERM on, and end by the signal that ended the program", async () => {
+    const ready = join(aDirectory(), "ready");
+    const { child, ended } = start(["wait", ready]);
+    await waitFor("the program to be ready", () => existsSync(ready));
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([7, "terminated\n", ""]);
+    const killed = start(["killed"]);
+    await killed.ended;
+    expect(killed.child.signalCode).toBe("SIGKILL");
+  });
+
+  test("say in one sentence what is missing", async () => {
+    const copy = join(aDirectory(), "node_modules");
+    cpSync(join(installed, "node_modules"), copy, { recursive: true });
+    rmSync(join(copy, "@fundfeed"), { recursive: true });
+    const path = join(copy, "fundfeed/launcher.cjs");
+    const missing = `fundfeed: the package @fundfeed/${own.name} is missing: install fundfeed again, without --omit=optional\n`;
+    expect(await start([], undefined, path).ended).toEqual([1, "", missing]);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace("process.arch", '"riscv64"'));
+    const known = platforms.map(({ name }) => name).join(", ");
+    expect(await start([], undefined, path).ended).toEqual([1, "", `fundfeed: there is no program for linux-riscv64, only for ${known}\n`]);
+  });
+});
+
+describe.if(has("curl"))("install.sh", () => {
+  const script = join(import.meta.dir, "../release/install.sh");
+  const name = `fundfeed-${own.name}`;
+
+  /** A server of a release, and a directory to install into. */
+  function aRelease(program: string, sums: string) {
+    const files: Record<string, string> = { [name]: program, SHA256SUMS: sums };
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        const file = files[new URL(url).pathname.replace("/latest/download/", "").replace("/download/v1.2.3/", "")];
+        return file === undefined ? new Response("none", { status: 404 }) : new Response(file);
+      },
+    });
+    const to = join(aDirectory(), "bin");
+    const install = async (...args: string[]) => {
+      const child = Bun.spawn(["sh", script, "--releases", `http://127.0.0.1:${server.port}`, "--to", to, ...args], {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      return { code: await child.exited, out: await child.stdout.text(), err: await child.stderr.text() };
+    };
+    return { to, install, stop: () => server.stop(true) };
+  }
+
+  const sum = (text: string) => Bun.CryptoHasher.hash("sha256", text, "hex");
+
+  test("installs the program, again too", async () => {
+    const { to, install, stop } = aRelease(STAND_IN, `${sum("x")}  other\n${sum(STAND_IN)}  ${name}\n`);
+    for (const args of [[], ["--version", "1.2.3"], ["--version", "v1.2.3"]]) {
+      const { code, out, err } = await install(...args);
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toContain("stand-in version\n");
+    }
+    expect(readdirSync(to)).toEqual(["fundfeed"]);
+    await stop();
+  });
+
+  test.each([
+    ["another sum", `${sum("x")}  ${name}\n`, "nothing was installed"],
+    ["no sum", `${sum(STAND_IN)}  ${name}-musl\n`, `SHA256SUMS does not name ${name}: nothing was installed`],
+  ])("refuses %s", async (_, sums, reason) => {
+    const { to, install, stop } = aRelease(STAND_IN, sums);
+    const { code, err } = await install();
+    expect(code).toBe(1);
+    expect(err).toContain(reason);
+    expect(existsSync(to)).toBe(false);
+    await stop();
+  });
+
+  test("says what cannot be downloaded, and what it needs", async () => {
+    const { install, stop } = aRelease(STAND_IN, "");
+    expect((await install("--version", "9.9.9")).err).toContain("/download/v9.9.9/SHA256SUMS cannot be downloaded");
+    expect((await install("--prefix", "x")).err).toBe("install.sh: unknown option --prefix\n");
+    await stop();
+    const child = Bun.spawn(["sh", script], { stdio: ["ignore", "pipe", "pipe"] });
+    expect(await child.stderr.text()).toBe("install.sh: say where the releases are: --releases https://…\n");
+  });
+});
+
+test("the formulas name the file and the sum of each platform", () => {
+  const names = platforms.map((platform) => `fundfeed-${platform.name}${programName(platform).slice("fundfeed".length)}`);
+  const released = {
+    url: "https://example.org/fundfeed/releases/download/v1",
+    sums: new Map(names.map((name) => [name, `sum-of-${name}`])),
+  };
+  const formula = homebrewFormula(released);
+  for (const name of ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"])
+    expect(formula).toContain(`url "${released.url}/fundfeed-${name}"\n      sha256 "sum-of-fundfeed-${name}"`);
+  expect(formula).not.toContain("undefined");
+  expect(JSON.parse(scoopManifest(released)).architecture["64bit"].hash).toBe("sum-of-fundfeed-windows-x64.exe");
+});
+
+test.if(has("dpkg-deb"))("the Debian package has the program, its unit and its manual, all owned by root", async () => {
+  const { packDebian } = await import("../release/deb.ts");
+  const directory = aDirectory();
+  const program = join(directory, "program");
+  writeFileSync(program, STAND_IN);
+  chmodSync(program, 0o755);
+  const path = await packDebian(program, program, "amd64", directory);
+  const listed = (await runProgram(["dpkg-deb", "--contents", path])).split("\n");
+  for (const [mode, file] of [
+    ["-rwxr-xr-x", "usr/bin/fundfeed"],
+    ["-rw-r--r--", "usr/lib/systemd/system/fundfeed.service"],
+    ["-rw-r--r--", "usr/share/man/man1/fundfeed.1.gz"],
+  ])
+    expect(listed.some((line) => line.startsWith(`${mode} root/root`) && line.endsWith(`./${file}`))).toBe(true);
+  mkdirSync(join(directory, "tree"));
+  await runProgram(["dpkg-deb", "--extract", path, join(directory, "tree")]);
+  const unit = readFileSync(join(directory, "tree/usr/lib/systemd/system/fundfeed.service"), "utf8");
+  expect(unit).toContain("\nExecStart=/usr/bin/fundfeed ");
+  expect(unit).toContain("\nDynamicUser=yes\n");
+  expect(unit).not.toContain("\nUser=");
+});
