@@ -1,5 +1,6 @@
 /** Locks that end with the process, even a killed one. */
 import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../reason.ts";
 
@@ -8,13 +9,34 @@ import { codeOf } from "../reason.ts";
  * releases the lock, or `undefined` while another program holds it.
  */
 export function tryLockIn(directory: string, name: string): (() => void) | undefined {
-  const lock = new Database(join(directory, `${name}.lock`), { create: true, strict: true });
+  const lock = new Database(fileOf(directory, name), { create: true, strict: true });
   try {
     lock.run("begin exclusive");
     return () => lock.close();
   } catch (error) {
     lock.close();
-    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
+    if (isHeld(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether a program holds the lock. Locks nothing but for a moment, and makes no file. */
+export function isLockedIn(directory: string, name: string): boolean {
+  if (!existsSync(fileOf(directory, name))) return false;
+  using lock = new Database(fileOf(directory, name), { readonly: true, strict: true });
+  try {
+    lock.query("select count(*) from sqlite_schema").get();
+    return false;
+  } catch (error) {
+    if (isHeld(error)) return true;
+    throw error;
+  }
+}
+
+function fileOf(directory: string, name: string): string {
+  return join(directory, `${name}.lock`);
+}
+
+function isHeld(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_BUSY");
 }

@@ -32,6 +32,8 @@ type BrowseOptions = {
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
+  /** Whether the server has a page of its jobs. */
+  hasJobs?: boolean;
   /** Called with anything unexpected that a page failed with. */
   onFailure: (error: unknown) => void;
 };
@@ -66,8 +68,9 @@ function refusalOf(request: Request, host: string): Response | undefined {
 }
 
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
+  const respondPage = (page: BrowsePage) => pageResponse(page, options);
   const router = new Elysia({ strictPath: true, normalize: false })
-    .onError(({ code, error }) => (code === "NOT_FOUND" ? pageResponse(notFound("There is no such page.")) : failed(error)))
+    .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size === 0 ? homePage : findPage)(context)))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
@@ -89,12 +92,12 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   async function pageOf(request: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
     try {
-      return pageResponse(await withContext(request, make));
+      return respondPage(await withContext(request, make));
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error;
       // It is no mistake that a person can correct: the list begins again.
       const { pathname, searchParams } = new URL(request.url);
-      return pageResponse({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
+      return respondPage({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
     }
   }
 
@@ -117,7 +120,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
         <p>The terminal in which these pages were started says why.</p>
       </>
     );
-    return pageResponse({ title: "Cannot be shown", status: 500, body });
+    return respondPage({ title: "Cannot be shown", status: 500, body });
   }
 }
 

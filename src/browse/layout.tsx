@@ -10,17 +10,18 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
-type Files = { style: string; icon: string };
+/** The addresses of its files, and whether the server has a page of its jobs, as that of `up` has. */
+type Frame = { style: string; icon: string; hasJobs: boolean };
 
 /**
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
  * text from upstreams cannot reorder what is around it.
  */
-export function htmlOf(page: Exclude<BrowsePage, { location: string }>, files: Files): string {
-  return `<!doctype html>\n${safeLines(String(<Document page={page} files={files} />).replace(/\r\n?/g, "\n"))}\n`;
+export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: Frame): string {
+  return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
-function Document({ page: { title, section: current, body }, files }: { page: Exclude<BrowsePage, { location: string }>; files: Files }) {
+function Document({ page: { title, section: current, body }, frame }: { page: Exclude<BrowsePage, { location: string }>; frame: Frame }) {
   return (
     <html lang="en">
       <head>
@@ -28,8 +29,8 @@ function Document({ page: { title, section: current, body }, files }: { page: Ex
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · fundfeed`}</title>
-        <link rel="stylesheet" href={files.style} />
-        <link rel="icon" href={files.icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={frame.style} />
+        <link rel="icon" href={frame.icon} type="image/svg+xml" />
       </head>
       <body>
         <a class="skip" href="#content">
@@ -37,7 +38,7 @@ function Document({ page: { title, section: current, body }, files }: { page: Ex
         </a>
         <header class="bar">
           <a class="brand" href="/">
-            <img src={files.icon} alt="" width="24" height="24" />
+            <img src={frame.icon} alt="" width="24" height="24" />
             fundfeed
           </a>
           <nav aria-label="Pages">
@@ -55,6 +56,11 @@ function Document({ page: { title, section: current, body }, files }: { page: Ex
           <p>
             US federal funding opportunities as their sources publish them. These pages only read; dates without a zone are US Eastern time.
           </p>
+          {frame.hasJobs && (
+            <p>
+              <a href="/status">Jobs of this server</a>
+            </p>
+          )}
         </footer>
       </body>
     </html>

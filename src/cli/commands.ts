@@ -18,6 +18,10 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       about: "Serve the API and the pages on one address, pull the sources, deliver watches and back up; SIGTERM or SIGINT stops it",
       mode: "create",
     },
+    status: {
+      about: "Show how the jobs of `up` went and when they run next; exit with 1 if one failed, or if `up` does not run",
+      mode: "read",
+    },
     serve: { about: "Serve the API; SIGTERM or SIGINT stops it after the requests under way", mode: "create" },
     health: { about: "Check that a running server responds; exit with 1 if it does not (for container health checks)", mode: "nothing" },
     openapi: { about: "Print the OpenAPI document", mode: "nothing" },
@@ -160,6 +164,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
 export const modules: Readonly<Record<string, LoadCommands>> = {
   demo: () => import("./commands/demo.ts"),
   up: () => import("./commands/up.ts"),
+  status: () => import("./commands/status.ts"),
   serve: () => import("./commands/serve.ts"),
   health: () => import("./commands/health.ts"),
   openapi: () => import("./commands/openapi.ts"),

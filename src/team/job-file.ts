@@ -27,6 +27,9 @@ export type JobState = {
   failures: number;
 };
 
+/** The name of the lock that `up` holds in the data directory while it runs. */
+export const UP_LOCK = "up";
+
 const fileOf = (directory: string) => join(directory, "jobs.json");
 
 /** What was saved last, job by job. Nothing if there is no such file, or if it cannot be read: then every job counts as new. */

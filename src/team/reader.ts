@@ -22,7 +22,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   machine.onStopSignal(stopped.resolve);
 
   const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
-  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure });
+  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, hasJobs: true, onFailure });
   const server = Bun.serve({
     unix: socket,
     development: false,

@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the jobs. */
+import { Fact } from "../browse/marks.tsx";
 import { pageResponse } from "../browse/response.ts";
 import { Relative } from "../browse/times.tsx";
 import { formatDuration } from "../text/duration.ts";
@@ -11,47 +12,35 @@ export function statusPage(jobs: readonly JobState[], now: EpochMs): Response {
   const body = (
     <>
       <h1>Jobs</h1>
-      <p class="lead">What this server does by itself, how it went last, and when it happens next.</p>
-      <table class="jobs">
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">Last run</th>
-            <th scope="col">Result</th>
-            <th scope="col">Next run</th>
-            <th scope="col">Last error</th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <Row key={job.name} job={job} now={now} />
-          ))}
-        </tbody>
-      </table>
+      <p class="lead">What this server does by itself, how it went last, and when it runs next.</p>
+      <ul class="sources">
+        {jobs.map((job) => (
+          <JobCard key={job.name} job={job} now={now} />
+        ))}
+      </ul>
     </>
   );
-  return pageResponse({ title: "Jobs", body });
+  return pageResponse({ title: "Jobs", body }, { hasJobs: true });
 }
 
-function Row({ job, now }: { job: JobState; now: EpochMs }) {
-  const { name, state, started_at, took_ms, result, next_at, error, failed_at } = job;
+function JobCard({ job, now }: { job: JobState; now: EpochMs }) {
+  const { name, every_ms, state, started_at, took_ms, result, next_at, failed_at, error } = job;
   return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td>{started_at === null ? "never" : <Relative at={formatInstant(started_at)} now={now} />}</td>
-      <td>{state === "running" ? "runs now" : result === null ? "–" : `${result}, after ${formatDuration(took_ms ?? 0)}`}</td>
-      <td>
-        {state === "waiting" && next_at > now ? <Relative at={formatInstant(next_at)} now={now} /> : state === "running" ? "" : "soon"}
-      </td>
-      <td>
-        {failed_at === null ? (
-          "none"
-        ) : (
-          <>
-            {error} (<Relative at={formatInstant(failed_at)} now={now} />)
-          </>
-        )}
-      </td>
-    </tr>
+    <li class="card">
+      <h2>
+        {name} <small>every {formatDuration(every_ms)}</small>
+      </h2>
+      <dl class="figures">
+        <Fact name="Last run">{started_at === null ? "never" : <Relative at={formatInstant(started_at)} now={now} />}</Fact>
+        <Fact name="Result">{state === "running" ? "runs now" : (result ?? "none yet")}</Fact>
+        <Fact name="Took">{took_ms === null ? "–" : formatDuration(took_ms)}</Fact>
+        <Fact name="Next run">{next_at > now ? <Relative at={formatInstant(next_at)} now={now} /> : "now"}</Fact>
+      </dl>
+      {failed_at !== null && (
+        <p class={result === "failed" ? undefined : "quiet"}>
+          Failed <Relative at={formatInstant(failed_at)} now={now} />: {error}
+        </p>
+      )}
+    </li>
   );
 }

@@ -37,9 +37,11 @@ describe("up", () => {
     const jobs = await (await page(server, "/status")).text();
     for (const name of ["index", "watch"]) expect(jobs).toContain(`<th scope="row">${name}</th>`);
     expect((await page(server, "/none")).status).toBe(404);
+    expect((await home.run(["status"])).code).toBe(0);
     const reader = childNamed(server, "reader") ?? 0;
     expect(await server.stop()).toBe(0);
     expect(runs(reader)).toBe(false);
+    expect(await home.run(["status"])).toMatchObject({ code: 1, err: "fundfeed up does not run on fundfeed-data\n" });
   });
 
   test("says at the start what it does and what it lacks", async () => {
@@ -81,10 +83,8 @@ describe("up", () => {
   });
 
   test.each([
-    [
-      ["--host", "0.0.0.0"],
-      "the pages ask for no password, so they are served to this machine only; with --host 0.0.0.0, give --pages off",
-    ],
+    [["--host", "0.0.0.0"], "the pages ask for no password, so they are served to this machine only; with 0.0.0.0, give --pages off"],
+    [["--base-url", "https://api.example.org/v1"], "with api.example.org, give --pages off"],
     [["--pull", "grants-gv=1h"], 'There is no source "grants-gv". Did you mean grants-gov?'],
     [["--pull", "grants-gov=1s"], "It must be at least 1m."],
     [["--watch-every", "soon"], "It must be a number with a unit: 90s, 15m, 6h or 2d."],

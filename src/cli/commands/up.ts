@@ -7,6 +7,7 @@ import { hasWatches } from "../../../db/sqlite/open.ts";
 import { createLog } from "../../monitoring/log.ts";
 import { upstreams } from "../../pull/upstreams.ts";
 import { keepOpen } from "../../search/kept-open.ts";
+import { UP_LOCK } from "../../team/job-file.ts";
 import { READER_VARIABLE } from "../../team/reader-process.ts";
 import { defaultPulls } from "../../team/schedule.ts";
 import { type UpOptions, up } from "../../team/up.ts";
@@ -20,9 +21,6 @@ import { addWatchOptions } from "../watch-options.ts";
 
 type GivenUpOptions = GivenServeOptions &
   Pick<UpOptions, "pages" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & { pull?: ReadonlyMap<string, number> };
-
-/** The name of the lock that the running program holds in the data directory. */
-const LOCK = "up";
 
 export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   addServeOptions(command)
@@ -45,10 +43,10 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
     cli.isLasting = true;
     const socket = machine.env[READER_VARIABLE];
     if (socket !== undefined) return read(cli, options, socket);
-    if (options.pages === "on" && !/^(127\.|localhost$|\[?::1\]?$)/.test(options.host))
-      command.error(
-        `error: the pages ask for no password, so they are served to this machine only; with --host ${options.host}, give --pages off`,
-      );
+    const hosts = [options.host, ...(options.baseUrl === undefined ? [] : [new URL(options.baseUrl).hostname])];
+    const reached = options.pages === "on" ? hosts.find((host) => !isLoopbackName(host)) : undefined;
+    if (reached !== undefined)
+      command.error(`error: the pages ask for no password, so they are served to this machine only; with ${reached}, give --pages off`);
     if (options.backups !== undefined && options.database !== undefined)
       command.error("error: --backups copies files; back up --database with pg_dump (docs/operate/postgres.md)");
     const release = await holdAlone(options.data);
@@ -59,6 +57,10 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
       release();
     }
   });
+}
+
+function isLoopbackName(host: string): boolean {
+  return /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(host);
 }
 
 /** The part of it that renders the pages, in a child process. */
@@ -74,12 +76,18 @@ async function read({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWat
   }
 }
 
+/** `status` holds the lock for a moment when it looks for it. */
+const [LOCK_ATTEMPTS, LOCK_RETRY_MS] = [5, 50];
+
 /** Locks the data directory. Throws while another `up` holds it. */
 async function holdAlone(data: string): Promise<() => void> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  const release = tryLockIn(data, LOCK);
-  if (release === undefined) throw new Failure(`Cannot start: another fundfeed up runs on ${data}`);
-  return release;
+  for (let attempt = 1; attempt <= LOCK_ATTEMPTS; attempt++) {
+    const release = tryLockIn(data, UP_LOCK);
+    if (release !== undefined) return release;
+    await Bun.sleep(LOCK_RETRY_MS);
+  }
+  throw new Failure(`Cannot start: another fundfeed up runs on ${data}`);
 }
 
 /** "grants-gov=6h,dsip=1d", or "none" */

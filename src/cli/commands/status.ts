@@ -1,0 +1,55 @@
+/** `fundfeed status`: how the jobs of `up` went. */
+import { isLockedIn } from "../../../db/sqlite/lock.ts";
+import { type JobState, readJobs, UP_LOCK } from "../../team/job-file.ts";
+import { formatDuration } from "../../text/duration.ts";
+import type { EpochMs } from "../../text/instant.ts";
+import { relativeTime } from "../../text/relative-time.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
+import { instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+
+export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
+  return command
+    .addHelpText("after", "\nThe data directory has it, also with PostgreSQL: set FUNDFEED_DATA there.")
+    .examples("fundfeed status", "fundfeed status --data /var/lib/fundfeed --json")
+    .action(async (options: CommonOptions) => {
+      const { data } = options;
+      const now = cli.machine.now();
+      const jobs = readJobs(data);
+      const running = isLockedIn(data, UP_LOCK);
+      const rows = table(
+        jobs.map((job) => lineOf(job, running, now)),
+        "No job has run yet",
+      );
+      const failures = jobs.filter(({ result }) => result === "failed");
+      const reasons = failures.flatMap(({ name, failed_at, error }) => [
+        "",
+        ...wrapped(`${name} failed ${relativeTime(failed_at ?? now, now)}: ${error}`, TERMINAL_WIDTH),
+      ]);
+      printResult(cli, options, { running, jobs: jobs.map(shown) }, [rows, ...reasons].join("\n"));
+      if (!running) cli.machine.printError(`fundfeed up does not run on ${data}`);
+      if (!running || failures.length > 0) cli.exitCode = 1;
+    });
+}
+
+function lineOf({ name, state, started_at, took_ms, result, next_at }: JobState, isUp: boolean, now: EpochMs) {
+  const isNow = isUp && state === "running";
+  return {
+    job: name,
+    last_run: started_at === null ? null : relativeTime(started_at, now),
+    result: isNow ? "runs now" : state === "running" ? "stopped" : result,
+    took: took_ms === null || isNow ? null : formatDuration(took_ms),
+    next_run: !isUp || isNow ? null : next_at > now ? relativeTime(next_at, now) : "now",
+  };
+}
+
+function shown({ every_ms, next_at, started_at, took_ms, succeeded_at, failed_at, ...job }: JobState) {
+  return {
+    ...job,
+    every_seconds: every_ms / 1000,
+    started_at: instantOrNull(started_at),
+    took_seconds: took_ms === null ? null : took_ms / 1000,
+    succeeded_at: instantOrNull(succeeded_at),
+    failed_at: instantOrNull(failed_at),
+    next_at: instantOrNull(next_at),
+  };
+}
