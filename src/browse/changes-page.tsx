@@ -157,7 +157,8 @@ function TypeField({ form }: { form: SearchForm }) {
   return (
     <section class="group">
       <h2>Kind of change</h2>
-      <fieldset aria-label="Kind of change" {...describedBy("type", form)}>
+      <fieldset {...describedBy("type", form)}>
+        <legend class="hidden">Kind of change</legend>
         {eventTypes
           .filter((type) => type !== "unknown")
           .map((type) => (
@@ -234,11 +235,13 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
   if (first === undefined) return null;
   const { opportunity, twins } = first;
   const { id, title, status, organization, source } = opportunity;
-  const facts = [organization.sub_agency ?? organization.agency, source.code].filter((fact) => fact !== null);
+  const facts = [organization.sub_agency ?? organization.agency, source.name].filter((fact) => fact !== null);
   return (
     <li class="result">
       <h3>
-        <a href={opportunityAddress(id)}>{cutText(title, TITLE_MAX)}</a>
+        <a href={opportunityAddress(id)}>
+          <bdi>{cutText(title, TITLE_MAX)}</bdi>
+        </a>
       </h3>
       <ul class="changes">
         {group.map(({ event, at }) => (

@@ -7,8 +7,11 @@ import { SeverityMark } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
-/** A small bar chart. `names` are what each value is of. */
-export function Bars({ values, names, title }: { values: readonly number[]; names: readonly string[]; title: string }) {
+/** `names` are what each value is of; the first `marked` ones stand out. */
+type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number };
+
+/** A small bar chart. */
+export function Bars({ values, names, title, marked = values.length }: BarsProps) {
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;
   const peak = values.indexOf(Math.max(...values));
@@ -19,7 +22,14 @@ export function Bars({ values, names, title }: { values: readonly number[]; name
         {values.map((value, n) => {
           const height = value === 0 ? 1 : Math.max(2, (HEIGHT * value) / most);
           return (
-            <rect key={names[n]} x={n * (BAR + GAP)} y={HEIGHT - height} width={BAR} height={height} class={value === 0 ? "none" : "some"}>
+            <rect
+              key={names[n]}
+              x={n * (BAR + GAP)}
+              y={HEIGHT - height}
+              width={BAR}
+              height={height}
+              class={value === 0 ? "none" : n < marked ? "some" : "other"}
+            >
               <title>{`${names[n]}: ${formatted(value)}`}</title>
             </rect>
           );
@@ -43,39 +53,55 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
   const most = Math.max(1, ...buckets.map(({ counts }) => totalOf(counts)));
   const peak = buckets.find(({ counts }) => totalOf(counts) === most);
   const description = peak === undefined ? title : `${title}. Most: ${formatted(most)}, ${peak.name}. The table below has all numbers.`;
+  const top = topOf(buckets.map(({ counts }) => totalOf(counts)));
+  const cut = buckets.filter(({ counts }) => totalOf(counts) > top).length;
   return (
-    <figure class="severities">
-      <div class="plot">
-        <span class="most" aria-hidden="true">
-          {formatted(most)}
-        </span>
-        <svg viewBox={`0 0 ${buckets.length * STEP} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={description}>
-          <Patterns />
-          {buckets.map((bucket, n) => (
-            <Bar key={bucket.name} bucket={bucket} x={n * STEP} scale={TALL / most} shown={shown} />
-          ))}
-        </svg>
-      </div>
-      <p class="axis" aria-hidden="true">
-        <span>{buckets[0]?.name}</span>
-        <span>{buckets.at(-1)?.name}</span>
-      </p>
-      <figcaption>
-        {title}
-        <ul class="legend">
-          {shown.map((severity) => (
-            <li key={severity}>
-              <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-                <rect width="16" height="16" fill={`url(#fill-${severity})`} />
-              </svg>
-              {severity}
-            </li>
-          ))}
-        </ul>
-      </figcaption>
+    <>
+      <figure class="severities">
+        <div class="plot">
+          <span class="most" aria-hidden="true">
+            {formatted(top)}
+          </span>
+          <svg viewBox={`0 0 ${buckets.length * STEP} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={description}>
+            <Patterns />
+            {buckets.map((bucket, n) => (
+              <Bar key={bucket.name} bucket={bucket} x={n * STEP} scale={TALL / top} shown={shown} />
+            ))}
+          </svg>
+        </div>
+        <p class="axis" aria-hidden="true">
+          <span>{buckets[0]?.name}</span>
+          <span>{buckets.at(-1)?.name}</span>
+        </p>
+        <figcaption>
+          {title}
+          {cut > 0 &&
+            `. ${cut === 1 ? "The bar with a gap is" : `${cut} bars with a gap are`} cut; the highest is ${formatted(most)}, ${peak?.name}`}
+          <ul class="legend">
+            {shown.map((severity) => (
+              <li key={severity}>
+                <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+                  <rect width="16" height="16" fill={`url(#fill-${severity})`} />
+                </svg>
+                {severity}
+              </li>
+            ))}
+          </ul>
+        </figcaption>
+      </figure>
       <NumbersTable buckets={buckets} shown={shown} />
-    </figure>
+    </>
   );
+}
+
+/** Fewer bars are never cut. */
+const BARS_CUT_MIN = 5;
+
+/** The number at the top of the chart. A bar that is much higher than most others, as on a day of a first import, would flatten them. */
+function topOf(totals: readonly number[]): number {
+  const filled = totals.filter((total) => total > 0).sort((left, right) => left - right);
+  const [most = 1, usual = 1] = [filled.at(-1), filled[Math.floor(0.9 * (filled.length - 1))]];
+  return filled.length >= BARS_CUT_MIN && most > 4 * usual ? 2 * usual : most;
 }
 
 function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x: number; scale: number; shown: readonly Severity[] }) {
@@ -84,7 +110,7 @@ function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x:
     <g>
       <title>{`${name}: ${shown.map((severity) => `${formatted(counts[severity])} ${severity}`).join(", ")}`}</title>
       {shown.map((severity) => {
-        const height = counts[severity] * scale;
+        const height = Math.min(top, counts[severity] * scale);
         top -= height;
         return height === 0 ? null : (
           <rect
@@ -97,6 +123,7 @@ function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x:
           />
         );
       })}
+      {totalOf(counts) * scale > TALL && <path class="gap" d={`M${x} 14 ${x + STEP} 8v6l-${STEP} 6z`} />}
       {totalOf(counts) === 0 && <rect class="none" x={x} y={TALL - 1} width={STEP} height="1" />}
     </g>
   );

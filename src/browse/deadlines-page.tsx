@@ -1,16 +1,18 @@
 /** @jsxImportSource hono/jsx */
-/** The page of deadlines: a calendar of six weeks. */
+/** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
 import type { CatalogDb } from "../../db/engine.ts";
+import type { Filter } from "../filter/filter.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { acceptingStatuses } from "../search/accepting.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
-import { type Deadline, listDeadlines } from "../search/deadlines.ts";
+import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { Bars } from "./chart.tsx";
 import { cutText, TwinsLeftOut } from "./marks.tsx";
 import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
@@ -21,12 +23,16 @@ import { utcDate } from "./times.tsx";
 const PATH = "/deadlines";
 const WEEKS = 6;
 const DAYS = 7 * WEEKS;
+/** Weeks that have a bar, from the first one of the calendar. */
+const BARS = 26;
 /** Opportunities that a day lists. The others are on the page of results that its number leads to. */
 const LISTED = 3;
 const TITLE_MAX = 110;
 
 type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
-type Shown = { days: readonly Day[]; total: number; twins: number; isPartial: boolean; today: string };
+/** `date` is the Sunday that it begins with. */
+type Week = { date: string; count: number };
+type Shown = { weeks: readonly Week[]; days: readonly Day[]; total: number; twins: number; isPartial: boolean; today: string };
 
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
@@ -62,7 +68,8 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const starts = dates.map((date) => startOf(date) ?? Number.NaN);
   const period = { since: starts[0] ?? now, until: starts[DAYS] ?? now };
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
-  const { deadlines, twins } = listDeadlines(index, { status: [...acceptingStatuses], ...form.resolved }, period, now, most);
+  const filter = { status: [...acceptingStatuses], ...form.resolved };
+  const { deadlines, twins } = listDeadlines(index, filter, period, now, most);
   const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1])));
   const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
@@ -70,7 +77,20 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
     count: ofDay.length,
     opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
-  return { days, total: deadlines.length, twins, isPartial: deadlines.length === COUNTED_MAX, today };
+  const weeks = weeksFrom(sunday, index, filter, now, most);
+  return { weeks, days, total: deadlines.length, twins, isPartial: deadlines.length === COUNTED_MAX, today };
+}
+
+/** How many deadlines each week has. Those after the last one that is counted are left out. */
+function weeksFrom(sunday: string, index: SearchFile, filter: Filter, now: EpochMs, most: { limit: number; allSources: boolean }): Week[] {
+  const dates = Array.from({ length: BARS + 1 }, (_, n) => later(sunday, 7 * n));
+  const starts = dates.map((date) => startOf(date) ?? Number.NaN);
+  const deadlines = deadlinesIn(index, filter, { since: starts[0] ?? now, until: starts[BARS] ?? now }, now, most);
+  const end = deadlines.length < most.limit ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);
+  return dates.slice(0, BARS).flatMap((date, n) => {
+    const ofWeek = deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1]));
+    return (starts[n + 1] ?? 0) > end ? [] : [{ date, count: ofWeek.length }];
+  });
 }
 
 function isWithin(at: EpochMs, since = 0, until = 0): boolean {
@@ -95,7 +115,45 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
   );
 }
 
-function Calendar({ shown: { days, total, twins, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
+/** The weeks as bars, and as a table with a link to each. */
+function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery }) {
+  const [first, last] = [weeks[0], weeks.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const span = `${dateInWords(first.date)} to ${dateInWords(later(last.date, 6))}`;
+  return (
+    <div class="week-bars">
+      <Bars
+        values={weeks.map(({ count }) => count)}
+        names={weeks.map(({ date }) => `week of ${dateInWords(date)}`)}
+        title={`Deadlines per week, ${span}. The first ${WEEKS} are those of the calendar.`}
+        marked={WEEKS}
+      />
+      <details class="numbers">
+        <summary>The numbers as a table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Week of</th>
+              <th scope="col">Deadlines</th>
+            </tr>
+          </thead>
+          <tbody>
+            {weeks.map(({ date, count }) => (
+              <tr key={date}>
+                <th scope="row">
+                  <a href={addressOf(PATH, { ...given, from: date })}>{dateInWords(date)}</a>
+                </th>
+                <td>{count.toLocaleString("en-US")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </div>
+  );
+}
+
+function Calendar({ shown: { weeks, days, total, twins, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];
   const count = `${isPartial ? "more than " : ""}${total.toLocaleString("en-US")}`;
   return (
@@ -111,6 +169,7 @@ function Calendar({ shown: { days, total, twins, isPartial, today }, form: { giv
         </nav>
       </div>
       <TwinsLeftOut twins={twins} address={addressOf(PATH, { ...given, all_sources: "yes" })} />
+      <WeekBars weeks={weeks} given={given} />
       <p class="weekdays" aria-hidden="true">
         {days.slice(0, 7).map(({ date }) => (
           <span key={date}>{weekdayInWords(date)}</span>

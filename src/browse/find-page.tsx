@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
+import { statusInWords } from "../events/in-words.ts";
 import { fields } from "../filter/filter.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
@@ -98,13 +99,20 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
           <dt>{fields[name].label}</dt>
           {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
             <dd key={value}>
-              <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{value}</a> {records.toLocaleString("en-US")}
+              <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
+              {records.toLocaleString("en-US")}
             </dd>
           ))}
         </div>
       ))}
     </dl>
   );
+}
+
+/** A value for people: the name of a source, the words of a status. */
+function nameOf({ sources }: SearchForm, field: string, value: string): string {
+  if (field === "status") return statusInWords(value);
+  return (field === "source" && sources.find(({ code }) => code === value)?.name) || value;
 }
 
 function countInWords(total: number): string {

@@ -4,7 +4,7 @@ import { shortNameOf } from "../agencies/understand.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
-import { nextDeadlines } from "../search/deadlines.ts";
+import { deadlinesIn } from "../search/deadlines.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
@@ -19,12 +19,15 @@ import { TakeAlong } from "./take-along.tsx";
 const LISTED = 20;
 /** Departments that are shown at once. The others are folded. */
 const DEPARTMENTS = 8;
+/** Later than every deadline. */
+const AFTER_ALL = 8.64e15;
 const OPEN = ["open", "closing_soon"];
 
 /** The page of an address without a query. */
 export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const form = await readSearchForm({ catalog, index, query }, {});
-  const ids = nextDeadlines(index, { status: OPEN }, now, LISTED).map(({ id }) => id);
+  const next = deadlinesIn(index, { status: OPEN }, { since: now, until: AFTER_ALL }, now, { limit: LISTED, allSources: false });
+  const ids = next.map(({ id }) => id);
   const twins = await readTwins(catalog, ids, now);
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
     return { opportunity, snippet: null, missing: [], twins: twins.get(opportunity.id) ?? [] };

@@ -169,7 +169,8 @@ function AllSourcesField({ form }: { form: SearchForm }) {
   return (
     <section class="group">
       <h2>Records</h2>
-      <fieldset aria-label="Records" {...describedBy("all_sources", form)}>
+      <fieldset {...describedBy("all_sources", form)}>
+        <legend class="hidden">Records</legend>
         <label class="choice">
           <input type="checkbox" name="all_sources" value="yes" checked={form.allSources} />
           every source's record of an opportunity
@@ -282,20 +283,22 @@ function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<Fo
     active.push({ name: "all_sources", words: "every source's record", without: addressOf(action, omit(given, "all_sources")) });
   if (active.length === 0) return null;
   return (
-    <ul class="active" aria-label="Filters that apply">
-      {active.map(({ name, words, without }) => (
-        <li key={name}>
-          <a href={without} aria-label={`Remove the filter: ${words}`}>
-            {words} <span aria-hidden="true">✕</span>
+    <section aria-label="Filters that apply">
+      <ul class="active">
+        {active.map(({ name, words, without }) => (
+          <li key={name}>
+            <a href={without} aria-label={`Remove the filter: ${words}`}>
+              {words} <span aria-hidden="true">✕</span>
+            </a>
+          </li>
+        ))}
+        <li>
+          <a class="clear" href={addressOf(action, { words: given.words })}>
+            Remove all filters
           </a>
         </li>
-      ))}
-      <li>
-        <a class="clear" href={addressOf(action, { words: given.words })}>
-          Remove all filters
-        </a>
-      </li>
-    </ul>
+      </ul>
+    </section>
   );
 }
 

@@ -13,25 +13,20 @@ type Deadlines = { deadlines: Deadline[]; twins: number };
 
 type Period = { since: EpochMs; until: EpochMs };
 
+type Most = { limit: number; allSources: boolean };
+
 /** The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. */
-export function listDeadlines(
-  { sqlite }: SearchFile,
-  filter: Filter,
-  period: Period,
-  now: EpochMs,
-  { limit, allSources }: { limit: number; allSources: boolean },
-): Deadlines {
+export function listDeadlines({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most): Deadlines {
   const matching = matchingIn(filter, period, now);
   return {
-    deadlines: deadlinesWhere(sqlite, matching, { limit, allSources }),
-    twins: allSources ? 0 : countTwins(sqlite, matching),
+    deadlines: deadlinesWhere(sqlite, matching, most),
+    twins: most.allSources ? 0 : countTwins(sqlite, matching),
   };
 }
 
-/** The next deadlines of what matches; at most `limit`. */
-export function nextDeadlines({ sqlite }: SearchFile, filter: Filter, now: EpochMs, limit: number): Deadline[] {
-  const period = { since: now, until: Number.MAX_SAFE_INTEGER };
-  return deadlinesWhere(sqlite, matchingIn(filter, period, now), { limit, allSources: false });
+/** The same deadlines alone: twins take longer to count than deadlines to list. */
+export function deadlinesIn({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most): Deadline[] {
+  return deadlinesWhere(sqlite, matchingIn(filter, period, now), most);
 }
 
 function matchingIn(filter: Filter, { since, until }: Period, now: EpochMs): Condition {
@@ -39,7 +34,7 @@ function matchingIn(filter: Filter, { since, until }: Period, now: EpochMs): Con
   return { sql: `due_at >= ? and due_at < ? and ${sql}`, values: [since, until, ...values] };
 }
 
-function deadlinesWhere(sqlite: Database, matching: Condition, { limit, allSources }: { limit: number; allSources: boolean }): Deadline[] {
+function deadlinesWhere(sqlite: Database, matching: Condition, { limit, allSources }: Most): Deadline[] {
   const shown = allSources ? { sql: "true", values: [] } : isShown(matching);
   return sqlite
     .query<Deadline, (string | number)[]>(

@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { HtmlValidate } from "html-validate/node";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { numberInWords } from "../../src/search/number.ts";
@@ -31,6 +32,8 @@ beforeAll(async () => {
   // On one day in US Eastern time, which is the next one in UTC.
   const dates = { posted_at: null, opens_at: null, closes_at: "2031-03-12T22:00:00-04:00", response_at: null };
   const due = Array.from({ length: 5 }, (_, n) => ({ source: { code: "OWN", opportunity_id: `D${n}` }, title: `Due ${n}`, dates }));
+  // A Saturday's last second, after daylight saving time ended.
+  due.push({ source: { code: "OWN", opportunity_id: "D5" }, title: "Due 5", dates: { ...dates, closes_at: "2031-11-08T23:59:59-05:00" } });
   await storeVersions(
     data,
     due.map((each) => [each, each]),
@@ -91,6 +94,37 @@ describe("a request", () => {
   ])("for %s gets 404", async (path) => {
     expect((await get(path)).status).toBe(404);
   });
+});
+
+describe("the HTML of a page", () => {
+  const validator = new HtmlValidate({
+    root: true,
+    extends: ["html-validate:standard", "html-validate:a11y"],
+    rules: { "no-inline-style": "error", "form-dup-name": ["error", { shared: ["checkbox"] }] },
+  });
+
+  test.each([
+    "/",
+    "/?words=research&status=open,closed",
+    "/?words=xyzzyx&status=open",
+    "/?naics=x",
+    "/changes?since=364d",
+    "/changes?since=1y&type=x",
+    "/deadlines?agency=HHS",
+    "/sources",
+    "/nowhere",
+  ])("of %s is valid", async (path) => {
+    expect(await findingsOf(path)).toEqual([]);
+  });
+
+  test("of an opportunity is valid", async () => {
+    for (const id of [hostile, "aad1016c-ae30-50c9-9f21-d86453bfc046"]) expect(await findingsOf(`/opportunities/${id}`)).toEqual([]);
+  });
+
+  async function findingsOf(path: string): Promise<string[]> {
+    const { results } = await validator.validateString(await html(path));
+    return results.flatMap(({ messages }) => messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`));
+  }
 });
 
 /** The headers that browsers send for what a page of another site asks for. */
@@ -309,6 +343,19 @@ describe("the deadlines", () => {
     const [accepting, closed] = await Promise.all([count("from=2025-09-07"), count("from=2025-09-07&status=closed")]);
     expect(accepting).toBe(0);
     expect(closed).toBeGreaterThan(0);
+  });
+
+  test("are counted by Eastern weeks, as bars and as links to each week", async () => {
+    const weeks = async (from: string) => {
+      const page = await html(`/deadlines?from=${from}`);
+      const rows = [...page.matchAll(/<a href="\/deadlines\?from=([\d-]+)">[^<]*<\/a><\/th><td>(\d+)</g)];
+      expect(rows).toHaveLength(26);
+      expect([...page.matchAll(/<rect [^>]*class="(some|other|none)"/g)]).toHaveLength(26);
+      return rows.flatMap(([, date, count]) => (count === "0" ? [] : [[date, count]]));
+    };
+    expect(await weeks("2031-03-05")).toEqual([["2031-03-09", "5"]]);
+    expect(await weeks("2031-10-01")).toEqual([["2031-11-02", "1"]]);
+    expect(await html("/deadlines?from=2031-10-01")).toContain("Deadlines per week, Sep 28, 2031 to Mar 27, 2032.");
   });
 
   test("refuse a date that does not exist", async () => {

@@ -30,6 +30,7 @@ const pages: Record<string, string> = {
   "what changed, wrong values": "/changes?since=1y&type=x&naics=x",
   deadlines: "/deadlines",
   "deadlines without any": "/deadlines?from=1999-01-01",
+  results: "/?sort=updated",
   sources: "/sources",
   "quality of the data": "/sources/quality",
   "no such page": "/nowhere",
