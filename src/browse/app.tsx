@@ -13,7 +13,7 @@ import { deadlinesPage } from "./deadlines-page.tsx";
 import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { homePage } from "./home-page.tsx";
-import { hostNameOf, isAllowedHost } from "./host.ts";
+import { hostNameOf, isServedHost } from "./host.ts";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, unlessKnown } from "./output-response.ts";
 import { outputs } from "./outputs.ts";
@@ -54,7 +54,7 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
 /** A page of another site whose name was made to lead here (DNS rebinding) sends that name as the host. */
 function refusalOf(request: Request, host: string): Response | undefined {
   const name = hostNameOf(request.headers.get("host"));
-  if (name === undefined || !isAllowedHost(name, host))
+  if (!isServedHost(name, [host]))
     return plainResponse(
       421,
       "This address is not served here. Open http://127.0.0.1 with the port, or start fundfeed browse with --host.",

@@ -7,8 +7,13 @@ export function hostNameOf(header: string | null): string | undefined {
   return name?.toLowerCase().replace(/\.$/, "");
 }
 
+/** Whether a name is that of one of these hosts. */
+export function isServedHost(name: string | undefined, hosts: readonly string[]): boolean {
+  return name !== undefined && hosts.some((host) => isAllowedHost(name, host));
+}
+
 /** Loopback names, the host that the operator named, and, if that means all addresses of the machine, any address: no name can be made to be one. */
-export function isAllowedHost(name: string, given: string): boolean {
+function isAllowedHost(name: string, given: string): boolean {
   const plain = withoutBrackets(name);
   if (plain === "localhost" || plain === "127.0.0.1" || plain === "::1") return true;
   const isEverywhere = ["0.0.0.0", "::"].includes(withoutBrackets(given));

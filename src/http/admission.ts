@@ -29,6 +29,20 @@ export const withKey = new Elysia()
   })
   .onTransform({ as: "scoped" }, validateCall);
 
+/** The key of a request that may call: it is active, and its account has a subscription. Throws a Problem otherwise. */
+export async function admitKey(access: Access, headers: Headers, now: EpochMs): Promise<KnownKey> {
+  await updateAccess(access);
+  const key = findSentKey(access, headers);
+  requireActive(key, now);
+  requireSubscription(key);
+  return key;
+}
+
+/** Counts a request of a key. Throws a Problem if one of its limits refuses it. */
+export async function admitUse(access: Access, key: KnownKey, now: EpochMs): Promise<void> {
+  requireAllowance(await addUse(access, key, now));
+}
+
 /** Open to everyone and not counted. Parameters are ignored (D-6). */
 export const withoutKey = new Elysia().derive({ as: "scoped" }, ({ request, route, params }) => ({
   call: completeCall(request, route, params),

@@ -4,7 +4,6 @@ import { objectOf } from "../text/json-value.ts";
 
 const requests = {
   initialize: specTypeSchemas.InitializeRequest,
-  ping: specTypeSchemas.PingRequest,
   "tools/list": specTypeSchemas.ListToolsRequest,
   "tools/call": specTypeSchemas.CallToolRequest,
   "resources/list": specTypeSchemas.ListResourcesRequest,

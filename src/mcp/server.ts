@@ -11,7 +11,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { messageOf, sentenceOf } from "../../db/reason.ts";
+import { sentenceOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -25,10 +25,10 @@ import type { Tool } from "./tools/tool.ts";
 export type Serving = {
   reader: ToolReader;
   now: () => EpochMs;
-  /** Writes one line to the log. */
-  log: (message: string) => void;
-  /** Ends the service. */
-  stop: AbortSignal;
+  /** Called with each error that a tool has returned, and the sentence that the client gets. */
+  onFailure: (error: unknown, sentence: string) => void;
+  /** Cuts off the requests that run. */
+  stop?: AbortSignal;
   /** Does the work of a request. */
   run?: <T>(work: () => Promise<T>) => Promise<T>;
 };
@@ -37,12 +37,12 @@ export type Serving = {
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 
 /** Returns what makes a server: the library wants one for each connection, or over HTTP for each request. Tools are made once. */
-export function serverFactory({ reader, now, log, stop, run = (work) => work() }: Serving): () => Server {
+export function serverFactory({ reader, now, onFailure, stop, run = (work) => work() }: Serving): () => Server {
   const tools = toolsOf(reader);
   const listed = tools.map(listedTool);
   const callOf = ({ mcpReq }: ServerContext): ToolCall => ({
     now: now(),
-    signal: AbortSignal.any([mcpReq.signal, stop]),
+    signal: stop === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, stop]),
     progress: progressOf(mcpReq),
   });
   return () => {
@@ -59,7 +59,6 @@ export function serverFactory({ reader, now, log, stop, run = (work) => work() }
         },
       },
     );
-    server.onerror = (error) => log(messageOf(error));
     server.setRequestHandler("tools/list", () => ({ tools: listed }));
     server.setRequestHandler("resources/list", () => ({ resources: [] })); // Too many to list: `find` finds them.
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [TEMPLATE] }));
@@ -67,7 +66,7 @@ export function serverFactory({ reader, now, log, stop, run = (work) => work() }
       run(async () => {
         const tool = tools.find(({ name }) => name === params.name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name, tools));
-        return callTool(tool, params.arguments ?? {}, callOf(context), log);
+        return callTool(tool, params.arguments ?? {}, callOf(context), onFailure);
       }),
     );
     server.setRequestHandler("resources/read", ({ params }, context) => run(() => readResource(tools, params.uri, callOf(context))));
@@ -101,7 +100,7 @@ async function callTool(
   tool: Tool,
   given: Record<string, unknown>,
   call: ToolCall,
-  log: (message: string) => void,
+  onFailure: Serving["onFailure"],
 ): Promise<CallToolResult> {
   try {
     const { structured, text } = await tool.call(given, call);
@@ -109,7 +108,7 @@ async function callTool(
   } catch (error) {
     if (call.signal.aborted) throw error;
     const message = oneLine(sentenceOf(error, tool.action));
-    log(message);
+    onFailure(error, message);
     return { content: [{ type: "text", text: message }], isError: true };
   }
 }

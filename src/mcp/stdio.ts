@@ -4,12 +4,21 @@ import { messageOf } from "../../db/reason.ts";
 import { type Serving, serverFactory } from "./server.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
+type StdioServing = Streams &
+  Pick<Serving, "reader" | "now"> & {
+    /** Writes one line to the log. */
+    log: (message: string) => void;
+    /** Ends the service. */
+    stop: AbortSignal;
+  };
+
 /** Serves one client until its input ends, its output is gone, or `stop`. Requests that have arrived get their responses first. */
-export async function serveMcp({ input, write, ...serving }: Omit<Serving, "run"> & Streams): Promise<void> {
-  const { stop, log } = serving;
+export async function serveMcp({ reader, now, log, stop, ...streams }: StdioServing): Promise<void> {
   if (stop.aborted) return; // While the data were opened.
-  const transport = createStdioTransport({ input, write });
-  serveStdio(serverFactory({ ...serving, run: transport.run }), { transport, onerror: (error) => log(messageOf(error)) });
+  const transport = createStdioTransport(streams);
+  const newServer = serverFactory({ reader, now, onFailure: (_, sentence) => log(sentence), stop, run: transport.run });
+  const onerror = (error: Error) => log(messageOf(error));
+  serveStdio(() => Object.assign(newServer(), { onerror }), { transport, onerror });
   stop.addEventListener("abort", () => void transport.close());
   await transport.finished;
 }

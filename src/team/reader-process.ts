@@ -12,6 +12,8 @@ import { sleep } from "../runtime/run-every.ts";
 
 /** The only host name of the reader. */
 export const READER_HOST = "reader";
+/** Where agents post their messages, here and in the reader. */
+export const MCP_PATH = "/mcp";
 /** Where the reader answers at once, unless it hangs. */
 export const ALIVE_PATH = "/alive";
 /** The environment variable that makes `up` the reader, on this socket. */
@@ -147,4 +149,12 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
 function unavailable(waitMs: number): Response {
   const headers = { "Retry-After": `${Math.max(1, Math.ceil(waitMs / 1000))}`, "Content-Type": "text/plain; charset=utf-8" };
   return new Response("The pages are starting again. Try again in a moment.\n", { status: 503, headers });
+}
+
+/** The headers of a request that the reader looks at. All others stay here. */
+export function pickHeaders(headers: Headers, names: readonly string[]): [string, string][] {
+  return names.flatMap((name): [string, string][] => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
 }

@@ -2,14 +2,19 @@
  * The reader: a process of its own that renders what takes longer than a request to the API. It listens on a socket that only this user
  * reaches, and checks no host and no key: the front has done so. (E-67)
  */
+import type { CatalogDb } from "../../db/engine.ts";
 import { type DatabaseLocation, openCatalogAt } from "../../db/open.ts";
+import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { currentIndex } from "../browse/search-index.ts";
 import { pathStart } from "../http/query-text.ts";
+import type { ToolData } from "../mcp/reader.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { KeptOpen } from "../search/kept-open.ts";
-import { ALIVE_PATH, READER_HOST } from "./reader-process.ts";
+import type { SearchFile } from "../search/search-file.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 
 type ReaderOptions = { socket: string; location: DatabaseLocation; index: KeptOpen; log: Log };
 
@@ -23,16 +28,47 @@ export async function serveReader(machine: Machine, { socket, location, index, l
 
   const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
   const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, hasJobs: true, onFailure });
+  let loading: ReturnType<typeof loadMcp> | undefined;
+  const mcp = () => {
+    loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });
+    return loading;
+  };
   const server = Bun.serve({
     unix: socket,
     development: false,
     fetch: async (request) => {
       const path = request.url.slice(pathStart(request.url));
       if (path === ALIVE_PATH) return new Response(null);
+      if (path === MCP_PATH) return (await mcp())(request);
       return pages.fetch(request);
     },
   });
   machine.printLine("listening");
   await stopped.promise;
   await server.stop();
+}
+
+type McpData = {
+  openCatalog: () => Promise<CatalogDb>;
+  searchIndex: () => Promise<SearchFile>;
+  now: () => EpochMs;
+  onFailure: (error: unknown) => void;
+};
+
+/** Returns what responds to agents. Its library takes 25 MB, so their first message loads it. */
+async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
+  const [{ createMcpResponder }, { toolReader }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/reader.ts")]);
+  const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
+    const catalog = await openCatalog().catch((error: unknown) => {
+      onFailure(error);
+      throw new Failure("Cannot read the data at the moment; try again later"); // The reason names a place on this machine.
+    });
+    try {
+      return await work(catalog);
+    } finally {
+      await catalog.close();
+    }
+  };
+  const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => work(await searchIndex());
+  return createMcpResponder({ reader: toolReader({ place: "the data of a server", withCatalog, withIndex }), now, onFailure });
 }

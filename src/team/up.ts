@@ -11,7 +11,8 @@ import { formatDuration } from "../text/duration.ts";
 import { createFront } from "./front.ts";
 import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
-import { createReaderProcess } from "./reader-process.ts";
+import { createMcpGate } from "./mcp-gate.ts";
+import { createReaderProcess, MCP_PATH, pickHeaders } from "./reader-process.ts";
 import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
@@ -56,15 +57,20 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
     if (stopped === undefined || isForced) stopped = jobs.stop(isForced);
     return stopped;
   };
+  const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
   const front = createFront({
     api,
+    mcp: createMcpGate({ hosts, access, now, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
     status: async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now()),
-    pages: ({ url, method, headers, signal }) => reader.fetch(pathOf(url), { method, headers: only(headers), signal }),
-    hosts: [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])],
+    pages:
+      options.pages === "off"
+        ? undefined
+        : ({ url, method, headers, signal }) => reader.fetch(pathOf(url), { method, headers: pickHeaders(headers, FORWARDED), signal }),
+    hosts,
     onFailure,
   });
   return {
-    fetch: options.pages === "on" ? front : api,
+    fetch: front,
     start: (origin) => {
       for (const line of introduction(options, origin, access, machine)) log.notice(now(), line);
       timer = setInterval(jobs.tick, TICK_MS);
@@ -97,13 +103,6 @@ function pathOf(url: string): string {
 
 /** What the pages look at. Cookies and keys stay here. */
 const FORWARDED = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
-
-function only(headers: Headers): [string, string][] {
-  return FORWARDED.flatMap((name): [string, string][] => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value]];
-  });
-}
 
 /** What it does, and what it lacks and how to get it. */
 function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {

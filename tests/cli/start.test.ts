@@ -1,6 +1,7 @@
 /** Commands start fast because each loads only the modules that it needs. */
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { lines } from "../../src/text/lines.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { entries, wholeProgram } from "../support/commands.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -41,6 +42,29 @@ test.each([
   const loaded = await packagesLoadedBy([...line.split(" "), ...(opensData ? ["--data", data] : [])]);
   expect(loaded.sort()).toEqual(["commander", ...packages].sort());
 });
+
+test.each([
+  ["serve", 404, 1],
+  ["up --pull none --watch-every none", 200, 2], // The page comes from the reader, a process of its own.
+])(
+  "fundfeed %s loads nothing of MCP before the first message",
+  async (line, status, processes) => {
+    const BUN_OPTIONS = `--preload=${join(root, "tests/support/loaded-packages.ts")}`; // Children inherit it.
+    const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), ...line.split(" "), "--port", "0", "--data", aDirectory()], {
+      env: { ...process.env, BUN_OPTIONS },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const first = await lines(child.stdout)[Symbol.asyncIterator]().next();
+    const [, origin] = /^listening on (.*)\/v1$/.exec(first.done ? "" : first.value.text) ?? [];
+    expect((await fetch(`${origin}/`)).status).toBe(status);
+    child.kill();
+    const loaded = (await child.stderr.text()).split("\n").filter((each) => each.includes('"drizzle-orm":'));
+    expect(loaded.length).toBeGreaterThanOrEqual(processes);
+    for (const each of loaded) expect(each).not.toMatch(/modelcontextprotocol|zod/);
+  },
+  60_000,
+);
 
 test("the help of the program shows the arguments that each command takes", async () => {
   const program = await wholeProgram();

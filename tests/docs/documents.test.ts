@@ -55,6 +55,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^(sudo|docker|systemctl|journalctl) |\| sudo /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
+  [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.test.ts asks the same.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],
   [/^fundfeed watch run/, runQuietly],

@@ -7,13 +7,15 @@ const part = (name: string) => async (request: Request) => {
   if (request.headers.has("x-fail")) throw new Error(name);
   return new Response(name);
 };
-const front = createFront({
+const parts = {
   api: part("api"),
+  mcp: part("mcp"),
   status: part("status"),
   pages: part("pages"),
   hosts: ["127.0.0.1", "api.example.org"],
-  onFailure: (error) => failures.push(error),
-});
+  onFailure: (error: unknown) => failures.push(error),
+};
+const front = createFront(parts);
 const get = (path: string, headers: Record<string, string> = {}) =>
   front(new Request(`http://127.0.0.1:8080${path}`, { headers: { host: "127.0.0.1:8080", ...headers } }));
 const bodyOf = async (path: string, headers?: Record<string, string>) => (await get(path, headers)).text();
@@ -29,13 +31,21 @@ describe("a request goes", () => {
     ["/?words=/v1/meta", "pages"],
     ["/status?a=b", "status"],
     ["/status/", "pages"],
+    ["/mcp?a=b", "mcp"],
+    ["/mcp/", "pages"],
     ["/anything", "pages"],
   ])("%s to %s", async (path, name) => {
     expect(await bodyOf(path)).toBe(name);
   });
 
-  test("/mcp to nobody", async () => {
-    expect((await get("/mcp")).status).toBe(404);
+  test.each([
+    ["/v1/meta", "api"],
+    ["/mcp", "mcp"],
+    ["/status", "api"],
+    ["/", "api"],
+  ])("%s to %s if there are no pages", async (path, name) => {
+    const without = createFront({ ...parts, pages: undefined });
+    expect(await (await without(new Request(`http://127.0.0.1:8080${path}`, { headers: { host: "localhost" } }))).text()).toBe(name);
   });
 });
 
@@ -48,8 +58,8 @@ describe("the host", () => {
     ["api.example.org.evil.example", 421],
     ["", 421],
     ["a, b", 421],
-  ])("%s gets %i from the pages, and the API anyway", async (host, status) => {
-    expect([(await get("/", { host })).status, (await get("/status", { host })).status]).toEqual([status, status]);
+  ])("%s gets %i from all parts but the API", async (host, status) => {
+    for (const path of ["/", "/status", "/mcp"]) expect((await get(path, { host })).status).toBe(status);
     expect(await bodyOf("/v1/meta", { host })).toBe("api");
   });
 });

@@ -1,6 +1,7 @@
 /** The conditions on events that history and what_changed share. */
 
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
+import { BadValue } from "../../filter/kinds.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
@@ -31,7 +32,7 @@ export type GivenConditions = { types?: string[]; at_least: Severity; since?: st
 export function conditionsOf({ types, at_least, since, until }: GivenConditions, now: EpochMs): EventConditions {
   const conditions = { types, atLeast: at_least, since: pastInstant(since, now), until: pastInstant(until, now) };
   if (conditions.since !== undefined && conditions.until !== undefined && conditions.since >= conditions.until)
-    throw new Error(`"since" (${since}) must be earlier than "until" (${until})`);
+    throw new BadValue(`"since" (${since}) must be earlier than "until" (${until})`);
   return conditions;
 }
 
