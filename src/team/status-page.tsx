@@ -4,7 +4,7 @@ import { Fact } from "../browse/marks.tsx";
 import { pageResponse } from "../browse/response.ts";
 import { Relative } from "../browse/times.tsx";
 import { formatDuration } from "../text/duration.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";
 
 /** How each job went last, and when it runs next. */
@@ -34,7 +34,7 @@ function JobCard({ job, now }: { job: JobState; now: EpochMs }) {
         <Fact name="Last run">{started_at === null ? "never" : <Relative at={formatInstant(started_at)} now={now} />}</Fact>
         <Fact name="Result">{state === "running" ? "runs now" : (result ?? "none yet")}</Fact>
         <Fact name="Took">{took_ms === null ? "–" : formatDuration(took_ms)}</Fact>
-        <Fact name="Next run">{next_at > now ? <Relative at={formatInstant(next_at)} now={now} /> : "now"}</Fact>
+        <Fact name="Next run">{next_at < now + MINUTE_MS ? "soon" : <Relative at={formatInstant(next_at)} now={now} />}</Fact>
       </dl>
       {failed_at !== null && (
         <p class={result === "failed" ? undefined : "quiet"}>

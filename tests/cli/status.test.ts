@@ -58,7 +58,7 @@ test("a running up: one line for each job, and why one failed, in 80 columns; ex
 index                    3 minutes ago  ok        1 second  in 7 minutes
 pull grants-gov-details  3 minutes ago  failed    1 second  in 7 minutes
 pull sam-gov             3 minutes ago  runs now  –         –
-watch                    –              –         –         now
+watch                    –              –         –         soon
 
 pull grants-gov-details failed 59 minutes ago: Cannot fetch it: no answer no
 answer no answer no answer no answer no answer no answer no answer no answer no

@@ -1,10 +1,15 @@
 /** `fundfeed up` as a process: one address, its children, and how all of it ends. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readJobs } from "../../src/team/job-file.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { selfSigned } from "../support/certificates.ts";
+import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { childrenOf, runs } from "../support/processes.ts";
+import { realFile } from "../support/real-data.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { zipArchive } from "../support/zip-archive.ts";
 
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
@@ -35,7 +40,7 @@ describe("up", () => {
     expect(childNamed(server, "reader")).toBeUndefined();
     expect(await (await page(server, "/?words=quantum")).text()).toContain("Quantum sensing");
     const jobs = await (await page(server, "/status")).text();
-    for (const name of ["index", "watch"]) expect(jobs).toContain(`<th scope="row">${name}</th>`);
+    for (const name of ["index", "watch"]) expect(jobs).toContain(`<h2>${name} <small>every 1`);
     expect((await page(server, "/none")).status).toBe(404);
     expect((await home.run(["status"])).code).toBe(0);
     const reader = childNamed(server, "reader") ?? 0;
@@ -119,9 +124,85 @@ describe("up", () => {
     const before = startedAt();
     const second = await upOn(home, "--backups", "b");
     const jobs = await (await page(second, "/status")).text();
-    expect(jobs).toContain("ok, after");
+    expect(jobs).toContain("<dt>Result</dt><dd>ok</dd>");
     expect(await second.stop()).toBe(0);
     expect(startedAt()).toEqual(before);
+  });
+});
+
+describe("up works", () => {
+  test("over TLS, and with its pages", async () => {
+    const home = aHome();
+    selfSigned(home.directory, "server");
+    const server = await upOn(home, "--tls-cert", "server.crt", "--tls-key", "server.key");
+    const tls = { ca: readFileSync(home.at("server.crt")) };
+    expect(server.base).toBe(`https://127.0.0.1:${server.port}/v1`);
+    for (const path of ["/", "/status", "/v1/meta"]) {
+      expect([path, (await fetch(`https://127.0.0.1:${server.port}${path}`, { tls })).status]).toEqual([path, 200]);
+    }
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("from source", async () => {
+    const main = join(import.meta.dir, "../../src/main.ts");
+    const child = Bun.spawn([process.execPath, main, "up", "--port", "0", "--pull", "none", "--data", aHome().at("data")], {
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const { value } = await child.stdout.getReader().read();
+    const [, base = ""] = /listening on (\S+)\/v1/.exec(new TextDecoder().decode(value)) ?? [];
+    expect((await fetch(`${base}/`)).status).toBe(200);
+    const children = childrenOf(child.pid);
+    child.kill("SIGTERM");
+    expect([await child.exited, children.length > 0, children.filter(runs)]).toEqual([0, true, []]);
+  });
+
+  test.if(hasPostgres)("on PostgreSQL, with its own files in the data directory", async () => {
+    const home = aHome();
+    const env = { FUNDFEED_DATABASE: await (await postgresServer()).freshDatabase({ empty: true }), FUNDFEED_DATA: home.at("own") };
+    const server = await home.serve(["up", "--port", "0", "--pull", "none"], { env });
+    await home.run(["import", "records", "-"], { stdin: record, env });
+    await waitFor("the page shows it", async () => (await (await page(server, "/?words=quantum")).text()).includes("Quantum sensing"));
+    await waitFor("the index job has ended", () => readJobs(home.at("own"))[0]?.result === "ok");
+    expect(readdirSync(home.at("own")).sort()).toEqual(expect.arrayContaining(["jobs.json", "search.db", "up.lock"]));
+    expect(existsSync(home.at("own/catalog.db"))).toBe(false);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("with a source: it pulls it, the page shows it, and a restart does not pull it again", async () => {
+    const home = aHome();
+    selfSigned(home.directory, "upstream");
+    const xml = realFile("grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz");
+    const extract = Uint8Array.from(zipArchive("GrantsDBExtract20260803v2.xml", xml));
+    let downloads = 0;
+    const upstream = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      tls: { cert: readFileSync(home.at("upstream.crt")), key: readFileSync(home.at("upstream.key")) },
+      fetch: ({ method }) => {
+        if (method === "GET") downloads++;
+        return new Response(extract);
+      },
+    });
+    const env = { FUNDFEED_GRANTS_GOV_URL: `https://127.0.0.1:${upstream.port}/`, NODE_EXTRA_CA_CERTS: home.at("upstream.crt") };
+    const start = () => home.serve(["up", "--port", "0", "--pull", "grants-gov", "--metrics-port", "0"], { env });
+    const first = await start();
+    const resultOf = (name: string) => readJobs(home.at("fundfeed-data")).find((job) => job.name === name)?.result;
+    await waitFor("it is pulled", () => resultOf("pull grants-gov") === "ok", { saw: () => first.log() });
+    expect(first.log()).toMatch(/pull grants-gov: grants-gov: \d+ read/);
+    await waitFor("the page shows it", async () => (await (await page(first, "/sources")).text()).includes("GRANTS_GOV"));
+    const [, metricsPort] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(first.log()) ?? [];
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(metrics).toContain('fundfeed_job_runs_total{job="pull grants-gov",result="ok"} 1\n');
+    expect(metrics).toMatch(/fundfeed_job_last_success_timestamp_seconds\{job="pull grants-gov"\} \d+/);
+    expect(metrics).toContain("fundfeed_reader_starts_total 1\n");
+    expect(await first.stop()).toBe(0);
+    const before = downloads;
+    const second = await start();
+    expect(await (await page(second, "/status")).text()).toContain("pull grants-gov");
+    expect(await second.stop()).toBe(0);
+    expect([before > 0, downloads]).toEqual([true, before]);
+    await upstream.stop(true);
   });
 });
 

@@ -2,7 +2,7 @@
 import { isLockedIn } from "../../../db/sqlite/lock.ts";
 import { type JobState, readJobs, UP_LOCK } from "../../team/job-file.ts";
 import { formatDuration } from "../../text/duration.ts";
-import type { EpochMs } from "../../text/instant.ts";
+import { type EpochMs, MINUTE_MS } from "../../text/instant.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
@@ -38,7 +38,7 @@ function lineOf({ name, state, started_at, took_ms, result, next_at }: JobState,
     last_run: started_at === null ? null : relativeTime(started_at, now),
     result: isNow ? "runs now" : state === "running" ? "stopped" : result,
     took: took_ms === null || isNow ? null : formatDuration(took_ms),
-    next_run: !isUp || isNow ? null : next_at > now ? relativeTime(next_at, now) : "now",
+    next_run: !isUp || isNow ? null : next_at < now + MINUTE_MS ? "soon" : relativeTime(next_at, now),
   };
 }
 

@@ -1,0 +1,63 @@
+/** Which jobs `up` has, and which backups it keeps. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { upstreams } from "../../src/pull/upstreams.ts";
+import { defaultPulls, jobsOf, type ScheduleOptions } from "../../src/team/schedule.ts";
+import { DAY_MS, HOUR_MS } from "../../src/text/instant.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
+
+const NOW = Date.parse("2026-11-23T12:00:00.123Z");
+const options = (more: Partial<ScheduleOptions>): ScheduleOptions => ({
+  pulls: new Map(),
+  watchEvery: 0,
+  hasWatches: () => true,
+  backupEvery: DAY_MS,
+  ...more,
+});
+const jobs = (more: Partial<ScheduleOptions>) => jobsOf(options(more), () => NOW);
+
+test("by default every source is pulled, by one upstream of each, and no more often than every six hours", () => {
+  const pulled = defaultPulls({});
+  expect(Object.fromEntries(Array.from(pulled, ([name, ms]) => [name, ms / HOUR_MS]))).toEqual({
+    "grants-gov": 6,
+    "sam-gov": 24,
+    "sbir-gov": 12,
+    dsip: 12,
+    darpa: 24,
+    "nasa-nspires": 24,
+    "nasa-roses": 24,
+  });
+});
+
+test("an upstream that needs a key is pulled if the key is there", () => {
+  const keyed = upstreams.filter(({ keyFrom, everyMs }) => keyFrom !== undefined && everyMs !== undefined);
+  expect(keyed.map(({ name }) => name)).toContain("sam-gov-api");
+  for (const { name, keyFrom = "" } of keyed) {
+    expect([defaultPulls({ [keyFrom]: " " }).has(name), defaultPulls({ [keyFrom]: "secret" }).has(name)]).toEqual([false, true]);
+  }
+});
+
+test("pulls and backups are in one lane, and a pull is followed by the index", () => {
+  const all = jobs({ pulls: new Map([["dsip", HOUR_MS]]), watchEvery: HOUR_MS, backups: "b" });
+  expect(all.map(({ name, lane, everyMs, followedBy }) => [name, lane, everyMs, followedBy])).toEqual([
+    ["index", "index", HOUR_MS / 6, undefined],
+    ["pull dsip", "import", HOUR_MS, "index"],
+    ["watch", "watch", HOUR_MS, undefined],
+    ["backup", "import", DAY_MS, undefined],
+  ]);
+  expect(jobs({}).map(({ name }) => name)).toEqual(["index"]);
+});
+
+test("a backup has the time in its name; after it, the newest fourteen are kept, and what is not a backup", () => {
+  const directory = join(aDirectory(), "new", "b");
+  const backup = jobs({ backups: directory }).find(({ name }) => name === "backup");
+  expect(backup?.args()).toEqual(["backup", join(directory, "2026-11-23T120000Z")]);
+  const days = Array.from({ length: 16 }, (_, n) => `2026-11-${String(n + 1).padStart(2, "0")}T031700Z`);
+  const others = ["before-upgrade", "2026-11-01", "daily"];
+  for (const name of [...days, ...others, "2026-11-20T000000Z.partial"]) mkdirSync(join(directory, name), { recursive: true });
+  backup?.onSuccess?.();
+  expect(readdirSync(directory).sort()).toEqual([...days.slice(2), ...others].sort());
+});
