@@ -14,7 +14,7 @@ import { storeUse } from "../src/accounts/use.ts";
 import { additionEvent } from "../src/changes/classify.ts";
 import { type Content, documentOf, type RenderedContent, render, sidecarOf } from "../src/changes/content.ts";
 import { countRecord, noChanges, saveCounts } from "../src/changes/counts.ts";
-import { linkKeyOf } from "../src/changes/link.ts";
+import { linkKeysOf } from "../src/changes/link.ts";
 import type { OpportunityEvent } from "../src/events/event.ts";
 import { beginImport, emptySummary, finishImport } from "../src/import/import-log.ts";
 import { validateRecord } from "../src/import/validate.ts";
@@ -134,33 +134,48 @@ function dueRecord() {
 
 function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number, created_at: number, updated_at: number) {
   const number = `N${String(seq).padStart(MARK.length - 1, "0")}`;
-  const { status, status_display, dates } = content;
+  const { status, status_display, dates, relationships } = content;
   const source = content.source.code;
   const id = opportunityId(source, number);
   const numbered = Buffer.from(text.replaceAll(MARK, number));
   const own = { ...rendered, text: numbered };
-  const document = documentOf(own, { id, status, status_display, dates, createdAt: created_at, updatedAt: updated_at });
+  const document = documentOf(own, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at });
   const due_at = basis === "dates" ? statusDueAt(status, dates, created_at) : null;
-  const link_key = linkKeyOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
+  const link_keys = linkKeysOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");
-  return { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_key, digest, document, sidecar: sidecarOf(own) };
+  return {
+    id,
+    source,
+    number,
+    created_at,
+    updated_at,
+    facet_id,
+    basis,
+    due_at,
+    link_keys,
+    digest,
+    document,
+    sidecar: sidecarOf(own, content),
+  };
 }
 
 function insertsInto(sqlite: Database) {
   const insertRow = sqlite.prepare(
-    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, link_key, hash, document, sidecar)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, hash, document, sidecar)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq) values (?, ?, ?)");
+  const insertLinkKey = sqlite.prepare("insert into link_keys (key, role, newness, opportunity_id) values (?, ?, ?, ?)");
   const insertEvent = sqlite.prepare(
     `insert into events (id, opportunity_seq, detected_at, type, severity, origin, import_id, document) values (?, ?, ?, ?, ?, ?, 1, ?)`,
   );
   return {
     insert: (seq: number, row: ReturnType<typeof rowOf>) => {
-      const { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_key, digest, document, sidecar } = row;
-      const dates = [created_at, updated_at, facet_id, basis, due_at, link_key];
+      const { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_keys, digest, document, sidecar } = row;
+      const dates = [created_at, updated_at, facet_id, basis, due_at];
       insertRow.run(seq, id, source, number, number, ...dates, digest, document, sidecar);
       insertUpstreamId.run(number, source, seq);
+      for (const { key, role, newness } of link_keys) insertLinkKey.run(key, role, newness, id);
     },
     addEvent: (seq: number, event: OpportunityEvent, at: number, origin: "detected" | "imported") =>
       insertEvent.run(

@@ -4,7 +4,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
-import { events, facets, imports, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
+import { events, facets, imports, linkKeys, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -12,7 +12,7 @@ import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { type Content, documentOf, isSameHash, parseStored, readContent, render, sidecarOf } from "./content.ts";
 import { countRecord, noChanges, wrongCounts } from "./counts.ts";
 import { detect, unapply, valueAt } from "./detect.ts";
-import { linkKeyOf } from "./link.ts";
+import { linkKeysOf } from "./link.ts";
 
 /** Something wrong in the catalog: the record or the catalog as a whole, and a sentence about it. */
 export type Fault = { where: string; what: string };
@@ -20,6 +20,7 @@ export type Fault = { where: string; what: string };
 type OpportunityRow = typeof opportunities.$inferSelect;
 type Facet = typeof facets.$inferSelect;
 type UpstreamId = typeof upstreamIds.$inferSelect;
+type LinkKey = typeof linkKeys.$inferSelect;
 type EventRow = RowsOf<typeof eventsOfRows>;
 
 /** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
@@ -34,6 +35,9 @@ const opportunitiesAfter = query({ after: opportunities.seq }, ({ after }) =>
 );
 const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
   selectAll(upstreamIds).where(inArray(upstreamIds.opportunity_seq, seqs)),
+);
+const linkKeysOfRecords = query({ ids: listOf(linkKeys.opportunity_id) }, ({ ids }) =>
+  selectAll(linkKeys).where(inArray(linkKeys.opportunity_id, ids)),
 );
 const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
   select(pick(events, "id", "opportunity_seq", "detected_at", "type", "severity", "origin", "document"))
@@ -52,6 +56,11 @@ const hasNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportu
 const orphanQueries = {
   "events belong to no record": query({}, () => select(count).from(events).where(hasNoRecord(events.opportunity_seq))),
   "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(hasNoRecord(upstreamIds.opportunity_seq))),
+  "link keys belong to no record": query({}, () =>
+    select(count)
+      .from(linkKeys)
+      .where(notExists(select(exists).from(opportunities).where(eq(opportunities.id, linkKeys.opportunity_id)))),
+  ),
   "versions belong to a record without their id": query({}, () => {
     const hasId = and(
       eq(upstreamIds.source, versions.source),
@@ -69,8 +78,8 @@ const orphanQueries = {
   ),
 };
 
-/** A record with its facet, upstream ids and events. */
-type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; events: EventRow[] };
+/** A record with its facet, upstream ids, link keys and events. */
+type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; keys: LinkKey[]; events: EventRow[] };
 
 /** The last instant of JavaScript's dates. */
 const END_OF_TIME = 8.64e15;
@@ -113,17 +122,20 @@ export async function checkCatalog(
   });
 }
 
-/** Reads a batch with two statements, because two for each record would be slow. */
+/** Reads a batch with three statements, because three for each record would be slow. */
 async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Checked[]> {
   const seqs = rows.map(({ seq }) => seq);
   const upstreamIds = await sql.all(upstreamIdsOfRows, { seqs });
+  const keys = await sql.all(linkKeysOfRecords, { ids: rows.map(({ id }) => id) });
   const events = await sql.all(eventsOfRows, { seqs });
   const idsOf = Map.groupBy(upstreamIds, ({ opportunity_seq }) => opportunity_seq);
+  const keysOf = Map.groupBy(keys, ({ opportunity_id }) => opportunity_id);
   const eventsOf = Map.groupBy(events, ({ opportunity_seq }) => opportunity_seq);
   return rows.map((row) => ({
     row,
     facet: facets.get(row.facet_id),
     upstreamIds: idsOf.get(row.seq) ?? [],
+    keys: keysOf.get(row.id) ?? [],
     events: eventsOf.get(row.seq) ?? [],
   }));
 }
@@ -140,17 +152,17 @@ function recordFaults(checked: Checked, now: EpochMs): Fault[] {
   return faults;
 }
 
-function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): Iterable<string> {
+function* faultsOf({ row, facet, upstreamIds, keys, events }: Checked, now: EpochMs): Iterable<string> {
   const content = readContent(row.document, row.sidecar);
   const rendered = render(content, row.status_basis);
   const { id, created_at: createdAt, updated_at: updatedAt } = row;
   if (!documentOf(rendered, { ...content, id, createdAt, updatedAt }).equals(row.document)) yield "its document does not match its columns";
-  if (!sidecarOf(rendered).equals(row.sidecar)) yield "its sidecar is not in its canonical form";
+  if (!sidecarOf(rendered, content).equals(row.sidecar)) yield "its sidecar is not in its canonical form";
   if (row.id !== opportunityId(row.source, row.lineage)) yield "its id does not derive from source and lineage (D-30)";
   if (content.source.code !== row.source) yield "its source differs from its document's";
   if (content.source.opportunity_id !== row.source_opportunity_id) yield "its upstream id differs from its document's";
   if (!isSameHash(rendered.hash, row.hash)) yield "its hash does not match its content";
-  if (linkKeyOf(content) !== row.link_key) yield "its link key does not match its content";
+  if (linkKeysText(linkKeysOf(content)) !== linkKeysText(keys)) yield "its link keys do not match its content";
   if (row.updated_at > row.stored_at) yield "it was updated after it was stored";
   const { canonical_id, parent_id } = content.relationships;
   if (canonical_id !== row.canonical_id || parent_id !== row.parent_id) yield "its relationships differ from its document's";
@@ -161,6 +173,13 @@ function* faultsOf({ row, facet, upstreamIds, events }: Checked, now: EpochMs): 
   if (!upstreamIds.some((each) => each.upstream_id === row.source_opportunity_id && each.source === row.source))
     yield "it cannot be found by its upstream id (D-14)";
   yield* historyFaults(row, events, content);
+}
+
+function linkKeysText(keys: readonly Omit<LinkKey, "opportunity_id">[]): string {
+  return keys
+    .map(({ key, role, newness }) => JSON.stringify([key, role, newness]))
+    .sort()
+    .join();
 }
 
 function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, organization, program }: Content): boolean {

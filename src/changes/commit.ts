@@ -10,7 +10,7 @@ import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
-import { linkKeyOf } from "./link.ts";
+import { noteUpstreamIds, saveLinkKeys } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
 const insertOpportunity = insertInto(opportunities, { key: "seq" });
@@ -24,7 +24,6 @@ const updateOpportunity = query(
     "facet_id",
     "status_basis",
     "due_at",
-    "link_key",
     "canonical_id",
     "parent_id",
     "hash",
@@ -82,7 +81,7 @@ export async function insertRecord(
   const { code, opportunity_id } = indexed.source;
   const { created_at, updated_at } = restored ?? { created_at: instant, updated_at: instant };
   const document = decidedDocument(decision, created_at, updated_at);
-  const counted = { source: code, facet_id: await facetOf(sql, indexed), document, sidecar: sidecarOf(rendered) };
+  const counted = { source: code, facet_id: await facetOf(sql, indexed), document, sidecar: sidecarOf(rendered, indexed) };
   const seq = await sql.insert(insertOpportunity, {
     ...counted,
     id,
@@ -93,12 +92,12 @@ export async function insertRecord(
     stored_at: Math.max(instant, updated_at),
     status_basis,
     due_at: dueOf(decision, now),
-    link_key: linkKeyOf(indexed),
     ...indexed.relationships,
     hash: rendered.hash,
   });
   countRecord(counts, counted, 1);
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
+  await saveLinkKeys(sql, id, indexed, true);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await insertDetectedEvents(sql, seq, decision.events, importId);
   return seq;
@@ -119,7 +118,7 @@ export async function updateRecord(
   await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]);
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
-  const sidecar = sidecarOf(rendered);
+  const sidecar = sidecarOf(rendered, indexed);
   countRecord(counts, { ...stored, source: code }, -1);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar });
@@ -135,11 +134,11 @@ export async function updateRecord(
     stored_at: instant,
     status_basis,
     due_at,
-    link_key: linkKeyOf(indexed),
     ...indexed.relationships,
     hash,
   });
   countRecord(counts, { ...counted, source: code }, 1);
+  if (!isSameHash(stored.hash, hash)) await saveLinkKeys(sql, decision.id, indexed, false);
   await insertDetectedEvents(sql, seq, decision.events, importId);
 }
 
@@ -217,5 +216,8 @@ async function facetOf(sql: CatalogSql, { status, source, program, organization 
 }
 
 async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<void> {
-  for (const upstream_id of new Set(ids)) await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq });
+  const added: string[] = [];
+  for (const upstream_id of new Set(ids))
+    if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq })) > 0) added.push(upstream_id);
+  await noteUpstreamIds(sql, source, added);
 }

@@ -7,7 +7,32 @@ import { noSidecar, type Opportunity, type Sidecar } from "../opportunities/oppo
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 
 /** The fields that come from the upstream: those that are served, and those of the sidecar. */
-export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms;
+export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms & Linked;
+
+export type Relationships = Opportunity["relationships"];
+
+/** Which relationships the rules of `link.ts` found. The others are stated. Absent if they found none. */
+export type Linked = { linked?: (keyof Relationships)[] };
+
+/** The relationships that the source states. What the rules found is no part of what is compared, so that an import need not look it up. (E-73) */
+export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {
+  const stated = (name: keyof Relationships) => (linked.includes(name) ? null : relationships[name]);
+  return { parent_id: stated("parent_id"), canonical_id: stated("canonical_id") };
+}
+
+/** The stated relationships, and those that the rules found where nothing is stated. */
+export function withFound<Record extends Linked>(
+  { linked: _linked, ...record }: Record,
+  stated: Relationships,
+  found: Partial<Relationships>,
+): Omit<Record, "linked"> & { relationships: Relationships } & Linked {
+  const linked = relationshipNames.filter((name) => stated[name] === null && found[name] != null);
+  const relationships = { ...stated };
+  for (const name of linked) relationships[name] = found[name] ?? null;
+  return { ...record, relationships, ...(linked.length === 0 ? {} : { linked }) };
+}
+
+const relationshipNames = ["parent_id", "canonical_id"] as const satisfies readonly (keyof Relationships)[];
 
 /** The content with the status terms of another one, or with none. */
 export function withStatusTerms(content: Content, terms: StatusTerms): Content {
@@ -45,26 +70,28 @@ export type ValidRevision = { content: Content; status_basis: StatusBasis; since
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with columns of their own, what determines the status, and the dates as they are written. */
-export type IndexedFields = StatusTerms & {
-  source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
-  status: string;
-  status_display: string | null;
-  organization: Pick<Content["organization"], "agency">;
-  program: Pick<Content["program"], "type" | "solicitation_id">;
-  dates: Content["dates"];
-  relationships: Content["relationships"];
-  due_dates: Content["due_dates"];
-};
+/** The fields with columns of their own, what determines status and links, and the dates as they are written. */
+export type IndexedFields = StatusTerms &
+  Linked & {
+    source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
+    title: string;
+    status: string;
+    status_display: string | null;
+    organization: Pick<Content["organization"], "agency">;
+    program: Pick<Content["program"], "type" | "solicitation_id" | "contract_class">;
+    dates: Content["dates"];
+    relationships: Content["relationships"];
+    due_dates: Content["due_dates"];
+  };
 
 /**
  * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
  * Status and dates are normalized, because their spelling is no change: what the clock determines is null, and the dates are a list of instants
- * without offsets.
+ * without offsets. Of the relationships it has the stated ones.
  */
 export type RenderedContent = {
   text: Uint8Array;
-  /** Parts of `text`: the JSON before the status, from its display to the dates, after the dates, and the members of the sidecar. */
+  /** Parts of `text`: the JSON before the status, from its display to the dates, between dates and relationships, and the members of the sidecar. */
   parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
   /** SHA-256 of the text. */
   hash: Uint8Array;
@@ -79,14 +106,16 @@ export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord
 }
 
 function indexedFieldsOf(content: Content): IndexedFields {
-  const { source, status, status_display, organization, program, dates, relationships, due_dates } = content;
+  const { source, title, status, status_display, organization, program, dates, relationships, linked, due_dates } = content;
   return {
     ...statusTermsOf(content),
+    ...(linked === undefined ? {} : { linked }),
     source: { code: source.code, opportunity_id: source.opportunity_id, url: source.url },
+    title,
     status,
     status_display,
     organization: { agency: organization.agency },
-    program: { type: program.type, solicitation_id: program.solicitation_id },
+    program: { type: program.type, solicitation_id: program.solicitation_id, contract_class: program.contract_class },
     dates,
     relationships,
     due_dates,
@@ -96,7 +125,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
 /** The content as text. Its keys must keep this order: another one would change the hash of every stored record. */
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { source, title, status, status_display, organization, program, funding } = content;
-  const { classifications, eligibility, contacts, value_estimate, relationships } = content;
+  const { classifications, eligibility, contacts, value_estimate } = content;
   const isOfClock = content.stated !== undefined;
   const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
   const pieces: Buffer[] = [];
@@ -115,7 +144,8 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   append(`,"status_display":${isOfClock ? "null" : JSON.stringify(status_display)}`);
   const beforeDates = append(`,${membersOf({ organization, program, funding })},"dates":`);
   append(jsonOf(comparedDates(content)));
-  const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate, relationships })},`);
+  const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate })},"relationships":`);
+  append(`${jsonOf(statedRelationships(content))},`);
   const sidecar = append(membersOf({ ...sidecarFieldsOf(content), ...statusTermsOf(content) }));
   append("}");
   const text = Buffer.concat(pieces, length);
@@ -153,20 +183,22 @@ function instantText(date: string): string {
   return instant === undefined ? date : `${instant.ms}.${instant.beyond}`;
 }
 
-type Unrendered = Pick<Content, "status" | "status_display" | "dates">;
+type Unrendered = Pick<Content, "status" | "status_display" | "dates" | "relationships"> & Linked;
 
-/** The content that was rendered. The text lacks the status if the clock determines it, and the dates as they are written. */
-export function contentOf({ text }: RenderedContent, { status, status_display, dates }: Unrendered): Content {
-  return { ...noSidecar, ...parseStored<Content>(text), status, status_display, dates };
+/** The content that was rendered. The text lacks the status if the clock determines it, the dates as they are written, and found links. */
+export function contentOf({ text }: RenderedContent, { status, status_display, dates, relationships, linked }: Unrendered): Content {
+  const shown = { status, status_display, dates, relationships, ...(linked === undefined ? {} : { linked }) };
+  return { ...noSidecar, ...parseStored<Content>(text), ...shown };
 }
 
 /** The fields of a document that the rendered content lacks. */
-type DocumentFields = Unrendered & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
+type DocumentFields = Omit<Unrendered, "linked"> & { id: string; createdAt: EpochMs; updatedAt: EpochMs };
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
 export function documentOf({ text, parts }: RenderedContent, fields: DocumentFields): Buffer {
-  const { id, status, status_display, dates, createdAt, updatedAt } = fields;
+  const { id, status, status_display, dates, relationships, createdAt, updatedAt } = fields;
   const { posted_at, opens_at, closes_at, response_at } = dates;
+  const { parent_id, canonical_id } = relationships;
   return Buffer.concat([
     Buffer.from(`{"id":${jsonOf(id)},`),
     slice(text, parts.beforeStatus),
@@ -174,13 +206,16 @@ export function documentOf({ text, parts }: RenderedContent, fields: DocumentFie
     slice(text, parts.beforeDates),
     Buffer.from(jsonOf({ posted_at, opens_at, closes_at, response_at })),
     slice(text, parts.afterDates),
-    Buffer.from(`"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`),
+    Buffer.from(
+      `${jsonOf({ parent_id, canonical_id })},"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`,
+    ),
   ]);
 }
 
 /** The fields that are stored and not served, UTF-8 JSON. */
-export function sidecarOf({ text, parts }: RenderedContent): Buffer {
-  return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from("}")]);
+export function sidecarOf({ text, parts }: RenderedContent, { linked }: Linked): Buffer {
+  const end = linked === undefined ? "}" : `,"linked":${JSON.stringify(linked)}}`;
+  return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(end)]);
 }
 
 function slice(text: Uint8Array, { start, end }: Span): Uint8Array {
@@ -195,7 +230,7 @@ export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
 /** The content of a stored record. Throws if its JSON is damaged. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
-  return { ...served, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms>(sidecar) };
+  return { ...served, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms & Linked>(sidecar) };
 }
 
 /** Parses JSON that this program stored. Throws if it is damaged. */

@@ -14,9 +14,12 @@ import {
   documentOf,
   type IndexedFields,
   type PreparedRecord,
+  type Relationships,
   type RenderedContent,
   readContent,
   render,
+  statedRelationships,
+  withFound,
   withStatusTerms,
 } from "./content.ts";
 import { apply, detect } from "./detect.ts";
@@ -39,14 +42,17 @@ export type Decision = {
   foreseen: ReadonlySet<string>;
 };
 
-/** An imported record: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
+/** An imported record with the links that were found: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
 export function decideImport(
   stored: StoredRecord | undefined,
   record: PreparedRecord,
   { instant, now }: Instants,
+  found: Partial<Relationships> = {},
   redactsHistory = false,
 ): Decision {
-  const indexed = { ...record.indexed, ...ofClock(record, now) };
+  const timed = { ...record.indexed, ...ofClock(record, now) };
+  // A restored record has the links that it had.
+  const indexed = record.restored === undefined ? withFound(timed, statedRelationships(timed), found) : timed;
   const { rendered, status_basis, source_digest } = record;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
@@ -62,7 +68,11 @@ export function decideImport(
   return {
     outcome: announced.length === 0 ? "unchanged" : "changed",
     id,
-    indexed: { ...withStatusTerms(apply(previous, changes), current), due_dates: current.due_dates },
+    indexed: withFound(
+      { ...withStatusTerms(apply(previous, changes), current), due_dates: current.due_dates },
+      statedRelationships(current),
+      current.relationships,
+    ),
     rendered,
     status_basis,
     source_digest,
@@ -90,11 +100,30 @@ export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decisio
   return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
 }
 
-/** A record that gets relationships to other records. */
-export function decideLink(stored: StoredRecord, links: Partial<Content["relationships"]>, instant: EpochMs): Decision {
+/** A record for which a parent is known now as if its source stated it. */
+export function decideParent(stored: StoredRecord, parent_id: string, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
-  const changes = detect(previous, { ...previous, relationships: { ...previous.relationships, ...links } });
-  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant));
+  return decideRelationships(stored, previous, { ...statedRelationships(previous), parent_id }, previous.relationships, instant);
+}
+
+/** A record for which the rules find these links now, and no others. */
+export function decideLinks(stored: StoredRecord, found: Partial<Relationships>, instant: EpochMs): Decision {
+  const previous = readContent(stored.document, stored.sidecar);
+  return decideRelationships(stored, previous, statedRelationships(previous), found, instant);
+}
+
+function decideRelationships(
+  stored: StoredRecord,
+  previous: Content,
+  stated: Relationships,
+  found: Partial<Relationships>,
+  instant: EpochMs,
+): Decision {
+  const content = withFound(previous, stated, found);
+  const changes = detect(previous, content);
+  const { linked: _linked, ...rest } = previous;
+  const marked = content.linked === undefined ? rest : { ...rest, linked: content.linked };
+  return decisionOf(stored, marked, changes, stored.status_basis, classify(stored.id, changes, instant));
 }
 
 /** A record whose status may turn, or whose next due date may have passed (D-37). */
@@ -123,8 +152,8 @@ export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecor
 
 /** The document that a decision stores. */
 export function decidedDocument({ id, indexed, rendered }: Decision, createdAt: EpochMs, updatedAt: EpochMs): Buffer {
-  const { status, status_display, dates } = indexed;
-  return documentOf(rendered, { id, status, status_display, dates, createdAt, updatedAt });
+  const { status, status_display, dates, relationships } = indexed;
+  return documentOf(rendered, { id, status, status_display, dates, relationships, createdAt, updatedAt });
 }
 
 function decisionOf(

@@ -1,238 +1,409 @@
 /**
- * Links records of the same opportunity in two sources. Nothing is merged: both records stay, and one of them names the other, the
- * canonical record, in `relationships.canonical_id`. (E-12)
+ * Links between records of different sources. Nothing is merged: both records stay, and one of them names the other, as the canonical record
+ * of the same opportunity or as the one that it is a part of. (E-12, E-72, E-73, E-74)
  */
-import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull, min } from "drizzle-orm";
+import { hash } from "node:crypto";
+import { and, asc, desc, eq, exists as existsIn, sql as fragment, inArray } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { CatalogSql } from "../../db/engine.ts";
-import { listOf, pick, query, select } from "../../db/query.ts";
-import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
-import type { IndexedFields } from "./content.ts";
+import { deleteFrom, exists, insertInto, jsonOf, listOf, orIgnore, parameter, pick, query, select, selectBy } from "../../db/query.ts";
+import { linkKeys, movedLinkKeys, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { parseInstantMs } from "../text/instant.ts";
+import type { IndexedFields, Relationships } from "./content.ts";
+
+type ValueOf = (record: IndexedFields) => string | null;
 
 type LinkRule = {
-  /** The source of the canonical records. */
+  /** The source of the records that are named. */
   canonical: string;
-  /** The source of the records that name them. */
-  other: string;
-  /** What both records have in common, for the documentation. */
+  /** The sources of the records that name them. */
+  others: readonly string[];
   by: string;
-  /** The value that both records have in common; `null` if the record has none. */
-  keyOf: (record: IndexedFields) => string | null;
-  /** Also finds the canonical record by its upstream id, present or earlier: returns the id that the key stands for. */
-  idOf?: (key: string) => string;
+  /** The value by which a canonical record is found; null if it is not. "id" for all of its upstream ids. */
+  held: ValueOf | "id";
+  /** The value of a record that looks for its canonical record; null if it does not. */
+  sought: ValueOf;
+  /** Several canonical records with one value: the newest is meant. Without it, such a value links nothing. */
+  several?: "newest";
+  /** What the record found is. */
+  as?: keyof Relationships;
 };
 
-/** Which sources are linked, and by what. */
+/** The rules, in the order of preference: of each relationship, the first rule that finds a record counts. A source never leads back to itself. */
 const linkRules: readonly LinkRule[] = [
-  { canonical: "DSIP", other: "SBIR_GOV", by: "the topic code of the Department of Defense", keyOf: topicCodeOf },
-  { canonical: "GRANTS_GOV", other: "SIMPLER_GRANTS_GOV", by: "the opportunity number", keyOf: ({ program }) => program.solicitation_id },
-  { canonical: "GRANTS_GOV", other: "NSF", by: "the number of the solicitation or program description", keyOf: grantsGovNumberOf },
-  {
-    canonical: "SAM_GOV",
-    other: "DARPA",
-    by: "the notice id in the address",
-    keyOf: ({ source }) => (source.code === "DARPA" ? noticeIdIn(source.url) : null),
-    idOf: (key) => key.toLowerCase(),
-  },
+  { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV"], by: "id", held: "id", sought: ({ source }) => source.opportunity_id },
+  { canonical: "DSIP", others: ["SBIR_GOV"], by: "topic", held: topicCodeOf, sought: topicCodeOf },
+  { canonical: "SAM_GOV", others: ["DARPA"], by: "id", held: "id", sought: noticeIdOf },
+  { canonical: "NASA_NSPIRES", others: ["NASA_ROSES"], by: "id", held: "id", sought: guidOf },
+  { canonical: "NASA_NSPIRES", others: ["NASA_ROSES"], by: "number", held: solicitationOf, sought: numberInAddressOf },
   {
     canonical: "NASA_NSPIRES",
-    other: "NASA_ROSES",
-    by: "the solicitation's GUID or number in the address",
-    keyOf: ({ source, program }) => (source.code === "NASA_ROSES" ? nspiresKeyIn(source.url) : program.solicitation_id),
-    idOf: (key) => key,
+    others: ["NASA_ROSES", "GRANTS_GOV", "SIMPLER_GRANTS_GOV"],
+    by: "element",
+    held: elementOf,
+    sought: elementOf,
   },
+  { canonical: "NASA_ROSES", others: ["GRANTS_GOV", "SIMPLER_GRANTS_GOV"], by: "element", held: elementOf, sought: elementOf },
+  {
+    canonical: "GRANTS_GOV",
+    others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"],
+    by: "number and title",
+    held: withTitle(numberOf),
+    sought: withTitle(numberOf),
+    several: "newest",
+  },
+  { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"], by: "number", held: numberOf, sought: numberOf },
+  {
+    canonical: "SAM_GOV",
+    others: ["SIMPLER_GRANTS_GOV", "GRANTS_GOV"],
+    by: "number and title",
+    held: withTitle(unlessAward(numberOf)),
+    sought: withTitle(numberOf),
+    several: "newest",
+  },
+  {
+    canonical: "GRANTS_GOV",
+    others: ["NSF"],
+    by: "NSF's number and title",
+    held: withTitle(nsfNumberOf),
+    sought: withTitle(nsfNumberOf),
+    several: "newest",
+  },
+  { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: ownNsfNumberOf },
+  { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: partNsfNumberOf, as: "parent_id" },
+  ...["GRANTS_GOV", "SIMPLER_GRANTS_GOV"].map(
+    (canonical): LinkRule => ({
+      canonical,
+      others: ["SAM_GOV"],
+      by: "number and title",
+      held: withTitle(numberOf),
+      sought: withTitle(onlyAward(numberOf)),
+      several: "newest",
+      as: "parent_id",
+    }),
+  ),
 ];
 
-/**
- * The key that linked records have in common, in upper case and without white space. `null` if there is no rule for the record's source, if
- * it has no key, or if it already names its canonical record.
- */
-export function linkKeyOf(record: IndexedFields): string | null {
-  const { code } = record.source;
-  const rule = linkRules.find(({ canonical, other }) => canonical === code || other === code);
-  if (rule === undefined || (rule.other === code && record.relationships.canonical_id !== null)) return null;
-  return (rule.keyOf(record) ?? "").replace(/\s+/g, "").toUpperCase() || null;
-}
+/* Values */
 
 /** Only topics of the Department of Defense: other agencies number theirs "1", "2" or "A1.02". */
 function topicCodeOf({ source, organization }: IndexedFields): string | null {
-  return source.code === "DSIP" || organization.agency === "Department of Defense" ? source.opportunity_id : null;
+  return source.code === "DSIP" || organization.agency === "Department of Defense" ? withoutBlanks(source.opportunity_id) : null;
 }
 
-/** NSF writes `nsf22586` and `pd161266` for what is 22-586 and PD-16-1266 at Grants.gov. */
-function grantsGovNumberOf({ source, program }: IndexedFields): string | null {
-  const number = program.solicitation_id ?? "";
-  if (source.code !== "NSF") return number;
-  const [, kind = "", year, rest] = /^(nsf|pd)(\d\d)(\w{3,4})$/i.exec(number) ?? [];
-  return kind === "" ? null : `${kind.toLowerCase() === "pd" ? "PD-" : ""}${year}-${rest}`;
+function solicitationOf({ program }: IndexedFields): string | null {
+  return withoutBlanks(program.solicitation_id ?? "");
+}
+
+function withoutBlanks(number: string): string {
+  return number.replace(/\s+/g, "").toUpperCase();
 }
 
 /** The notice that an address of SAM.gov shows: `https://sam.gov/opp/<id>/view`, or `/workspace/contract/opp/<id>/view`. */
-function noticeIdIn(url: string | null): string | null {
-  return /^https:\/\/sam\.gov\/(?:workspace\/contract\/)?opp\/([0-9a-f]{32})\/view/i.exec(url ?? "")?.[1] ?? null;
+function noticeIdOf({ source }: IndexedFields): string | null {
+  const [, id] = /^https:\/\/sam\.gov\/(?:workspace\/contract\/)?opp\/([0-9a-f]{32})\/view/i.exec(source.url ?? "") ?? [];
+  return id?.toLowerCase() ?? null;
 }
 
-/** The GUID or the number of the solicitation that an address of NSPIRES shows. Addresses of documents name another element's solicitation. */
-function nspiresKeyIn(url: string | null): string | null {
-  const [, guid, number] =
-    /\bsolId=(?:\{|%7b)([0-9a-f-]{36})(?:\}|%7d)/i.exec(url ?? "") ??
-    /(?:\bsolNum=|solicitation\.nasaprs\.com\/)()([\w-]+)/.exec(url ?? "") ??
+/** The GUID of the solicitation that an address of NSPIRES shows. Addresses of documents name another element's solicitation. */
+function guidOf({ source }: IndexedFields): string | null {
+  return /\bsolId=(?:\{|%7b)([0-9a-f-]{36})(?:\}|%7d)/i.exec(source.url ?? "")?.[1]?.toUpperCase() ?? null;
+}
+
+function numberInAddressOf({ source }: IndexedFields): string | null {
+  return /(?:\bsolNum=|solicitation\.nasaprs\.com\/)([\w-]+)/.exec(source.url ?? "")?.[1]?.toUpperCase() ?? null;
+}
+
+/**
+ * An element of ROSES by its year, code and title, which Grants.gov writes as "ROSES 2025: A.2 Earth …", "ROSES25: D.6 …" or "A.12 …". The
+ * codes of a year are given to other elements in the next.
+ */
+function elementOf({ source, title, program }: IndexedFields): string | null {
+  const [, year] =
+    /^(?:ROSES-20|NNH)(\d\d)(?=-|ZDA001N)/.exec(source.code === "NASA_ROSES" ? source.opportunity_id : (program.solicitation_id ?? "")) ??
     [];
-  return guid || number || null;
+  const [, code, name = ""] = /^(?:ROSES[ -]?(?:20)?\d\d: *)?([A-F]\.\d+[A-Z]?) +(.+)/s.exec(title) ?? [];
+  const words = wordsOf(name).replace(/PROGRAM$/, "");
+  return year === undefined || code === undefined || words === "" ? null : `${year} ${code} ${digestOf(words)}`;
 }
 
-// A key that several canonical records have, such as the number "1", links nothing.
-const recordByLinkKey = query(pick(opportunities, "link_key", "source"), ({ link_key, source }) =>
-  select({ id: min(opportunities.id) })
-    .from(opportunities)
-    .where(and(eq(opportunities.link_key, link_key), eq(opportunities.source, source)))
-    .having(eq(count(), 1)),
+/** The number as it is compared: numbers are written with and without dashes. Short ones and words mean little. */
+function numberOf({ source, program }: IndexedFields): string | null {
+  const number = source.code === "SBIR_GOV" ? source.opportunity_id : (program.solicitation_id ?? "");
+  const key = number.toUpperCase().replace(/[^0-9A-Z]/g, "");
+  return key.length >= 5 && /\d/.test(key) ? key : null;
+}
+
+function isAward({ program }: IndexedFields): boolean {
+  return program.contract_class === "Award Notice";
+}
+
+/** An award has the number and the title of its solicitation, and is another thing. */
+function unlessAward(read: ValueOf): ValueOf {
+  return (record) => (isAward(record) ? null : read(record));
+}
+
+function onlyAward(read: ValueOf): ValueOf {
+  return (record) => (isAward(record) ? read(record) : null);
+}
+
+function withTitle(read: ValueOf): ValueOf {
+  return (record) => {
+    const value = read(record);
+    const words = value === null ? "" : wordsOf(record.title);
+    return value === null || words === "" ? null : `${value} ${digestOf(words)}`;
+  };
+}
+
+/** The title as it is compared: sources add abbreviations in brackets. */
+function wordsOf(title: string): string {
+  return title
+    .replace(/\([^()]*\)/g, "")
+    .toUpperCase()
+    .replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** Titles may be long, and entries of an index may not. */
+function digestOf(words: string): string {
+  return hash("sha256", words).slice(0, 32);
+}
+
+/** NSF writes `nsf22586` and `pd161266` for what is 22-586 and PD-16-1266 at Grants.gov. */
+function nsfNumberOf({ source, program }: IndexedFields): string | null {
+  const number = program.solicitation_id ?? "";
+  if (source.code !== "NSF") return /^(?:PD-)?\d\d-\w{3,4}$/i.exec(withoutBlanks(number))?.[0] ?? null;
+  const [, kind = "", year, rest = ""] = /^(nsf|pd)(\d\d)(\w{3,4})$/i.exec(number) ?? [];
+  return kind === "" ? null : `${kind.toLowerCase() === "pd" ? "PD-" : ""}${year}-${rest.toUpperCase()}`;
+}
+
+/** The number of a solicitation whose own page this is: `…/nsf24-589`. Pages of its programs have other numbers. */
+function ownNsfNumberOf(record: IndexedFields): string | null {
+  const page = /[^/]*$/.exec(record.source.url ?? "")?.[0] ?? "";
+  return withoutDashes(page) === withoutDashes(record.program.solicitation_id ?? "") ? nsfNumberOf(record) : null;
+}
+
+function partNsfNumberOf(record: IndexedFields): string | null {
+  return ownNsfNumberOf(record) === null ? nsfNumberOf(record) : null;
+}
+
+function withoutDashes(number: string): string {
+  return number.replaceAll("-", "").toLowerCase();
+}
+
+/** Grants.gov numbers its records in their order; those of extracts from before 2016 have no such id. Elsewhere the posting decides. */
+function newnessOf({ source, dates }: IndexedFields): number {
+  if (source.code !== "GRANTS_GOV") return (dates.posted_at === null ? undefined : parseInstantMs(dates.posted_at)) ?? 0;
+  return /^\d{1,15}$/.test(source.opportunity_id) ? Number(source.opportunity_id) : 0;
+}
+
+/* Keys */
+
+/** Most characters of a key: a number has at most 256, but an address may have more. */
+const KEY_MAX = 400;
+
+/** A row of `link_keys` without its record. */
+type LinkKey = { key: string; role: "holds" | "seeks"; newness: number };
+
+/** The keys of a record, each once. */
+export function linkKeysOf(record: IndexedFields): LinkKey[] {
+  const keys = new Map<string, LinkKey>();
+  const newness = newnessOf(record);
+  for (const rule of linkRules) {
+    const key = rule.canonical === record.source.code && rule.held !== "id" ? keyOf(rule, rule.held(record)) : undefined;
+    if (key !== undefined) keys.set(`holds ${key}`, { key, role: "holds", newness });
+  }
+  for (const { key } of soughtBy(record)) keys.set(`seeks ${key}`, { key, role: "seeks", newness: 0 });
+  return [...keys.values()];
+}
+
+/** The keys that a record seeks, with their rules, in the order of preference. */
+function soughtBy(record: IndexedFields): { rule: LinkRule; key: string }[] {
+  return linkRules.flatMap((rule) => {
+    const key = rule.others.includes(record.source.code) ? keyOf(rule, rule.sought(record)) : undefined;
+    return key === undefined ? [] : [{ rule, key }];
+  });
+}
+
+function keyOf({ canonical, by }: LinkRule, value: string | null): string | undefined {
+  const key = `${canonical} ${by} ${value}`;
+  return value === null || value === "" || key.length > KEY_MAX ? undefined : key;
+}
+
+/** The keys by which records of a source are found that have these upstream ids. */
+export function keysOfUpstreamIds(source: string, ids: readonly string[]): string[] {
+  return linkRules.some(({ canonical, held }) => canonical === source && held === "id") ? ids.map((id) => `${source} id ${id}`) : [];
+}
+
+/* Storing them */
+
+const keysOfRecord = selectBy(linkKeys, "opportunity_id");
+const insertKey = insertInto(linkKeys, { onConflict: orIgnore });
+const deleteKey = query(pick(linkKeys, "key", "role", "newness", "opportunity_id"), ({ key, role, newness, opportunity_id }) =>
+  deleteFrom(linkKeys).where(
+    and(eq(linkKeys.key, key), eq(linkKeys.role, role), eq(linkKeys.newness, newness), eq(linkKeys.opportunity_id, opportunity_id)),
+  ),
 );
-const unlinked = alias(opportunities, "unlinked");
-const unlinkedRecords = query({ canonical: opportunities.source, other: opportunities.source }, ({ canonical, other }) => {
-  const canonicalRecord = select({ id: min(opportunities.id) })
-    .from(opportunities)
-    .where(and(eq(opportunities.link_key, unlinked.link_key), eq(opportunities.source, canonical)))
-    .having(eq(count(), 1));
-  const found = select({ seq: unlinked.seq, canonical_id: fragment<string>`(${canonicalRecord})`.as("canonical_id") })
-    .from(unlinked)
-    .where(and(eq(unlinked.source, other), isNotNull(unlinked.link_key)))
-    .as("found");
-  return select({ seq: found.seq, canonical_id: found.canonical_id })
-    .from(found)
-    .where(isNotNull(found.canonical_id))
-    .orderBy(asc(found.seq));
+const noteMoved = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements }) => {
+  const isSought = existsIn(
+    select(exists)
+      .from(linkKeys)
+      .where(and(eq(linkKeys.key, fragment`value`), eq(linkKeys.role, "seeks"))),
+  );
+  return fragment<never>`insert into ${movedLinkKeys} (${fragment.identifier("key")}) select value from ${jsonElements(keys)} where ${isSought}${orIgnore}`;
 });
 
-const idsByUpstreamIds = query(
-  { source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) },
-  ({ source, ids }) =>
-    select({ upstream_id: upstreamIds.upstream_id, id: opportunities.id })
-      .from(upstreamIds)
-      .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
-      .where(and(eq(upstreamIds.source, source), inArray(upstreamIds.upstream_id, ids)))
-      .orderBy(desc(opportunities.seq)), // The record that was stored first comes last: it stays in the map.
+/** The stored keys of a record. */
+export async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Promise<LinkKey[]> {
+  return sql.all(keysOfRecord, { opportunity_id });
+}
+
+/** Saves the keys of a stored record, and notes those for which another record may be found than before. */
+export async function saveLinkKeys(sql: CatalogSql, opportunity_id: string, record: IndexedFields, isNew: boolean): Promise<void> {
+  const keys = linkKeysOf(record);
+  if (keys.length === 0 && isNew) return;
+  const before = isNew ? [] : await listLinkKeys(sql, opportunity_id);
+  const gone = before.filter((old) => !keys.some((key) => isSameKey(key, old)));
+  const added = keys.filter((key) => !before.some((old) => isSameKey(key, old)));
+  for (const { key, role, newness } of gone) await sql.run(deleteKey, { key, role, newness, opportunity_id });
+  for (const { key, role, newness } of added) await sql.run(insertKey, { key, role, newness, opportunity_id });
+  const held = [...gone, ...added].filter(({ role }) => role === "holds").map(({ key }) => key);
+  await noteMovedKeys(sql, held);
+}
+
+function isSameKey(left: LinkKey, right: LinkKey): boolean {
+  return left.key === right.key && left.role === right.role && left.newness === right.newness;
+}
+
+/** Notes that a record of a source is found by these upstream ids now. */
+export async function noteUpstreamIds(sql: CatalogSql, source: string, ids: readonly string[]): Promise<void> {
+  await noteMovedKeys(sql, keysOfUpstreamIds(source, ids));
+}
+
+async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await sql.run(noteMoved, { keys });
+}
+
+/* Finding records by them */
+
+const held = alias(linkKeys, "held");
+/** The two newest records of each key. */
+const holdersOfKeys = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements }) => {
+  const nth = (offset: number) =>
+    select({ id: held.opportunity_id })
+      .from(held)
+      .where(and(eq(held.key, fragment`value`), eq(held.role, "holds")))
+      .orderBy(desc(held.newness), desc(held.opportunity_id))
+      .limit(1)
+      .offset(offset);
+  return fragment<{
+    key: string;
+    first: string | null;
+    second: string | null;
+  }>`select value as ${fragment.identifier("key")}, (${nth(0)}) as ${fragment.identifier("first")}, (${nth(1)}) as ${fragment.identifier("second")} from ${jsonElements(keys)}`;
+});
+const allHoldersOfKeys = query({ keys: listOf(linkKeys.key) }, ({ keys }) =>
+  select({ key: linkKeys.key, id: linkKeys.opportunity_id, newness: linkKeys.newness })
+    .from(linkKeys)
+    .where(and(inArray(linkKeys.key, keys), eq(linkKeys.role, "holds"))),
 );
-const keyedOfSource = query({ source: opportunities.source }, ({ source }) =>
-  select({ seq: opportunities.seq, id: opportunities.id, link_key: fragment<string>`${opportunities.link_key}` })
-    .from(opportunities)
-    .where(and(eq(opportunities.source, source), isNotNull(opportunities.link_key)))
-    .orderBy(asc(opportunities.seq)),
+const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ source, upstream_id }) =>
+  select(pick(opportunities, "id"))
+    .from(upstreamIds)
+    .innerJoin(opportunities, eq(opportunities.seq, upstreamIds.opportunity_seq))
+    .where(and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.source, source)))
+    .orderBy(asc(opportunities.id))
+    .limit(1),
 );
 
-/** A record's canonical record, and the key by which it was found. */
-export type FoundLink = { key: string; canonical_id: string };
+/** The ids of the newest two records that hold each of the keys, the newest first. A key that nobody holds may be missing. */
+export type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
 
-/** The link to the record's canonical record; undefined if there is none, or it is not stored yet. */
-export async function findLink(sql: CatalogSql, record: IndexedFields): Promise<FoundLink | undefined> {
-  const rule = ruleOf(record.source.code);
-  const key = rule === undefined ? null : linkKeyOf(record);
-  if (rule === undefined || key === null) return undefined;
-  const canonical_id = await canonicalIdOf(sql, rule, key);
-  return canonical_id === null ? undefined : { key, canonical_id };
+/** Finds records in the catalog. */
+export function storedHolders(sql: CatalogSql): FindHolders {
+  return async (keys) => {
+    const found = new Map<string, string[]>();
+    for (const { key, first, second } of await sql.all(holdersOfKeys, { keys }))
+      found.set(
+        key,
+        [first, second].filter((id) => id !== null),
+      );
+    for (const { key, id } of await holdersById(sql, keys)) found.set(key, [id]);
+    return found;
+  };
 }
 
-/** Where a link leads after records of `sources` were stored: null if nowhere, undefined if it leads where it did. */
-export async function findMovedLink(
-  sql: CatalogSql,
-  sources: ReadonlySet<string>,
-  { source, key, canonical_id }: FoundLink & { source: string },
-): Promise<string | null | undefined> {
-  const rule = ruleOf(source);
-  if (rule === undefined || !sources.has(rule.canonical)) return undefined;
-  const now = await canonicalIdOf(sql, rule, key);
-  return now === canonical_id ? undefined : now;
-}
-
-/** The rule by which records of a source name their canonical records. */
-function ruleOf(source: string): LinkRule | undefined {
-  return linkRules.find(({ other }) => other === source);
-}
-
-async function canonicalIdOf(sql: CatalogSql, rule: LinkRule, key: string): Promise<string | null> {
-  const found = await sql.get(recordByLinkKey, { link_key: key, source: rule.canonical });
-  return found?.id ?? (await idsByKey(sql, rule, [key])).get(key) ?? null;
-}
-
-/** The ids of canonical records that are found by an upstream id, by key. */
-async function idsByKey(sql: CatalogSql, { canonical, idOf }: LinkRule, keys: readonly string[]): Promise<Map<string, string>> {
-  if (idOf === undefined || keys.length === 0) return new Map();
-  const rows = await sql.all(idsByUpstreamIds, { source: canonical, ids: keys.map(idOf) });
-  const ids = new Map(rows.map(({ upstream_id, id }) => [upstream_id, id]));
-  return new Map(
-    keys.flatMap((key) => {
-      const id = ids.get(idOf(key));
-      return id === undefined ? [] : [[key, id] as const];
-    }),
-  );
-}
-
-/** A record that does not name its canonical record although that is stored: its row number and the canonical record's id. */
-type Unlinked = { seq: number; canonical_id: string };
-
-/** The unlinked records with a canonical record of one of these sources. */
-export async function listUnlinked(sql: CatalogSql, sources: ReadonlySet<string>): Promise<Unlinked[]> {
-  const found: Unlinked[] = [];
-  for (const rule of linkRules) {
-    if (!sources.has(rule.canonical)) continue;
-    const byKey = await sql.all(unlinkedRecords, { canonical: rule.canonical, other: rule.other });
-    for (const unlinked of byKey) found.push(unlinked); // Not spread: there may be more than a call has arguments.
-    if (rule.idOf === undefined) continue;
-    const linked = new Set(byKey.map(({ seq }) => seq));
-    const others = (await sql.all(keyedOfSource, { source: rule.other })).filter(({ seq }) => !linked.has(seq));
-    const ids = await idsByKey(
-      sql,
-      rule,
-      others.map(({ link_key }) => link_key),
-    );
-    for (const { seq, link_key } of others) {
-      const canonical_id = ids.get(link_key);
-      if (canonical_id !== undefined) found.push({ seq, canonical_id });
-    }
+async function holdersById(sql: CatalogSql, keys: readonly string[]): Promise<{ key: string; id: string }[]> {
+  const found = [];
+  for (const key of keys) {
+    const [, source, upstream_id] = BY_ID.exec(key) ?? [];
+    if (source === undefined || upstream_id === undefined) continue;
+    const holder = await sql.get(holderOfUpstreamId, { source, upstream_id });
+    if (holder !== undefined) found.push({ key, id: holder.id });
   }
   return found;
 }
 
-/** Whether there is a rule for the record's source. */
-export function mayBeLinked({ source }: IndexedFields): boolean {
-  return linkRules.some(({ canonical, other }) => canonical === source.code || other === source.code);
+const BY_ID = /^(\S+) id (.*)$/s;
+
+/** A record that holds a key. */
+export type Holder = { id: string; newness: number };
+
+/** All records that hold one of the keys, in no order. Those found by an upstream id keep it for ever. */
+export async function listHolders(sql: CatalogSql, keys: readonly string[]): Promise<(Holder & { key: string; isById: boolean })[]> {
+  const held = (await sql.all(allHoldersOfKeys, { keys })).map((each) => ({ ...each, isById: false }));
+  return [...held, ...(await holdersById(sql, keys)).map((each) => ({ ...each, newness: 0, isById: true }))];
 }
 
-type Keyed = { id: string; link_key: string };
+/** Of the records that hold a key those that `FindHolders` returns. */
+export function chosenHolders(key: string, holders: readonly Holder[]): string[] {
+  const ordered = holders.toSorted((left, right) => right.newness - left.newness || (left.id < right.id ? 1 : -1)).map(({ id }) => id);
+  return BY_ID.test(key) ? ordered.slice(-1) : ordered.slice(0, 2);
+}
 
-/** What an import would store: records by their ids, the ids of records by source and upstream id, and the links that were found before. */
-export type Incoming = {
-  records: Map<string, IndexedFields>;
-  ids: Map<string, Map<string, string>>;
-  links: readonly (FoundLink & { source: string })[];
-};
-
-/** How many links would be new, and how many of those found would move, if all that is incoming were stored. */
-export async function countLinks(sql: CatalogSql, sources: ReadonlySet<string>, incoming: Incoming): Promise<number> {
-  let linked = 0;
-  for (const rule of linkRules) {
-    if (!sources.has(rule.canonical)) continue;
-    const canonicalKeys = Map.groupBy(await keyedRecords(sql, rule.canonical, incoming.records), ({ link_key }) => link_key);
-    const others = await keyedRecords(sql, rule.other, incoming.records);
-    const links = incoming.links.filter(({ source }) => source === rule.other);
-    const stored = await idsByKey(sql, rule, [...others.map(({ link_key }) => link_key), ...links.map(({ key }) => key)]);
-    const arriving = incoming.ids.get(rule.canonical);
-    const canonicalIdOf = (key: string) => {
-      const [only, ...more] = canonicalKeys.get(key) ?? [];
-      return (more.length === 0 ? only?.id : undefined) ?? stored.get(key) ?? (rule.idOf && arriving?.get(rule.idOf(key)));
-    };
-    linked += others.filter(({ link_key }) => canonicalIdOf(link_key) !== undefined).length;
-    linked += links.filter(({ key, canonical_id }) => canonicalIdOf(key) !== canonical_id).length;
+/** The links that the rules find for a record now. */
+export async function findLinks(find: FindHolders, record: IndexedFields): Promise<Partial<Relationships>> {
+  const sought = soughtBy(record);
+  if (sought.length === 0) return {};
+  const holders = await find([...new Set(sought.map(({ key }) => key))]);
+  const found: Partial<Relationships> = {};
+  for (const { rule, key } of sought) {
+    const [newest, ...others] = holders.get(key) ?? [];
+    if (newest !== undefined && (others.length === 0 || rule.several === "newest")) found[rule.as ?? "canonical_id"] ??= newest;
   }
-  return linked;
+  if (found.canonical_id !== undefined) delete found.parent_id; // What is the whole is no part of it.
+  return found;
 }
 
-/** A source's records with a link key as they would be if `incoming` were stored. */
-async function keyedRecords(sql: CatalogSql, source: string, incoming: ReadonlyMap<string, IndexedFields>): Promise<Keyed[]> {
-  const stored = await sql.all(keyedOfSource, { source });
-  const added = [...incoming].flatMap(([id, record]) => {
-    const link_key = record.source.code === source ? linkKeyOf(record) : null;
-    return link_key === null ? [] : [{ id, link_key }];
-  });
-  return [...stored.filter(({ id }) => !incoming.has(id)), ...added];
+/* Moved keys */
+
+/** Keys that are looked at in one statement. */
+const MOVED_AT_ONCE = 200;
+
+const movedKeys = query({ limit: parameter<number>() }, ({ limit }) =>
+  select(pick(movedLinkKeys, "key")).from(movedLinkKeys).orderBy(asc(movedLinkKeys.key)).limit(limit),
+);
+const seekersOfKeys = query({ keys: listOf(linkKeys.key) }, ({ keys }) =>
+  select({ seq: opportunities.seq })
+    .from(linkKeys)
+    .innerJoin(opportunities, eq(opportunities.id, linkKeys.opportunity_id))
+    .where(and(inArray(linkKeys.key, keys), eq(linkKeys.role, "seeks"))),
+);
+const deleteMovedKeys = query({ keys: listOf(movedLinkKeys.key) }, ({ keys }) =>
+  deleteFrom(movedLinkKeys).where(inArray(movedLinkKeys.key, keys)),
+);
+
+/** Some of the keys for which another record may be found than before. */
+export async function listMovedKeys(sql: CatalogSql): Promise<string[]> {
+  return (await sql.all(movedKeys, { limit: MOVED_AT_ONCE })).map(({ key }) => key);
+}
+
+/** The row numbers of the records that seek one of the keys, each once. */
+export async function listSeekers(sql: CatalogSql, keys: readonly string[]): Promise<number[]> {
+  const rows = await sql.all(seekersOfKeys, { keys });
+  return [...new Set(rows.map(({ seq }) => seq))].sort((left, right) => left - right);
+}
+
+/** Forgets keys whose seekers have been linked again. */
+export async function forgetMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
+  await sql.run(deleteMovedKeys, { keys });
 }

@@ -10,6 +10,7 @@ import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/cat
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "./content.ts";
+import { noteUpstreamIds } from "./link.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
 
@@ -190,7 +191,9 @@ export async function saveVersion(
   { source, id, facts, digest }: SavedVersion,
   { shown_id, hash }: { shown_id: string; hash: Uint8Array },
 ): Promise<void> {
-  if (id !== shown_id) await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq }); // Storing the record added `shown_id`.
+  // Storing the record added `shown_id`.
+  if (id !== shown_id && (await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq })) > 0)
+    await noteUpstreamIds(sql, source, [id]);
   const reading = digest === undefined ? null : readingOf(digest, hash);
   if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts, reading });
 }

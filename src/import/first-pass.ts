@@ -6,8 +6,7 @@
 import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";
-import { type PreparedRecord, prepareRecord, type ValidRecord } from "../changes/content.ts";
-import { findLink, mayBeLinked } from "../changes/link.ts";
+import { type PreparedRecord, prepareRecord, statedRelationships, type ValidRecord, withFound } from "../changes/content.ts";
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
@@ -19,7 +18,6 @@ import type { OpenInput } from "./readers/input.ts";
 import { firstCharacter } from "./readers/json-elements.ts";
 import type { Draft } from "./record.ts";
 import type { Rejects } from "./rejects.ts";
-import { findSame } from "./same-ids.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
 import { isUsableId, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
@@ -198,21 +196,12 @@ function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: D
   return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
 }
 
-/** Adds the parent that was found, and the canonical record unless the record names one: that with the same upstream id, or a linked one. */
+/** Adds the parent that was found. What the rules of `link.ts` find is looked up when the record is stored. */
 async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: PlacedVersion | undefined): Promise<ValidRecord> {
-  const { format, staging } = pass;
-  const { source, relationships } = valid.content;
-  const named = relationships.canonical_id ?? (await findSame(sql, valid.content)) ?? null;
-  const link = named === null ? await findLink(sql, valid.content) : undefined;
-  // Only a file of several sources can contain the link's target, or another record with the same key.
-  const mayMove = format.source === undefined && mayBeLinked(valid.content);
-  if (mayMove) staging.putLink(source.code, valid.lineage, link);
-  const parentId = version === undefined ? undefined : await findParentId(sql, version, pass);
-  const parent_id = parentId ?? relationships.parent_id;
-  const canonical_id = named ?? link?.canonical_id ?? null;
-  if (parent_id === relationships.parent_id && canonical_id === relationships.canonical_id) return valid;
-  const content = { ...valid.content, relationships: { parent_id, canonical_id } };
-  return { ...valid, ...(mayMove ? { source_digest: undefined } : {}), content }; // Without a digest, it is read again next time.
+  const parent_id = version === undefined ? undefined : await findParentId(sql, version, pass);
+  if (parent_id === undefined) return valid;
+  const stated = { ...statedRelationships(valid.content), parent_id };
+  return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
 /** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */

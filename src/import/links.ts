@@ -1,26 +1,81 @@
-/** Links from stored records to other records that an import changes. (E-12) */
-import type { CatalogDb } from "../../db/engine.ts";
-import { findMovedLink } from "../changes/link.ts";
-import { findStored } from "../changes/stored.ts";
-import type { Staging } from "./staging.ts";
+/** What a dry run needs to count links: the records that the import would store, before those of the catalog. (E-73) */
+import type { CatalogSql } from "../../db/engine.ts";
+import { type IndexedFields, type Linked, type Relationships, readContent, statedRelationships, withFound } from "../changes/content.ts";
+import {
+  chosenHolders,
+  type FindHolders,
+  findLinks,
+  type Holder,
+  keysOfUpstreamIds,
+  linkKeysOf,
+  listHolders,
+  listLinkKeys,
+  listSeekers,
+} from "../changes/link.ts";
+import { getStored } from "../changes/stored.ts";
 
-/** Ids that the stored record with this row number will refer to. */
-export type NewLink = { seq: number; parent_id?: string; canonical_id?: string | null };
+/** Finds and counts links as if the records that it was given were stored. Memory grows with these records. */
+export function rehearseLinks(sql: CatalogSql) {
+  const records = new Map<string, IndexedFields>();
+  const holders = new Map<string, Holder[]>();
+  const seekers = new Map<string, Set<string>>();
+  const moved = new Set<string>();
+  const addHolder = (key: string, holder: Holder) => {
+    const all = [...(holders.get(key) ?? []), holder];
+    const chosen = chosenHolders(key, all);
+    holders.set(
+      key,
+      all.filter(({ id }) => chosen.includes(id)),
+    );
+    moved.add(key);
+  };
 
-/**
- * Links that were found before this import was stored, and lead elsewhere or nowhere since: it stored the record to which they lead now,
- * changed its key, or stored another one with the same key. Importing the same files again must change nothing (D-32).
- */
-export async function listMovedLinks(db: CatalogDb, staging: Staging, sources: ReadonlySet<string>): Promise<NewLink[]> {
-  const found: NewLink[] = [];
-  for (const links of staging.foundLinks()) {
-    await db.readTransaction(async (sql) => {
-      for (const link of links) {
-        const canonical_id = await findMovedLink(sql, sources, link);
-        const stored = canonical_id === undefined ? undefined : await findStored(sql, link.source, link.lineage);
-        if (canonical_id !== undefined && stored !== undefined) found.push({ seq: stored.seq, canonical_id });
+  const find: FindHolders = async (keys) => {
+    const stored = await listHolders(sql, keys);
+    return new Map(
+      keys.map((key) => {
+        const others = stored.filter((each) => each.key === key && (each.isById || !records.has(each.id)));
+        return [key, chosenHolders(key, [...others, ...(holders.get(key) ?? [])])];
+      }),
+    );
+  };
+
+  return {
+    /** The links that a record would get now. */
+    findLinks: (record: IndexedFields): Promise<Partial<Relationships>> => findLinks(find, record),
+    /** Notes a record as it would be stored, each once. */
+    async add(id: string, record: IndexedFields) {
+      for (const { key, role } of await listLinkKeys(sql, id)) if (role === "holds") moved.add(key);
+      for (const { key, role, newness } of linkKeysOf(record)) {
+        if (role === "holds") addHolder(key, { id, newness });
+        else seekers.set(key, (seekers.get(key) ?? new Set()).add(id));
       }
-    });
-  }
-  return found;
+      records.set(id, record);
+    },
+    /** Notes upstream ids that a record would get. */
+    addUpstreamIds(id: string, source: string, upstreamIds: readonly string[]) {
+      for (const key of keysOfUpstreamIds(source, upstreamIds)) addHolder(key, { id, newness: 0 });
+    },
+    /** How many records would be linked again after all were stored. */
+    async count(): Promise<number> {
+      let linked = 0;
+      for (const id of new Set([...moved].flatMap((key) => [...(seekers.get(key) ?? [])]))) {
+        const record = records.get(id) as IndexedFields;
+        if (moves(record, await findLinks(find, record))) linked++;
+      }
+      for (const seq of await listSeekers(sql, [...moved])) {
+        const stored = await getStored(sql, seq);
+        if (records.has(stored.id)) continue;
+        const content = readContent(stored.document, stored.sidecar);
+        if (moves(content, await findLinks(find, content))) linked++;
+      }
+      return linked;
+    },
+  };
+}
+
+/** Whether a record would be linked otherwise. */
+function moves(record: { relationships: Relationships } & Linked, found: Partial<Relationships>): boolean {
+  const { relationships } = withFound(record, statedRelationships(record), found);
+  return relationships.parent_id !== record.relationships.parent_id || relationships.canonical_id !== record.relationships.canonical_id;
 }

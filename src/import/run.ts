@@ -11,10 +11,10 @@ import {
   updateRecord,
   type Writing,
 } from "../changes/commit.ts";
-import { type PreparedRecord, readContent } from "../changes/content.ts";
-import { afterStatusTurn, type Decision, decideImport, decideLink, decideRemoval } from "../changes/decide.ts";
+import { type IndexedFields, type PreparedRecord, type Relationships, readContent } from "../changes/content.ts";
+import { afterStatusTurn, type Decision, decideImport, decideLinks, decideParent, decideRemoval } from "../changes/decide.ts";
 import { judgingInstant, warningOfChangesAhead } from "../changes/judging.ts";
-import { countLinks, type Incoming, listUnlinked, mayBeLinked } from "../changes/link.ts";
+import { findLinks, forgetMovedKeys, listMovedKeys, listSeekers, storedHolders } from "../changes/link.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../changes/status-turns.ts";
 import {
   findStored,
@@ -45,10 +45,9 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
-import { listMovedLinks, type NewLink } from "./links.ts";
-import { listSame } from "./same-ids.ts";
+import { rehearseLinks } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
-import { listNewParents } from "./versions/parents.ts";
+import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
@@ -81,8 +80,8 @@ export async function importFiles(context: ImportContext, format: Format, option
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
     // Restored records already have their links.
-    const links = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
-    const plan = { begun, firstPass, staging, missing, links };
+    const parents = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
+    const plan = { begun, firstPass, staging, missing, parents };
     return options.dryRun ? countOnly(context, plan) : store(context, plan);
   });
 }
@@ -121,8 +120,8 @@ async function findMissing(
   return missing;
 }
 
-/** What the first pass left to do. `missing` and `links` name stored records by row number. */
-type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; links: readonly NewLink[] };
+/** What the first pass left to do. `missing` and `parents` name stored records by row number. */
+type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
 
 /** The plan, while it is being stored. */
 type Run = Plan & {
@@ -140,8 +139,7 @@ type Run = Plan & {
 };
 
 /** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
-async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, links }: Plan): Promise<Summary> {
-  const same = firstPass.newestRestored === undefined ? await listSame(context.db, staging) : [];
+async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, parents }: Plan): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
@@ -152,57 +150,36 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
     const clock = begun.asOf ?? begun.startedAt;
     const instant = await nextInstant(sql, clock);
     const instants = { instant, now: judgingInstant(instant, clock) };
-    const incoming: Incoming = { records: new Map(), ids: idsOfOthers(staging, firstPass), links: [...staging.foundLinks()].flat() };
+    const links = rehearseLinks(sql);
     for (const record of allRecords(staging)) {
       const before = await findBefore(sql, record);
       const turned = before === undefined ? before : afterStatusTurn(before, begun.asOf === undefined ? instants.now : begun.asOf - 1);
-      const { decision } = await decideAndCount(sql, summary, turned, record, instants);
-      if (mayBeLinked(decision.indexed)) addIncoming(incoming, decision, record, staging, firstPass);
+      const found = await links.findLinks(record.indexed);
+      const { id, indexed } = (await decideAndCount(sql, summary, turned, record, instants, found)).decision;
+      await links.add(id, indexed);
+      links.addUpstreamIds(id, indexed.source.code, upstreamIdsOf(indexed, record, staging, firstPass));
       await count();
     }
     for (const seq of missing) {
       countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
       await count();
     }
-    for (const { seq, canonical_id = null } of same) {
-      const { id, document, sidecar } = await getStored(sql, seq);
-      const content = readContent(document, sidecar);
-      incoming.records.set(id, { ...content, relationships: { ...content.relationships, canonical_id } }); // So that no link is counted.
-    }
-    if (firstPass.newestRestored === undefined)
-      countLinked(summary, links.length + same.length + (await countLinks(sql, firstPass.sources, incoming)));
+    if (firstPass.newestRestored !== undefined) return summary;
+    for (const versions of otherVersions(staging, firstPass))
+      for (const { source, lineage, id } of versions) links.addUpstreamIds(opportunityId(source, lineage), source, [id]);
+    countLinked(summary, parents.length + (await links.count()));
     return summary;
   });
 }
 
-function addIncoming(
-  { records, ids }: Incoming,
-  { id, indexed }: Decision,
-  { lineage }: PreparedRecord,
-  staging: Staging,
-  { placements }: FirstPass,
-): void {
-  const { code, opportunity_id } = indexed.source;
-  records.set(id, indexed);
-  const versions = placements.unsavedOf(code, lineage).map((version) => version.id);
-  for (const each of [opportunity_id, ...staging.upstreamIdsOf(code, lineage), ...versions]) addId(ids, code, each, id);
-}
-
-/** The upstream ids that records get which are not stored themselves. */
-function idsOfOthers(staging: Staging, firstPass: FirstPass): Incoming["ids"] {
-  const ids: Incoming["ids"] = new Map();
-  for (const batch of otherVersions(staging, firstPass))
-    for (const { source, lineage, id } of batch) addId(ids, source, id, opportunityId(source, lineage));
-  return ids;
-}
-
-function addId(ids: Incoming["ids"], source: string, upstreamId: string, id: string): void {
-  const ofSource = ids.get(source) ?? new Map<string, string>();
-  ids.set(source, ofSource.set(upstreamId, id));
+/** All upstream ids that a record gets when it is stored. */
+function upstreamIdsOf({ source }: IndexedFields, { lineage }: PreparedRecord, staging: Staging, { placements }: FirstPass): string[] {
+  const versions = placements.unsavedOf(source.code, lineage).map(({ id }) => id);
+  return [source.opportunity_id, ...staging.upstreamIdsOf(source.code, lineage), ...versions];
 }
 
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
-  const { begun, firstPass, staging, missing, links } = plan;
+  const { begun, firstPass, staging, missing, parents } = plan;
   const { db, now } = context;
   // First, so that the import itself finds what a running server would have left, and its own events are about what the files say.
   const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
@@ -211,7 +188,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const before = await countsBefore(db, begun);
   const importId = await beginImport(db, begun);
   const summary = firstSummary(firstPass, staging);
-  const total = staging.counts().toWrite + missing.length + links.length;
+  const total = staging.counts().toWrite + missing.length + parents.length;
   const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, changing: new Set() };
   try {
     await storeAll(run);
@@ -223,18 +200,12 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
 }
 
 async function storeAll(run: Run): Promise<void> {
-  const { firstPass, staging } = run;
-  const { db } = run.context;
-  const remainingLinks = await storeRecords(run);
+  const remainingParents = await storeRecords(run);
   await storeRemovals(run);
   // After the records, so that no record changes twice at one instant.
-  await storeLinks(run, remainingLinks);
-  if (firstPass.newestRestored === undefined) {
-    await storeMoreLinks(run, await listSame(db, staging));
-    await storeMoreLinks(run, await listMovedLinks(db, staging, firstPass.sources));
-    await storeMoreLinks(run, await listUnlinked(db, firstPass.sources));
-  }
+  await storeParents(run, remainingParents);
   await saveOtherVersions(run);
+  if (run.firstPass.newestRestored === undefined) await linkAgain(run);
   await saveSourceDigests(run);
 }
 
@@ -263,11 +234,11 @@ async function count(run: Run): Promise<void> {
   if (++run.done % REPORT_EVERY === 0) await report(run);
 }
 
-/** Stores the staged records, and the links to them as their parents. Returns the links to other parents. */
-async function storeRecords(run: Run): Promise<NewLink[]> {
-  const { firstPass, staging, links } = run;
+/** Stores the staged records, and the links to them as parents. Returns the links to other parents. */
+async function storeRecords(run: Run): Promise<NewParent[]> {
+  const { firstPass, staging, parents } = run;
   const isRestore = firstPass.newestRestored !== undefined;
-  const byParent = Map.groupBy(links, ({ parent_id }) => parent_id);
+  const byParent = Map.groupBy(parents, ({ parent_id }) => parent_id);
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
   for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(chunkOf(run))) {
     await commit(run, async (writing) => {
@@ -278,7 +249,7 @@ async function storeRecords(run: Run): Promise<NewLink[]> {
       for (const record of chunk) {
         const id = await storeRecord(run, writing, record);
         // In the transaction of the parent: a killed import that is run again looks only for links to new parents.
-        for (const link of byParent.get(id) ?? []) await storeLink(run, writing, link);
+        for (const link of byParent.get(id) ?? []) await storeParent(run, writing, link);
         byParent.delete(id);
         await count(run);
       }
@@ -294,7 +265,8 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = firstPass.isFirst ? undefined : await findBefore(sql, record);
-  const { decision, history } = await decideAndCount(sql, summary, before, record, writing);
+  const found = record.restored === undefined ? await findLinks(storedHolders(sql), record.indexed) : {};
+  const { decision, history } = await decideAndCount(sql, summary, before, record, writing, found);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
   const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
   if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
@@ -328,24 +300,37 @@ async function storeRemovals(run: Run): Promise<void> {
   }
 }
 
-/** Stores links that could not be known before. */
-async function storeMoreLinks(run: Run, links: readonly NewLink[]): Promise<void> {
-  run.total += links.length;
-  await storeLinks(run, links);
-}
-
-async function storeLinks(run: Run, links: readonly NewLink[]): Promise<void> {
-  for (const slice of slices(links, chunkOf(run))) {
+async function storeParents(run: Run, parents: readonly NewParent[]): Promise<void> {
+  for (const slice of slices(parents, chunkOf(run))) {
     await commit(run, async (writing) => {
-      for (const link of slice) await storeLink(run, writing, link);
+      for (const link of slice) await storeParent(run, writing, link);
     });
   }
 }
 
-async function storeLink(run: Run, writing: Writing, { seq, ...ids }: NewLink): Promise<void> {
-  const { events } = await changeStored(run, writing, seq, (before) => decideLink(before, ids, writing.instant));
+async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewParent): Promise<void> {
+  const { events } = await changeStored(run, writing, seq, (before) => decideParent(before, parent_id, writing.instant));
   countLinked(run.summary, events.length);
   await count(run);
+}
+
+/** Links records again for which another record may be found since, be they in the files or not, and those that a killed import left. */
+async function linkAgain(run: Run): Promise<void> {
+  const { db } = run.context;
+  while ((await listMovedKeys(db)).length > 0) {
+    await commit(run, async (writing) => {
+      const { sql, instant } = writing;
+      const keys = await listMovedKeys(sql);
+      for (const seq of await listSeekers(sql, keys)) {
+        const before = await getStored(sql, seq);
+        const decision = decideLinks(before, await findLinks(storedHolders(sql), readContent(before.document, before.sidecar)), instant);
+        if (decision.outcome === "unchanged") continue;
+        await updateRecord(writing, before, decision, [], run.importId);
+        countLinked(run.summary, decision.events.length);
+      }
+      await forgetMovedKeys(sql, keys);
+    });
+  }
 }
 
 /** Changes a stored record that is not in the input itself. */
@@ -398,8 +383,9 @@ async function decideAndCount(
   before: StoredRecord | undefined,
   record: PreparedRecord,
   instants: Pick<Writing, "instant" | "now">,
+  found: Partial<Relationships>,
 ): Promise<{ decision: Decision; history: OpportunityEvent[] }> {
-  const decision = decideImport(before, record, instants, await needsHistoryRedaction(sql, before, record));
+  const decision = decideImport(before, record, instants, found, await needsHistoryRedaction(sql, before, record));
   const createdAt = before?.created_at ?? record.restored?.created_at ?? instants.instant;
   const history = await listUpstreamHistory(sql, decision.id, record.revisions, createdAt);
   summary[decision.outcome]++;

@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Reread } from "../changes/commit.ts";
 import type { PreparedRecord, RenderedContent } from "../changes/content.ts";
-import type { FoundLink } from "../changes/link.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { openSpillFiles, type Spilled, type SpillFiles } from "./spill-files.ts";
 
@@ -23,13 +22,11 @@ export type Rank = { at: EpochMs; id: string };
 
 type Noted = { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank | undefined };
 
-type StagedLink = FoundLink & { source: string; lineage: string };
-
 export type UpstreamId = { source: string; lineage: string; id: string };
 
 type Counts = { toWrite: number; unchanged: number; reread: number };
 
-/** Upstream ids or links read by one statement. */
+/** Upstream ids read by one statement. */
 const READ_AT_ONCE = 200;
 
 /** Events have no source: their rows have this one. */
@@ -62,14 +59,6 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
     `select source, lineage, id from upstream_ids where (source, lineage, id) > (?, ?, ?) and not exists (
        select 1 from staged where staged.source = upstream_ids.source and staged.lineage = upstream_ids.lineage and file is not null
      ) order by 1, 2, 3 limit ${READ_AT_ONCE}`,
-  );
-  const idsOfSource = sqlite.query<UpstreamId, [string, string, string]>(
-    `select source, lineage, id from upstream_ids where source = ? and (lineage, id) > (?, ?) order by 2, 3 limit ${READ_AT_ONCE}`,
-  );
-  const insertLink = sqlite.query<unknown, [string, string, string, string]>("insert or replace into links values (?, ?, ?, ?)");
-  const deleteLink = sqlite.query<unknown, [string, string]>("delete from links where source = ? and lineage = ?");
-  const links = sqlite.query<StagedLink, [string, string]>(
-    `select source, lineage, key, canonical_id from links where (source, lineage) > (?, ?) order by 1, 2 limit ${READ_AT_ONCE}`,
   );
   const upsert = sqlite.query<unknown, [string, string, ...(Uint8Array | string | number | null)[]]>(
     `insert or replace into staged (source, lineage, known, upstream_id, file, start, text_bytes, data_bytes, hash, source_digest, at, version)
@@ -158,17 +147,8 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
       for (const id of ids) insertId.run(source, lineage, id);
     },
     upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
-    /** The noted upstream ids of a source's records, in batches. */
-    upstreamIdsIn: (source: string) => batches({ lineage: "", id: "" }, ({ lineage, id }) => idsOfSource.all(source, lineage, id)),
     /** The noted upstream ids of records that will not be stored, in batches. */
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
-    /** Notes the link that was found from a record to its canonical record, or that there is none. It replaces an earlier one. */
-    putLink(source: string, lineage: string, link: FoundLink | undefined) {
-      if (link === undefined) deleteLink.run(source, lineage);
-      else insertLink.run(source, lineage, link.key, link.canonical_id);
-    },
-    /** The links that were noted, in batches. */
-    foundLinks: () => batches({ source: "", lineage: "" }, ({ source, lineage }) => links.all(source, lineage)),
     /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
     chunks: (size: number) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
     /** The JSON of the events, `size` at a time. Read them as `chunks`. */
@@ -190,7 +170,6 @@ function createTables(sqlite: Database): void {
   );
   sqlite.run("create unique index staged_key on staged (source, lineage)");
   sqlite.run("create table upstream_ids (source text, lineage text, id text, primary key (source, lineage, id)) without rowid");
-  sqlite.run("create table links (source text, lineage text, key text, canonical_id text, primary key (source, lineage)) without rowid");
   sqlite.run("begin");
 }
 

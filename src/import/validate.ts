@@ -60,6 +60,7 @@ const RecordLine = Type.Object({
   stated: Type.Union([Type.Object({ status: optionalText, status_display: optionalText }), Type.Null()]),
   status_until: optionalInstant,
   archives_at: optionalInstant,
+  linked: Type.Array(Type.Union([Type.Literal("parent_id"), Type.Literal("canonical_id")])),
   as_stored: Type.Union([Type.Object({ status: Type.String(), status_display: optionalText, response_at: optionalInstant }), Type.Null()]),
   id: Type.Unknown(),
   created_at: optionalInstant,
@@ -85,7 +86,7 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 
 /** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
-  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, as_stored, ...line } = readLine(record, "");
+  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, ...line } = readLine(record, "");
   const { id: _ignored, created_at, updated_at, ...shown } = line;
   const content = as_stored === null ? shown : asStored(shown, as_stored);
   const code = sourceCodeOf(content.source.code);
@@ -111,6 +112,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
         parent_id: idOf(content.relationships.parent_id, "relationships.parent_id"),
         canonical_id: idOf(content.relationships.canonical_id, "relationships.canonical_id"),
       },
+      ...(linked.length === 0 ? {} : { linked }),
       status: content.status ?? "",
       ...statusTermsOf(basis, stated ?? content, status_until, archives_at),
     },

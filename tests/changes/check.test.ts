@@ -172,11 +172,8 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
       statements("insert into upstream_ids values ('x', 'A', 999)"),
       "1 upstream ids belong to no record",
     ],
-    [
-      "the link key",
-      statements("update opportunities set link_key = 'X' where source = 'DSIP'"),
-      "its link key does not match its content",
-    ],
+    ["the link keys", statements("update link_keys set key = 'X'"), "its link keys do not match its content"],
+    ["a link key without a record", statements("insert into link_keys values ('x', 'holds', 0, 'y')"), "1 link keys belong to no record"],
     ["a record that is lost", statements(`delete from opportunities where seq = ${N1}`), "events belong to no record"],
     ["the newest event lost", statements(`delete from events where seq = ${newestOf(N1)}`), "its history does not lead to its content"],
     [

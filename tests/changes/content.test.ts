@@ -56,11 +56,11 @@ test.each([
   expect(Buffer.from(rendered.text).toString()).toBe(compared);
   expect(Buffer.from(rendered.hash).toString("hex")).toBe(new Bun.CryptoHasher("sha256").update(compared).digest("hex"));
 
-  const { status, status_display } = content;
-  expect(documentOf(rendered, { id, status, status_display, dates: content.dates, createdAt: 0, updatedAt: 1 }).toString()).toBe(
-    JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }),
-  );
-  expect(sidecarOf(rendered).toString()).toBe(JSON.stringify(sidecar));
+  const { status, status_display, relationships } = content;
+  expect(
+    documentOf(rendered, { id, status, status_display, dates: content.dates, relationships, createdAt: 0, updatedAt: 1 }).toString(),
+  ).toBe(JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }));
+  expect(sidecarOf(rendered, content).toString()).toBe(JSON.stringify(sidecar));
   expect(contentOf(rendered, content)).toEqual(content);
 });
 

@@ -1,51 +1,251 @@
-/** Links between records of the same opportunity in two sources, on each engine. */
+/** Links between records of different sources, on each engine: whichever comes first, and only as long as their reason is there. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { countLinks, findLink, listUnlinked } from "../../src/changes/link.ts";
-import { opportunityId } from "../../src/opportunities/identity.ts";
-import { aContent } from "../support/contents.ts";
-import { copyCatalog, engines } from "../support/engines.ts";
-import { aCatalog, dropScratch } from "../support/imports.ts";
+import { join } from "node:path";
+import type { CatalogDb } from "../../db/engine.ts";
+import { checkCatalog } from "../../src/changes/check.ts";
+import type { Format } from "../../src/import/format.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
+import { nasaNspires } from "../../src/import/formats/nasa-nspires.ts";
+import { nasaRoses } from "../../src/import/formats/nasa-roses.ts";
+import { nsf } from "../../src/import/formats/nsf.ts";
+import { samGov } from "../../src/import/formats/sam-gov.ts";
+import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
+import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
+import type { Draft } from "../../src/import/record.ts";
+import { engines } from "../support/engines.ts";
+import { aCatalog, contentsOf, dropScratch, ordersOf } from "../support/imports.ts";
+import { expectLinear } from "../support/linear.ts";
+import { EXCERPTS } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
 
-const topic = (code: string, id: string) => ({
+type Drafted = Partial<Draft> & { source: { code: string; opportunity_id: string } };
+
+const record = (code: string, id: string, title: string, fields: object = {}): Drafted => ({
   source: { code, opportunity_id: id },
-  title: "Topic",
-  organization: { agency: "Department of Defense" },
+  title,
+  ...fields,
+});
+const numbered = (code: string, id: string, number: string, title: string, program: object = {}) =>
+  record(code, id, title, { program: { solicitation_id: number, ...program } });
+
+/** Who names whom: "NSF 5 is GRANTS_GOV 7", "NSF 5 is part of GRANTS_GOV 7". */
+async function linksIn(db: CatalogDb): Promise<string[]> {
+  const rows = await db.all(
+    rawSql<{ source: string; source_opportunity_id: string; id: string; canonical_id: string | null; parent_id: string | null }>(
+      "select source, source_opportunity_id, id, canonical_id, parent_id from opportunities",
+    ),
+  );
+  const names = new Map(rows.map((row) => [row.id, `${row.source} ${row.source_opportunity_id}`]));
+  return rows
+    .flatMap(({ id, canonical_id, parent_id }) => [
+      ...(canonical_id === null ? [] : [`${names.get(id)} is ${names.get(canonical_id)}`]),
+      ...(parent_id === null ? [] : [`${names.get(id)} is part of ${names.get(parent_id)}`]),
+    ])
+    .sort();
+}
+
+const cases: [what: string, records: Drafted[], links: string[]][] = [
+  [
+    "a number of SBIR.gov at Grants.gov, spelt without dashes",
+    [record("SBIR_GOV", "PAR-24-131", "Small Business Transition Grant"), numbered("GRANTS_GOV", "353791", "PAR24131", "Transition grant")],
+    ["SBIR_GOV PAR-24-131 is GRANTS_GOV 353791"],
+  ],
+  [
+    "the solicitation of a topic of SBIR.gov, which is another thing",
+    [
+      numbered("SBIR_GOV", "topics/10", "PAR-24-131", "Quiet propellers"),
+      numbered("GRANTS_GOV", "353791", "PAR-24-131", "Transition grant"),
+    ],
+    [],
+  ],
+  [
+    "a number of two grants with other titles",
+    [
+      numbered("SIMPLER_GRANTS_GOV", "S", "HQ003423", "Legacy"),
+      numbered("GRANTS_GOV", "1", "HQ003423", "Air"),
+      numbered("GRANTS_GOV", "2", "HQ003423", "Sea"),
+    ],
+    [],
+  ],
+  [
+    "a number of several grants with the same title: the newest",
+    [
+      numbered("SIMPLER_GRANTS_GOV", "S", "HQ003423", "Legacy"),
+      numbered("GRANTS_GOV", "45810", "HQ003423", "Legacy"),
+      numbered("GRANTS_GOV", "HQ003423", "HQ003423", "Legacy"),
+      numbered("GRANTS_GOV", "45811", "HQ003423", "LEGACY (LRMP)"),
+      numbered("GRANTS_GOV", "45812", "HQ003423", "Heritage"),
+    ],
+    ["SIMPLER_GRANTS_GOV S is GRANTS_GOV 45811"],
+  ],
+  [
+    "a short number, and a word",
+    ["BAA-1", "Announcement"].flatMap((number, n) => [
+      numbered("SIMPLER_GRANTS_GOV", `S${n}`, number, "Same"),
+      numbered("GRANTS_GOV", `${n}`, number, "Same"),
+    ]),
+    [],
+  ],
+  [
+    "an announcement that SAM.gov has, too, and its awards, which are none",
+    [
+      numbered("SIMPLER_GRANTS_GOV", "S", "N0001425SB001", "Long Range BAA"),
+      numbered("SAM_GOV", "1", "N0001425SB001", "Long Range BAA", { contract_class: "Solicitation" }),
+      numbered("SAM_GOV", "2", "N0001425SB001", "Long Range BAA", { contract_class: "Award Notice" }),
+    ],
+    ["SAM_GOV 2 is part of SIMPLER_GRANTS_GOV S", "SIMPLER_GRANTS_GOV S is SAM_GOV 1"],
+  ],
+  [
+    "a number of SAM.gov with another title",
+    [numbered("SIMPLER_GRANTS_GOV", "S", "BAA-2025", "Sea"), numbered("SAM_GOV", "1", "BAA 2025", "Air")],
+    [],
+  ],
+  [
+    "an element of ROSES in four sources",
+    [
+      record("NASA_ROSES", "ROSES-2025-A.13", "A.13 Accelerating Earth Solutions"),
+      numbered("NASA_NSPIRES", "33D1A64A", "NNH25ZDA001N-AES", "A.13 Accelerating Earth Solutions"),
+      numbered("GRANTS_GOV", "363224", "NNH25ZDA001N-AES", "ROSES25: A.13 Accelerating Earth Solutions Program"),
+      numbered("SIMPLER_GRANTS_GOV", "S", "NNH25ZDA001N-AES", "A.13 Accelerating Earth Solutions (AES)"),
+    ],
+    ["GRANTS_GOV 363224", "NASA_ROSES ROSES-2025-A.13", "SIMPLER_GRANTS_GOV S"].map((each) => `${each} is NASA_NSPIRES 33D1A64A`),
+  ],
+  [
+    "elements of ROSES of another year, and with another title",
+    [
+      record("NASA_ROSES", "ROSES-2025-A.2", "A.2 Ocean"),
+      numbered("GRANTS_GOV", "1", "NNH24ZDA001N-O", "ROSES 2024: A.2 Ocean"),
+      numbered("GRANTS_GOV", "2", "NNH25ZDA001N-I", "ROSES 2025: A.2 Ice"),
+      numbered("GRANTS_GOV", "3", "NNH25ZDA001N", "ROSES 2025: Research Opportunities"),
+    ],
+    [],
+  ],
+  [
+    "a solicitation of NSF by its title or its page, and programs of it",
+    [
+      numbered("GRANTS_GOV", "1", "24-546", "Division of Integrative Organismal Systems Core Programs"),
+      numbered("NSF", "10", "nsf24546", "Division of Integrative Organismal Systems Core Programs (IOS)"),
+      {
+        ...numbered("NSF", "11", "nsf24546", "Division of Organismal Biology"),
+        source: { code: "NSF", opportunity_id: "11", url: "https://nsf.gov/x/nsf24-546" } as never,
+      },
+      {
+        ...numbered("NSF", "12", "nsf24546", "Neural Systems"),
+        source: { code: "NSF", opportunity_id: "12", url: "https://nsf.gov/x/pd11-7714" } as never,
+      },
+      numbered("NSF", "13", "nsf24547", "Neural Systems"),
+    ],
+    ["NSF 10 is GRANTS_GOV 1", "NSF 11 is GRANTS_GOV 1", "NSF 12 is part of GRANTS_GOV 1"],
+  ],
+];
+
+describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
+  test.if(isThere).each(cases)("are the same in any order of arrival: %s", async (_, records, links) => {
+    const orders = ordersOf(records.slice(0, 4)).map((order) => [...order, ...records.slice(4)]);
+    // Every order on SQLite; the first and the last one, as a file each, on PostgreSQL.
+    for (const order of name === "SQLite" ? orders : [orders[0] ?? [], records.toReversed()]) {
+      const catalog = await aCatalog(await emptyCatalog());
+      for (const each of order) {
+        const dry = await catalog.take([each], { dryRun: true });
+        expect(await catalog.take([each])).toEqual(dry);
+      }
+      expect(await linksIn(catalog.db)).toEqual(links);
+      expect(await checkCatalog(catalog.db)).toEqual([]);
+      const contents = await contentsOf(catalog.db);
+      expect(await catalog.take(records)).toMatchObject({ unchanged: records.length, linked: 0, events: 0 });
+      expect(await contentsOf(catalog.db)).toBe(contents);
+      await catalog.db.close();
+    }
+    const together = await aCatalog(await emptyCatalog());
+    const dry = await together.take(records, { dryRun: true });
+    expect(await together.take(records)).toEqual(dry);
+    expect(await linksIn(together.db)).toEqual(links);
+    await together.db.close();
+  });
+
+  test.if(isThere)("go when their reason goes, for a record that is in no file, too, and come back with it", async () => {
+    const catalog = await aCatalog(await emptyCatalog());
+    const grant = (number: string, title = "Soil") => numbered("GRANTS_GOV", "7", number, title);
+    await catalog.take([numbered("NSF", "1", "nsf25501", "Soil"), numbered("NSF", "2", "nsf25501", "Sand"), grant("25-501")]);
+    expect(await linksIn(catalog.db)).toEqual(["NSF 1 is GRANTS_GOV 7", "NSF 2 is part of GRANTS_GOV 7"]);
+    for (const [changed, linked, links] of [
+      [grant("25-502"), 2, []],
+      [grant("25-501", "Sand"), 2, ["NSF 1 is part of GRANTS_GOV 7", "NSF 2 is GRANTS_GOV 7"]],
+      [grant("25-501"), 2, ["NSF 1 is GRANTS_GOV 7", "NSF 2 is part of GRANTS_GOV 7"]],
+    ] as const) {
+      const dry = await catalog.take([changed], { dryRun: true });
+      expect(await catalog.take([changed])).toEqual(dry);
+      expect(dry).toMatchObject({ changed: 1, linked });
+      expect(await linksIn(catalog.db)).toEqual([...links]);
+      expect(await checkCatalog(catalog.db)).toEqual([]);
+    }
+    await catalog.db.close();
+  });
+
+  test.if(isThere)("leave alone what a source states", async () => {
+    const catalog = await aCatalog(await emptyCatalog());
+    const stated = { canonical_id: "00000000-0000-4000-8000-000000000000", parent_id: null };
+    await catalog.take([{ ...numbered("NSF", "1", "nsf25501", "Soil"), relationships: stated }]);
+    expect(await catalog.take([numbered("GRANTS_GOV", "7", "25-501", "Soil")])).toMatchObject({ linked: 0 });
+    const named = await catalog.db.all(rawSql<{ canonical_id: string }>("select canonical_id from opportunities where source = 'NSF'"));
+    expect(named).toEqual([{ canonical_id: stated.canonical_id }]);
+    // It does not state it any more: the rule finds the grant.
+    await catalog.take([numbered("NSF", "1", "nsf25501", "Soil")]);
+    expect(await linksIn(catalog.db)).toEqual(["NSF 1 is GRANTS_GOV 7"]);
+    await catalog.db.close();
+  });
 });
 
-describe.each(engines)("links on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere)("are found by the key that both records have in common, in any order of arrival", async () => {
-    const { db: filled, take } = await aCatalog();
-    await take([topic("SBIR_GOV", "T2"), topic("SBIR_GOV", "T1"), topic("SBIR_GOV", "T3"), topic("DSIP", "T9")]);
-    const db = await emptyCatalog();
-    await copyCatalog(filled, db);
-    const all = new Set(["DSIP", "GRANTS_GOV", "OWN"]);
-    expect(await listUnlinked(db, all)).toEqual([]);
-    const links = (...arriving: ReturnType<typeof topic>[]) =>
-      countLinks(db, all, {
-        records: new Map(arriving.map((each) => [opportunityId(each.source.code, each.source.opportunity_id), aContent(each)])),
-        ids: new Map(),
-        links: [],
-      });
-    expect(await links(topic("DSIP", "t 1"))).toBe(1);
-    expect(await links(topic("DSIP", "t 1"), topic("DSIP", "T1"), topic("SBIR_GOV", "T1"))).toBe(0);
-    expect(await links(topic("DSIP", "T8"), topic("SBIR_GOV", "T8"), topic("SBIR_GOV", "T9"))).toBe(2);
-    expect(await links(topic("SBIR_GOV", "T1"))).toBe(0);
-
-    await db.run(rawSql("update opportunities set link_key = 'T1' where link_key in ('T2', 'T9')")); // As if the topic had come after two records that would name it.
-    const topicId = opportunityId("DSIP", "T9");
-    expect(await listUnlinked(db, all)).toEqual([
-      { seq: 1, canonical_id: topicId },
-      { seq: 2, canonical_id: topicId },
-    ]);
-    expect(await listUnlinked(db, new Set(["GRANTS_GOV"]))).toEqual([]);
-    expect(await findLink(db, aContent(topic("SBIR_GOV", "t1")))).toEqual({ key: "T1", canonical_id: topicId });
-    expect(await findLink(db, aContent(topic("SBIR_GOV", "T3")))).toBeUndefined();
-    expect(await findLink(db, aContent(topic("DSIP", "T1")))).toBeUndefined();
+test("records that share one number are linked in time proportional to their count", async () => {
+  await expectLinear(200, async (count) => {
+    const { db, take } = await aCatalog();
+    const each = (code: string) => Array.from({ length: count }, (_, n) => numbered(code, `${n}`, "PAR-25-001", `T${n}`));
+    expect(await take(each("SIMPLER_GRANTS_GOV"))).toMatchObject({ added: count });
+    // The titles tell them apart.
+    expect(await take(each("GRANTS_GOV"))).toMatchObject({ linked: count });
     await db.close();
   });
+});
+
+/** Real files of all sources between which the rules lead. */
+const files: [format: Format, ...paths: string[]][] = [
+  [
+    grantsGov,
+    "grants-gov/derived/GrantsDBExtract20250821v2.reconstructed.xml.gz",
+    "grants-gov/derived/GrantsDBExtract20260803v2.reconstructed.xml.gz",
+  ],
+  [simplerGrantsGov, "simpler-grants-gov/grants-search-20260617.csv.gz"],
+  [nsf, "nsf/nsf_funding-20250717.csv.gz"],
+  [sbirGov, "sbir-gov/topics_search-20250714.csv.gz", "sbir-gov/sbir-topics-20260617.csv.gz"],
+  [nasaRoses, "nasa-roses/roses-2025-table3.html"],
+  [nasaNspires, "nasa-nspires/solicitationsJSON-20261005.reconstructed.json"],
+  [samGov, "sam-gov/daily/wins-20260421.json.gz"],
+];
+
+test("links between real records are the same in any order of files", async () => {
+  const found: string[][] = [];
+  for (const order of [files, files.toReversed(), [...files.slice(3), ...files.slice(0, 3)]]) {
+    const { db, takeFiles } = await aCatalog();
+    for (const [format, ...paths] of order)
+      await takeFiles(
+        paths.map((path) => join(EXCERPTS, path)),
+        { format },
+      );
+    found.push(await linksIn(db));
+    expect(await checkCatalog(db)).toEqual([]);
+    for (const [format, ...paths] of files)
+      expect(
+        await takeFiles(
+          paths.map((path) => join(EXCERPTS, path)),
+          { format },
+        ),
+      ).toMatchObject({ linked: 0, events: 0 });
+  }
+  expect(found[1]).toEqual(found[0] as string[]);
+  expect(found[2]).toEqual(found[0] as string[]);
+  expect(found[0]).toMatchSnapshot();
 });

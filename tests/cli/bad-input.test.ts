@@ -188,13 +188,15 @@ describe("a thing that does not exist", () => {
 });
 
 describe("check", () => {
+  const ADDS_KEY = "insert into link_keys select 'x', 'holds', 0, id from opportunities";
+
   test("reports the problems of each file, even if the other one is damaged too", async () => {
     const directory = aDirectory();
     cpSync(data, directory, { recursive: true });
     const state = join(directory, "state.db");
     writeFileSync(state, readFileSync(state).subarray(0, 5000));
     const sqlite = new Database(join(directory, "catalog.db"));
-    sqlite.run("update opportunities set link_key = 'x'");
+    sqlite.run(ADDS_KEY);
     sqlite.close();
     const { code, out } = await fundfeed(["check", "--json", "--data", directory]);
     expect([code, JSON.parse(out)]).toEqual([
@@ -202,7 +204,7 @@ describe("check", () => {
       {
         ok: false,
         faults: [
-          { where: expect.stringMatching(/^OWN 1 /), what: "its link key does not match its content" },
+          { where: expect.stringMatching(/^OWN 1 /), what: "its link keys do not match its content" },
           { where: "state.db", what: `Cannot open ${state}: it is damaged; put a backup back with: fundfeed restore` },
         ],
         has_more: false,
@@ -219,9 +221,9 @@ describe("check", () => {
     const state = join(directory, "state.db");
     writeFileSync(state, readFileSync(state).subarray(0, 5000));
     const sqlite = new Database(join(directory, "catalog.db"));
-    sqlite.run("update opportunities set link_key = 'x' where source_opportunity_id <> '0'");
+    sqlite.run(`${ADDS_KEY} where source_opportunity_id <> '0'`);
     expect(JSON.parse((await fundfeed(["check", "--json", "--data", directory])).out).has_more).toBe(false);
-    sqlite.run("update opportunities set link_key = 'x'");
+    sqlite.run(`${ADDS_KEY} where source_opportunity_id = '0'`);
     sqlite.close();
     const { code, out } = await fundfeed(["check", "--data", directory]);
     const lines = out.trimEnd().split("\n");

@@ -70,7 +70,8 @@ beforeAll(async () => {
   await fundfeed(["plans", "set", "starter", "--daily", "5000000000", "--per-minute", "7", ...place]);
   await fundfeed(["keys", "create", "--account", "Zoë", "--plan", "starter", "--label", "one", "--expires", "90d", ...place]);
   await fundfeed(["keys", "create", "--account", "Acme", ...place]);
-  const { state } = await open(directory);
+  const { catalog, state } = await open(directory);
+  await catalog.run(rawSql("insert into moved_link_keys (key) values ('x')"));
   await state.run(rawSql("insert into use (key_id, day, count) select id, 20000, 17 from keys"));
 });
 

@@ -48,7 +48,7 @@ async function statementsOf(db: CatalogDb, work: () => Promise<unknown>): Promis
   return statements;
 }
 
-const GROWS = /^SCAN (opportunities|events|facets|upstream_ids)/;
+const GROWS = /^SCAN (opportunities|events|facets|upstream_ids|link_keys|held)/;
 const SORTS = /USE TEMP B-TREE/;
 
 /** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
@@ -144,8 +144,18 @@ test("status turns find due records, and imports find each record, by an index",
     await turnStatusesWhenDue(db, NOON + 12 * DAY);
     await take([record(1, { title: "New", earlier_ids: ["M1"] }), record(99), { ...record(3), title: null }]);
     await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
+    // Records that name each other, and do not any more.
+    const notice = "1".repeat(32);
+    const named = (code: string, id: string, number: string, url: string | null = null) => ({
+      source: { code, opportunity_id: id, url },
+      title: "T",
+      program: { solicitation_id: number },
+    });
+    await take([named("SIMPLER_GRANTS_GOV", "S1", "PAR-25-001"), named("DARPA", "D1", "HR001", `https://sam.gov/opp/${notice}/view`)]);
+    expect(await take([named("GRANTS_GOV", "1", "PAR-25-001"), named("SAM_GOV", notice, "HR001")])).toMatchObject({ linked: 2 });
+    expect(await take([named("GRANTS_GOV", "1", "PAR-25-002")])).toMatchObject({ linked: 1 });
   });
-  expect(statements.size).toBeGreaterThan(15);
+  expect(statements.size).toBeGreaterThan(25);
   expect(scansOf(db, statements)).toEqual([]);
 });
 

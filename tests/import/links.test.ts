@@ -22,9 +22,9 @@ const topic = (code: string, agency = "Department of Defense") => ({
   title: "Quiet propellers",
   organization: { agency },
 });
-const grant = (code: string, id: string, number: string) => ({
+const grant = (code: string, id: string, number: string, title = "Soil") => ({
   source: { code, opportunity_id: id },
-  title: "Soil",
+  title,
   program: { solicitation_id: number },
 });
 
@@ -111,23 +111,36 @@ describe("the same opportunity in two sources", () => {
   const simpler = (number: string, fields: object = {}) => ({ ...grant("SIMPLER_GRANTS_GOV", "S1", number), ...fields });
 
   test.each([
-    ["the number came to mean two grants", [grant("GRANTS_GOV", "G2", "N1"), simpler("N1")], null],
-    ["the grant got another number", [grant("GRANTS_GOV", "G1", "N2"), simpler("N1")], null],
-    ["two grants changed places", [grant("GRANTS_GOV", "G1", "N2"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1")], "G2"],
-    ["the same, and the record changed too", [simpler("N1", { summary: "New" }), grant("GRANTS_GOV", "G2", "N1")], null],
+    ["the number came to mean a newer grant, too", [grant("GRANTS_GOV", "102", "PAR-25-001"), simpler("PAR-25-001")], "102"],
+    [
+      "the number came to mean two grants",
+      [grant("GRANTS_GOV", "101", "PAR-25-001", "Air"), grant("GRANTS_GOV", "102", "PAR-25-001", "Sea"), simpler("PAR-25-001")],
+      null,
+    ],
+    ["the grant got another number", [grant("GRANTS_GOV", "101", "PAR-25-002"), simpler("PAR-25-001")], null],
+    [
+      "two grants changed places",
+      [grant("GRANTS_GOV", "101", "PAR-25-002"), grant("GRANTS_GOV", "102", "PAR-25-001"), simpler("PAR-25-001")],
+      "102",
+    ],
+    ["the same, and the record changed too", [simpler("PAR-25-001", { summary: "New" }), grant("GRANTS_GOV", "102", "PAR-25-001")], "102"],
     [
       "its last version states a link",
-      [simpler("N1"), grant("GRANTS_GOV", "G2", "N1"), simpler("N1", { relationships: { canonical_id: OTHER_ID } })],
+      [
+        simpler("PAR-25-001"),
+        grant("GRANTS_GOV", "102", "PAR-25-001"),
+        simpler("PAR-25-001", { relationships: { canonical_id: OTHER_ID } }),
+      ],
       OTHER_ID,
     ],
   ])("a link that a file itself moves is as it stays when the file is imported again: %s", async (_, file, expected) => {
-    for (const before of [[], [simpler("N1")]]) {
+    for (const before of [[], [simpler("PAR-25-001")]]) {
       const catalog = await aCatalog();
-      await catalog.take([grant("GRANTS_GOV", "G1", "N1"), ...before]);
+      await catalog.take([grant("GRANTS_GOV", "101", "PAR-25-001"), ...before]);
       const dry = await catalog.take(file, { dryRun: true });
       expect(await catalog.take(file)).toEqual(dry);
       const { canonical_id } = (await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships;
-      expect(canonical_id).toBe(expected?.startsWith("G") ? opportunityId("GRANTS_GOV", expected) : expected);
+      expect(canonical_id).toBe(expected?.startsWith("10") ? opportunityId("GRANTS_GOV", expected) : expected);
       const contents = await contentsOf(catalog.db);
       expect(await catalog.take(file)).toMatchObject({ changed: 0, linked: 0, events: 0 });
       expect(await contentsOf(catalog.db)).toBe(contents);
@@ -137,8 +150,8 @@ describe("the same opportunity in two sources", () => {
 
   test("a link that an import moved and was killed before correcting is corrected when it is run again", async () => {
     const catalog = await aCatalog();
-    await catalog.take([grant("GRANTS_GOV", "G1", "N1")]);
-    const file = [grant("GRANTS_GOV", "G1", "N2"), simpler("N1")];
+    await catalog.take([grant("GRANTS_GOV", "101", "PAR-25-001")]);
+    const file = [simpler("PAR-25-001"), grant("GRANTS_GOV", "101", "PAR-25-002")];
     await cutShort(catalog, 1, () => catalog.take(file));
     expect((await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships.canonical_id).not.toBeNull();
     await catalog.take(file);

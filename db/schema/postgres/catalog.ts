@@ -1,8 +1,7 @@
 /**
  * The tables of `../sqlite/catalog.ts` in a PostgreSQL schema of their own.
  *
- * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together, and link keys, which
- * may come from an address of any length. (E-26)
+ * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together. (E-26)
  */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, uniqueIndex } from "drizzle-orm/pg-core";
@@ -20,17 +19,18 @@ export const facets = table(sqlite.facets, {
 export const figures = table(sqlite.figures);
 export const opportunities = table(sqlite.opportunities, {
   numbered: "seq",
-  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, link_key, canonical_id, parent_id, due_at }) => [
+  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, canonical_id, parent_id, due_at }) => [
     uniqueIndex("opportunities_natural_key").on(source, lineage),
     // With the row number, which SQLite's indexes have anyway: the list index is read from this index alone.
     index("opportunities_order").on(updated_at, id, facet_id, seq),
     index("opportunities_stored").on(stored_at, id),
-    index("opportunities_link").using("hash", link_key).where(sql`link_key is not null`),
     index("opportunities_canonical").on(canonical_id, id).where(sql`canonical_id is not null`),
     index("opportunities_parent").on(parent_id, id).where(sql`parent_id is not null`),
     index("opportunities_due").on(due_at).where(sql`due_at is not null`),
   ],
 });
+export const linkKeys = table(sqlite.linkKeys);
+export const movedLinkKeys = table(sqlite.movedLinkKeys);
 export const readings = table(sqlite.readings);
 export const upstreamIds = table(sqlite.upstreamIds);
 export const versions = table(sqlite.versions);

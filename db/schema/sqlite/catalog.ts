@@ -68,8 +68,6 @@ export const opportunities = sqliteTable(
     status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
     /** When the status turns next; null if it never will. */
     due_at: integer("due_at"),
-    /** The value it shares with records of the same opportunity in another source (`changes/link.ts`). */
-    link_key: text("link_key"),
     /** The relationships of the document, to find the records that name one. */
     canonical_id: text("canonical_id"),
     parent_id: text("parent_id"),
@@ -83,12 +81,32 @@ export const opportunities = sqliteTable(
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
     index("opportunities_order").on(table.updated_at, table.id, table.facet_id),
     index("opportunities_stored").on(table.stored_at, table.id),
-    index("opportunities_link").on(table.link_key, table.source).where(sql`link_key is not null`),
     index("opportunities_canonical").on(table.canonical_id, table.id).where(sql`canonical_id is not null`),
     index("opportunities_parent").on(table.parent_id, table.id).where(sql`parent_id is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],
 );
+
+/**
+ * By what records of different sources are found to belong together (`changes/link.ts`): each key that a record holds, and those of other
+ * records that it seeks. Of several that hold a key, the one with the greatest `newness` is the newest.
+ */
+export const linkKeys = sqliteTable(
+  "link_keys",
+  {
+    key: text("key").notNull(),
+    role: text("role", { enum: ["holds", "seeks"] }).notNull(),
+    newness: integer("newness").notNull(),
+    opportunity_id: text("opportunity_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.key, table.role, table.newness, table.opportunity_id] }),
+    index("link_keys_of_record").on(table.opportunity_id),
+  ],
+);
+
+/** Keys for which another record may be found than before. The import that stored the change, or the next one, links again what seeks them. */
+export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text("key").primaryKey() });
 
 /**
  * The digest of the text that a record was last read from, if its format has one (`import/source-digest.ts`). Valid while the record's hash

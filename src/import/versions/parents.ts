@@ -7,7 +7,6 @@ import { isStored } from "../../changes/stored.ts";
 import { type KeyedTitle, listKeyedTitles, listStages } from "../../changes/versions.ts";
 import { opportunityId } from "../../opportunities/identity.ts";
 import type { Format } from "../format.ts";
-import type { NewLink } from "../links.ts";
 import type { Staging } from "../staging.ts";
 import type { PlacedVersion, Placements } from "./placing.ts";
 import { areSimilar } from "./threads.ts";
@@ -20,6 +19,9 @@ const TITLES_MAX = 500;
 
 /** How parents are found: by the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
 export type Parents = { format: Pick<Format, "versions">; placements: Placements; isFirst: boolean };
+
+/** The parent that the stored record with this row number will have. */
+export type NewParent = { seq: number; parent_id: string };
 
 /** A version by what tells its parent. */
 type Child = KeyedTitle & { series: string };
@@ -49,10 +51,10 @@ async function similarKeys(sql: CatalogSql, source: string, { series, title, rev
 }
 
 /** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
-export async function listNewParents(db: CatalogDb, staging: Staging, parents: Parents): Promise<NewLink[]> {
+export async function listNewParents(db: CatalogDb, staging: Staging, parents: Parents): Promise<NewParent[]> {
   const { format, placements, isFirst } = parents;
   if (isFirst) return [];
-  const found: NewLink[] = [];
+  const found: NewParent[] = [];
   const mayBeParents = placements.newStages().filter(({ revision_key }) => !format.versions?.partOf?.(revision_key));
   for (const [source, keys] of Map.groupBy(mayBeParents, (key) => key.source)) {
     const series = [...new Set(keys.map((key) => key.series))];

@@ -45,6 +45,19 @@ CREATE TABLE `imports` (
 );
 --> statement-breakpoint
 CREATE INDEX `imports_unfinished` ON `imports` (`id`) WHERE finished_at is null;--> statement-breakpoint
+CREATE TABLE `link_keys` (
+	`key` text NOT NULL,
+	`role` text NOT NULL,
+	`newness` integer NOT NULL,
+	`opportunity_id` text NOT NULL,
+	PRIMARY KEY(`key`, `role`, `newness`, `opportunity_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `link_keys_of_record` ON `link_keys` (`opportunity_id`);--> statement-breakpoint
+CREATE TABLE `moved_link_keys` (
+	`key` text PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `opportunities` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -57,7 +70,6 @@ CREATE TABLE `opportunities` (
 	`facet_id` integer NOT NULL,
 	`status_basis` text NOT NULL,
 	`due_at` integer,
-	`link_key` text,
 	`canonical_id` text,
 	`parent_id` text,
 	`hash` blob NOT NULL,
@@ -69,7 +81,6 @@ CREATE UNIQUE INDEX `opportunities_id_unique` ON `opportunities` (`id`);--> stat
 CREATE UNIQUE INDEX `opportunities_natural_key` ON `opportunities` (`source`,`lineage`);--> statement-breakpoint
 CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_id`);--> statement-breakpoint
 CREATE INDEX `opportunities_stored` ON `opportunities` (`stored_at`,`id`);--> statement-breakpoint
-CREATE INDEX `opportunities_link` ON `opportunities` (`link_key`,`source`) WHERE link_key is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_canonical` ON `opportunities` (`canonical_id`,`id`) WHERE canonical_id is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_parent` ON `opportunities` (`parent_id`,`id`) WHERE parent_id is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
