@@ -32,6 +32,8 @@ const UUID = /^[0-9a-f-]{36}$/i;
 /** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
 const TEXT_MAX = 100_000;
 const ATTACHMENTS_MAX = 100;
+/** A title of more characters is set smaller. */
+const LONG = 150;
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
 export async function opportunityPage({ catalog, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
@@ -87,7 +89,9 @@ function OpportunityBody({ opportunity, attachments, moved, linked, history, now
         <p class="kicker">
           {cutText(numberInWords(opportunity), 200)} · {cutText(source.name, 200)}
         </p>
-        <h1 dir="auto">{cutText(title, TITLE_MAX)}</h1>
+        <h1 dir="auto" class={title.length > LONG ? "long" : undefined}>
+          {cutText(title, TITLE_MAX)}
+        </h1>
         <p class="line">
           <StatusBadge status={status} /> {status_display !== null && <span class="quiet">{cutText(status_display, 100)}</span>}{" "}
           <Due opportunity={opportunity} now={now} />

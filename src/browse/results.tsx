@@ -16,7 +16,7 @@ import { Due, Relative } from "./times.tsx";
 /** Characters of a title. */
 export const TITLE_MAX = 600;
 
-/** A result with its last change of some significance; undefined if it was only added. */
+/** A result with its last change of some significance; undefined if it was only added, or its date has come. */
 export type ShownResult = SearchResult & { lastChange: OpportunityEvent | undefined };
 
 /** The results, each with its last change. */
@@ -30,7 +30,8 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   const [document] = page?.documents ?? [];
   if (document === undefined) return undefined;
   const event: OpportunityEvent = JSON.parse(new TextDecoder().decode(document));
-  return event.type === "opportunity_added" ? undefined : event;
+  const isTurn = event.type === "status_changed" && event.severity === "informational"; // The badge shows it. (E-55)
+  return event.type === "opportunity_added" || isTurn ? undefined : event;
 }
 
 type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs };

@@ -76,18 +76,24 @@ function readFilters(
 
 /** Values of one name are joined with commas, as a list is on the command line. */
 function givenIn(query: URLSearchParams): Record<string, string> {
-  const names = [...new Set(query.keys())];
-  const texts = names.map(
-    (name) =>
-      [
-        name,
-        query
-          .getAll(name)
-          .filter((text) => text.trim() !== "")
-          .join(","),
-      ] as const,
+  const texts = Map.groupBy(
+    [...query].filter(([, text]) => text.trim() !== ""),
+    ([name]) => filterOf(name),
   );
-  return Object.fromEntries(texts.filter(([, text]) => text !== ""));
+  return Object.fromEntries([...texts].map(([name, values]) => [name, values.map(([, text]) => text).join(",")]));
+}
+
+/** The end of the name of a date picker, which stands beside a field for times such as 30d. */
+const PICKER = "_date";
+
+function isTime(name: string): name is FieldName {
+  return fieldNames.some((each) => each === name && fields[each].value === "<when>");
+}
+
+/** The name of a filter for that of its date picker; other names as they are. */
+function filterOf(name: string): string {
+  const filter = name.endsWith(PICKER) ? name.slice(0, -PICKER.length) : "";
+  return isTime(filter) ? filter : name;
 }
 
 /**
@@ -95,7 +101,9 @@ function givenIn(query: URLSearchParams): Record<string, string> {
  * already.
  */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
-  const isUntidy = [...query.entries()].some(([name, text]) => text.trim() === "" || query.getAll(name).length > 1);
+  const isUntidy = [...query.entries()].some(
+    ([name, text]) => text.trim() === "" || query.getAll(name).length > 1 || filterOf(name) !== name,
+  );
   return isUntidy ? addressOf(path, givenIn(query)) : undefined;
 }
 
@@ -185,6 +193,7 @@ function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   const { label, help, choices }: Pick<Field<unknown>, "label" | "help" | "choices"> = fields[name];
   const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: wordOf(code) }));
   if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
+  if (isTime(name)) return <TimeField name={name} label={label} form={form} help={help} />;
   return <InputField name={name} label={label} form={form} help={help} {...(name === "agency" && { offered: form.agencies })} />;
 }
 
@@ -208,6 +217,22 @@ export function InputField({ name, label, form, help, type, offered }: InputProp
           ))}
         </datalist>
       )}
+      <Hint name={name} errors={form.errors} help={help} />
+    </div>
+  );
+}
+
+/** A field for a time from now, and a date picker beside it. */
+function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
+  const given = form.given[name] ?? "";
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(given);
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <div class="time">
+        <input id={name} name={name} value={isDate ? "" : given} {...describedBy(name, form)} autocomplete="off" />
+        <input type="date" name={name + PICKER} value={isDate ? given : ""} aria-label={`${label}: a date`} />
+      </div>
       <Hint name={name} errors={form.errors} help={help} />
     </div>
   );

@@ -90,7 +90,6 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
       <h2>
         <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
       </h2>
-      {description !== "" && <p class="quiet">{description}</p>}
       <dl class="figures">
         <Fact name="Last import">{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</Fact>
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
@@ -109,6 +108,7 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
         names={weekNames}
         title={`${changed.toLocaleString("en-US")} ${changed === 1 ? "record" : "records"} changed last in these ${WEEKS} weeks`}
       />
+      {description !== "" && <p class="quiet">{description}</p>}
     </li>
   );
 }

@@ -112,6 +112,7 @@ describe("the HTML of a page", () => {
     "/changes?since=1y&type=x",
     "/deadlines?agency=HHS",
     "/sources",
+    "/sources/quality",
     "/nowhere",
   ])("of %s is valid", async (path) => {
     expect(await findingsOf(path)).toEqual([]);
@@ -197,6 +198,7 @@ describe("the first page", () => {
     expect(page).toContain("<span>Grants.gov</span>");
     expect(page).toContain('type="search"');
     expect(page).not.toMatch(/<p class="change">.*: added</);
+    expect(page).not.toContain("changed from open to closing soon");
   });
 
   test("is what an empty form leads to, and leads to all records", async () => {
@@ -250,6 +252,18 @@ describe("the address of a search", () => {
     const page = await html("/?agency=nih,epa");
     expect(page).toMatch(/<datalist id="agency-list">.*<option value="NIH">National Institutes of Health \([\d,]+\)<\/option>/);
     expect(page).toContain("agency: National Institutes of Health (NIH) and its institutes or Environmental Protection Agency (EPA)");
+  });
+
+  test("has a date picker beside each field for a time, and takes one of both", async () => {
+    const redirected = await get("/?closes_before=&closes_before_date=2026-12-01&words=x");
+    expect(redirected.headers.get("location")).toBe("/?closes_before=2026-12-01&words=x");
+    expect(await html("/?closes_before=2026-12-01")).toContain('<input type="date" name="closes_before_date" value="2026-12-01"');
+    const relative = await html("/?closes_before=30d");
+    expect(relative).toContain('name="closes_before" value="30d"');
+    expect(relative).toContain('name="closes_before_date" value=""');
+    const both = await get("/?closes_before=30d&closes_before_date=2026-12-01");
+    expect((await get(both.headers.get("location") ?? "")).status).toBe(400);
+    expect((await get("/?naics_date=2026-12-01")).status).toBe(400);
   });
 
   test("with an unknown filter names the one meant", async () => {
