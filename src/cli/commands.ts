@@ -150,6 +150,11 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
         "Check the databases and every rule that their records must follow, without changing anything; exit with 1 if there are problems",
       mode: "inspect",
     },
+    report: {
+      about:
+        "Print what somebody needs who helps with a problem: versions, sizes, counts, the last imports and errors; no secrets, no names",
+      mode: "inspect",
+    },
     completion: {
       about: "Print a script by which bash, zsh or fish complete commands, options and values",
       args: "[shell]",
@@ -195,6 +200,7 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   restore: () => import("./commands/backup.ts"),
   copy: () => import("./commands/copy.ts"),
   check: () => import("./commands/check.ts"),
+  report: () => import("./commands/report.ts"),
   completion: () => import("./commands/completion.ts"),
   man: () => import("./commands/man.ts"),
   version: () => import("./commands/version.ts"),

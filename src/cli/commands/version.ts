@@ -7,19 +7,24 @@ import { type OutputOptions, printResult } from "../output.ts";
 
 export function versionCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.addHelpText("after", HELP).action((options: OutputOptions) => {
-    const sqlite = new Database(":memory:");
-    const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
-    sqlite.close();
-    const schemas = { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length };
-    const versions = { fundfeed: version, commit, bun: Bun.version, sqlite: row?.version ?? "unknown", schemas };
-    const numbers = Object.entries(schemas).map(([name, number]) => `${name} ${number}`);
+    const versions = readVersions();
+    const numbers = Object.entries(versions.schemas).map(([name, number]) => `${name} ${number}`);
     printResult(
       cli,
       options,
       versions,
-      `fundfeed ${version} (commit ${commit}, Bun ${versions.bun}, SQLite ${versions.sqlite}; schemas: ${numbers.join(", ")})`,
+      `fundfeed ${versions.fundfeed} (commit ${versions.commit}, Bun ${versions.bun}, SQLite ${versions.sqlite}; schemas: ${numbers.join(", ")})`,
     );
   });
+}
+
+/** The versions of the program and of what it is made of, and the numbers of its schemas. */
+export function readVersions() {
+  const sqlite = new Database(":memory:");
+  const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
+  sqlite.close();
+  const schemas = { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length };
+  return { fundfeed: version, commit, bun: Bun.version, sqlite: row?.version ?? "unknown", schemas };
 }
 
 const HELP = `

@@ -1,0 +1,94 @@
+/** `fundfeed report`: what somebody needs who helps with a problem. It has no secrets, no personal data, and no names of files or folders. */
+import { readdirSync, statSync } from "node:fs";
+import { arch, cpus, platform, release, totalmem } from "node:os";
+import { join } from "node:path";
+import type { CatalogDb } from "../../../db/engine.ts";
+import { messageOf } from "../../../db/reason.ts";
+import { listImports } from "../../import/import-log.ts";
+import { sourceStatuses } from "../../sources/source.ts";
+import { readJobs } from "../../team/job-file.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { instantOrNull, printResult } from "../output.ts";
+import { readVersions } from "./version.ts";
+
+const IMPORTS = 20;
+
+export function reportCommand(command: CliCommand, cli: Cli): CliCommand {
+  return command.addHelpText("after", HELP).action(async (options: CommonOptions) => {
+    const { env } = cli.machine;
+    const report = {
+      made_at: instantOrNull(cli.machine.now()),
+      versions: readVersions(),
+      system: { platform: platform(), release: release(), arch: arch(), cpus: cpus().length, memory_bytes: totalmem() },
+      // Their values may be secrets.
+      settings: Object.keys(env)
+        .filter((name) => name.startsWith("FUNDFEED_") && env[name] !== undefined)
+        .sort(),
+      engine: options.database === undefined ? "files" : "PostgreSQL",
+      files: options.data === undefined ? [] : ownFiles(options.data),
+      catalog: await withCatalog(cli, options, readCatalog).catch((error: unknown) => ({ error: withoutDetails(messageOf(error)) })),
+      jobs: options.data === undefined ? [] : jobsOf(options.data),
+    };
+    printResult(cli, options, report, JSON.stringify(report, null, 2));
+  });
+}
+
+const HELP = `
+It has versions, sizes, counts, the last ${IMPORTS} imports and errors. Of settings it
+has only the names. Of errors it leaves out addresses and paths. Read it before
+you publish it all the same.`;
+
+/** The program's own files by their names, which are no secret. Other files are only counted. */
+function ownFiles(directory: string): { name: string; bytes: number }[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+    const sizes = entries.map(({ name }) => ({ name: OWN_FILE.test(name) ? name : "other", bytes: statSync(join(directory, name)).size }));
+    return sizes.sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch {
+    return []; // There is no such directory. The catalog's error says so.
+  }
+}
+
+const OWN_FILE = /^(?:catalog|state|search|watch)\.db(?:-wal|-shm)?$|^jobs\.json$/;
+
+async function readCatalog(db: CatalogDb) {
+  const sources = (await sourceStatuses(db)).map(({ last_import_at, ...each }) => ({
+    ...each,
+    last_import_at: instantOrNull(last_import_at),
+  }));
+  const imports = (await listImports(db, IMPORTS)).map(({ id, format, sources, snapshot, files, ...row }) => ({
+    id,
+    format,
+    sources: JSON.parse(sources) as string[],
+    snapshot: snapshot === 1,
+    file_bytes: (JSON.parse(files) as { bytes: number }[]).map(({ bytes }) => bytes),
+    as_of: instantOrNull(row.as_of),
+    started_at: instantOrNull(row.started_at),
+    finished_at: instantOrNull(row.finished_at),
+    counts: JSON.parse(row.counts) as Record<string, number>,
+  }));
+  return { sources, imports };
+}
+
+function jobsOf(directory: string) {
+  return readJobs(directory).map(({ name, result, started_at, succeeded_at, failed_at, failures, error }) => ({
+    name,
+    result,
+    started_at: instantOrNull(started_at),
+    succeeded_at: instantOrNull(succeeded_at),
+    failed_at: instantOrNull(failed_at),
+    failures,
+    error: error === null ? null : withoutDetails(error),
+  }));
+}
+
+/** An error without what may be secret or personal: addresses of servers and of people, paths, quoted values, and long tokens. */
+function withoutDetails(text: string): string {
+  return text
+    .replace(/\b[a-z][a-z\d+.-]*:\/\/\S+/gi, "<address>")
+    .replace(/\S+@\S+/g, "<address>")
+    .replace(/"[^"]*"|“[^”]*”/g, "<text>")
+    .replace(/(?:[A-Za-z]:)?[\\/][^\s,;)]*/g, "<path>")
+    .replace(/\b[\w-]{24,}\b/g, "<text>");
+}
