@@ -106,7 +106,7 @@ function indented(text: string): string {
 }
 
 const HELP = `
-What is looked for:
+What is looked for, by the names that --fail-on takes:
 ${failures.map(({ name, says }) => helpEntry(name.padEnd(20), says)).join("\n")}
 
 Shares of fields are those of the records that are not archived; fields that are
