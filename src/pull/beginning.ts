@@ -21,6 +21,12 @@ export function wholeElements(xml: string, name: RegExp, root: string): string {
   return last === undefined ? xml : `${xml.slice(0, last.index + last[0].length)}</${root}>`;
 }
 
+/** Cuts JSON with an indentation of four, whose last member is a list of objects, after its last whole object. Returns it as it is if it has none. */
+export function wholeItems(json: string): string {
+  const last = [...json.matchAll(/\n {8}\}/g)].at(-1);
+  return last === undefined ? json : `${json.slice(0, last.index + last[0].length)}]}`;
+}
+
 /**
  * Cuts CSV, in which all fields are quoted, after its last whole row. A quote inside a field is doubled, so it never precedes a row, and no
  * row begins with an empty field.

@@ -24,8 +24,12 @@ export type DownloadRequest = {
   cookies?: string;
   /** Decides whether a response means "missing". Default: status 404. */
   isMissing?: (response: Response) => boolean;
-  /** The key in `url`, if it has one: no message repeats it. */
+  /** The key in `url` or in `keyHeader`, if there is one: no message repeats it. */
   key?: string | undefined;
+  /** The header in which the key is sent, to the host of `url` alone. */
+  keyHeader?: string;
+  /** How long to wait after a 429 that does not say it. */
+  busyMs?: number;
 };
 
 /** Limits of a download, and what it needs from outside. */
@@ -140,7 +144,7 @@ async function downloadOnce(
     const { response, cookies } = await fetchFollowingRedirects(net, request, conditions, timer);
     if (response.status === 304 && known !== undefined && !resumed) return { outcome: "unchanged" };
     if (request.isMissing?.(response) ?? response.status === 404) return { outcome: "missing" };
-    requireStatus(response, resumed || request.isRange === true, partial, net.now());
+    requireStatus(response, resumed || request.isRange === true, partial, net.now(), request.busyMs);
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
@@ -158,7 +162,7 @@ async function downloadOnce(
  */
 async function fetchFollowingRedirects(
   net: Net,
-  { url, types, body, cookies, key }: DownloadRequest,
+  { url, types, body, cookies, key, keyHeader }: DownloadRequest,
   conditions: Record<string, string>,
   timer: Timer,
 ): Promise<{ response: Response; cookies: string }> {
@@ -179,8 +183,9 @@ async function fetchFollowingRedirects(
     await net.requirePermission?.(address);
     const shown = hops === 0 ? urlWithoutKey(address, key) : publicUrl(address); // The query of a redirect may be a signature.
     const isOwn = address.host === url.host;
-    const sent = { ...request, headers: { ...request.headers, ...(isOwn && session !== "" && { cookie: session }) } };
-    const response = await observed(net, { url: shown, request: sent, body }, () => withTimer(timer, fetch(address.href, sent)));
+    const secret = { ...(session !== "" && { cookie: session }), ...(keyHeader !== undefined && { [keyHeader]: key ?? "" }) };
+    const sent = { ...request, headers: { ...request.headers, ...(isOwn && secret) } };
+    const response = await observed(net, { url: shown, request: sent, body, secret }, () => withTimer(timer, fetch(address.href, sent)));
     if (isOwn) session = withCookies(session, response);
     if (!REDIRECTS.includes(response.status)) return { response, cookies: session };
     if (hops === REDIRECTS_MAX) throw new Error(`it redirects more than ${REDIRECTS_MAX} times`);
@@ -201,10 +206,11 @@ function decoded(value: string): string {
   return new URLSearchParams(`=${value}`).get("") ?? "";
 }
 
-type Sent = { url: string; request: { method?: string; headers: Record<string, string> }; body: object | undefined };
+/** The values of `secret` headers are not shown. */
+type Sent = { url: string; request: { method?: string; headers: Record<string, string> }; body: object | undefined; secret: object };
 
 /** Reports the exchange to `onExchange`. */
-async function observed({ onExchange, now }: Net, { url, request, body }: Sent, send: () => Promise<Response>): Promise<Response> {
+async function observed({ onExchange, now }: Net, { url, request, body, secret }: Sent, send: () => Promise<Response>): Promise<Response> {
   const startedAt = now();
   let response: Response | undefined;
   try {
@@ -212,7 +218,7 @@ async function observed({ onExchange, now }: Net, { url, request, body }: Sent, 
     return response;
   } finally {
     const { method = "GET", headers: sent } = request;
-    const headers = "cookie" in sent ? { ...sent, cookie: "…" } : sent;
+    const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, name in secret ? "…" : value]));
     const [status, content_type] = [response?.status ?? null, response?.headers.get("content-type") ?? null];
     onExchange?.({
       method,
@@ -253,10 +259,11 @@ function conditionsOf(known: FileValidators | undefined): Record<string, string>
 
 /* The response */
 
-function requireStatus({ status, headers }: Response, resumed: boolean, partial: PartialFile, now: number): void {
+function requireStatus({ status, headers }: Response, resumed: boolean, partial: PartialFile, now: number, busyMs?: number): void {
   if (status === 200 || (status === 206 && resumed)) return;
   if (status === 416 && resumed) throw restarting(partial, "it became shorter during the download");
-  if (TEMPORARY.includes(status)) throw new TemporaryError(`it returned ${status}`, readRetryAfterMs(headers, now));
+  const unsaid = status === 429 ? busyMs : undefined;
+  if (TEMPORARY.includes(status)) throw new TemporaryError(`it returned ${status}`, readRetryAfterMs(headers, now) ?? unsaid);
   throw new Error(`it returned ${status}`);
 }
 

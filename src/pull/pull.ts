@@ -67,11 +67,12 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, j
   }
 }
 
-async function importFetched(context: ImportContext, job: Pull, { files, known, insteadOf }: Fetched): Promise<Pulled> {
+async function importFetched(context: ImportContext, job: Pull, { files, known, insteadOf, isPart, warning }: Fetched): Promise<Pulled> {
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
   if (insteadOf !== undefined) context.notify(`${upstream.name}: ${insteadOf}`);
+  if (warning !== undefined) context.notify(`${upstream.name}: ${warning}`);
   // What stands in for a failed download is never everything.
-  const snapshot = upstream.snapshot && insteadOf === undefined;
+  const snapshot = upstream.snapshot && insteadOf === undefined && isPart === undefined;
   const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
   if (outcome.read === 0 && upstream.neverEmpty) throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, known).catch(refuseAfterImport);

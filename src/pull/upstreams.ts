@@ -27,6 +27,7 @@ import { permitted } from "./robots.ts";
 
 import { fetchSamGovCsv, samGovSearch, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
+import { fetchSimplerGrantsGov, SIMPLER_PACE_MS, sampleSimplerGrantsGov } from "./simpler-grants-gov.ts";
 import type { Fetched, ProbeSample, Visit } from "./visit.ts";
 
 export type Upstream = {
@@ -48,6 +49,8 @@ export type Upstream = {
   asksRobots?: true;
   /** How often `up` pulls it, if it is not told otherwise; without it, never: another upstream has the same records. */
   everyMs?: number;
+  /** The pause between two requests, if it asks for a longer one than others get. */
+  paceMs?: number;
   /** The environment variable with the API key that the upstream requires. */
   keyFrom?: string;
   /** Returns `undefined` if there is nothing new. */
@@ -59,7 +62,7 @@ export type Upstream = {
 /** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
 export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests">): Visit {
   const hosts = [visit.base.host, ...(upstream.redirectsTo ?? [])];
-  return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), requests: 0 };
+  return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), paceMs: upstream.paceMs, requests: 0 };
 }
 
 export const upstreams: readonly Upstream[] = [
@@ -92,6 +95,19 @@ export const upstreams: readonly Upstream[] = [
     base: "https://api.grants.gov/v1/api/",
     fetch: fetchGrantsGovDetails,
     probe: sampleGrantsGovDetails,
+  },
+  {
+    name: "simpler-grants-gov",
+    about: "its successor's API: a daily extract, and a search between",
+    format: grantsGov,
+    snapshot: true, // With an extract only.
+    neverEmpty: true,
+    base: "https://api.simpler.grants.gov/v1/",
+    redirectsTo: ["files.simpler.grants.gov"],
+    paceMs: SIMPLER_PACE_MS,
+    keyFrom: "FUNDFEED_SIMPLER_KEY",
+    fetch: fetchSimplerGrantsGov,
+    probe: sampleSimplerGrantsGov,
   },
   {
     name: "sam-gov",

@@ -18,17 +18,22 @@ export type Visit = {
   key: string | undefined;
   /** The file that was imported last, to download it only if it has changed. */
   known: Known | undefined;
+  /** The pause between two requests, if the upstream asks for a longer one than others get. */
+  paceMs?: number | undefined;
   /** Requests made so far. */
   requests: number;
   /** Requests in all, once that is known. */
   planned?: number;
 };
 
-/** The URL of a file and its validators, with which an unchanged file is recognized. */
-export type Known = FileValidators & { url: string };
+/** The URL of a file and its validators, with which an unchanged file is recognized. `seen` is what else an upstream wants to know of the past. */
+export type Known = FileValidators & { url: string; seen?: Readonly<Record<string, string>> };
 
-/** Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. */
-export type Fetched = { files: string[]; known?: Known; insteadOf?: string };
+/**
+ * Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. Of a
+ * part, nothing follows from what is missing. `warning` is told to the operator.
+ */
+export type Fetched = { files: string[]; known?: Known; insteadOf?: string; isPart?: true; warning?: string };
 
 /** A few records as an upstream returns them now. */
 export type ProbeSample = {
@@ -57,7 +62,7 @@ export async function fetchFile(
 ): Promise<DownloadResult & { path: string }> {
   const { net, directory } = visit;
   const response = ++visit.requests;
-  if (response > 1) await net.wait(PACE_MS, net.stop);
+  if (response > 1) await net.wait(visit.paceMs ?? PACE_MS, net.stop);
   const path = join(directory, name);
   const counted = { ...net, progress: (bytes: number, total: number | undefined) => net.progress(bytes, total, response, visit.planned) };
   return { ...(await download(counted, request, path, known)), path };
@@ -79,17 +84,22 @@ export function jsonAt(visit: Visit, path: string, body?: object): DownloadReque
   return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };
 }
 
+type Json = { path: string; text: string; value: unknown };
+
+/** As `findJson`, but throws if the response is missing. */
+export async function fetchJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json> {
+  const found = await findJson(visit, name, request);
+  if (found === undefined) throw new Failure(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
+  return found;
+}
+
 /**
- * Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Throws if the response is
- * missing or not JSON.
+ * Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Undefined if it is missing.
+ * Throws if it is not JSON.
  */
-export async function fetchJson(
-  visit: Visit,
-  name: string,
-  request: DownloadRequest,
-): Promise<{ path: string; text: string; value: unknown }> {
+export async function findJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json | undefined> {
   const { outcome, path } = await fetchFile(visit, name, request);
-  if (outcome !== "saved") throw new Failure(`Cannot fetch ${publicUrl(request.url)}: it returned 404`);
+  if (outcome !== "saved") return undefined;
   const saved = await readFile(path, "utf8");
   const text = hideKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);

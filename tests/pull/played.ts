@@ -1,12 +1,14 @@
 /** Each upstream of `pull`, played from real files. */
 import { realFile, realJson } from "../support/real-data.ts";
+import { simplerRecords } from "../support/simpler-layouts.ts";
+import { answerProbe, simplerExtractOf } from "./simpler-server.ts";
 import { type Asked, extractOf } from "./upstream.ts";
 
 /** Changes the text of a response with records. */
 export type Change = (text: string) => string;
 
 /** Returns the response of an upstream, with its records changed; `undefined` is 404. */
-type Player = (asked: Asked, change: Change) => Response | undefined;
+type Player = (asked: Asked, change: Change) => Response | undefined | Promise<Response | undefined>;
 
 const json = (value: unknown, change: Change = (text) => text) =>
   new Response(change(JSON.stringify(value)), { headers: { "content-type": "application/json" } });
@@ -45,6 +47,8 @@ const feed = realJson<object[]>("darpa/opportunity-20260905.json");
 const open = realJson<object>("nasa-nspires/solicitationsJSON-20261005.reconstructed.json");
 const table = realFile("nasa-roses/roses-2025-table3.html").toString("latin1");
 
+const simpler = { records: simplerRecords(), extract: simplerExtractOf(simplerRecords(), "2026-06-17") };
+
 const page = (text: string, headers: Record<string, string> = {}) =>
   new Response(Buffer.from(text, "latin1"), { headers: { "content-type": "text/html", ...headers } });
 
@@ -56,6 +60,7 @@ export const players: Readonly<Record<string, Player>> = {
     if (asked.path === "/search2") return search2(asked, (text) => text);
     return json({ errorcode: 0, msg: "Webservice Succeeds", data: realJson<object>("grants-gov/opportunity-details-358302.json") }, change);
   },
+  "simpler-grants-gov": (asked, change) => answerProbe(simpler, asked, change),
   "sam-gov": (asked, change) => file(Buffer.from(change(csv), "latin1"), "application/octet-stream", asked),
   "sam-gov-api": ({ query }, change) =>
     json({ ...notices, opportunitiesData: notices.opportunitiesData.slice(0, Number(query.get("limit"))) }, change),

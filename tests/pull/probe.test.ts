@@ -17,13 +17,14 @@ afterAll(dropScratch);
 
 const SAM_GOV_CSV = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
 const KEY = "the-key-itself";
+const KEYS = Object.fromEntries(upstreams.flatMap(({ keyFrom }) => (keyFrom === undefined ? [] : [[keyFrom, KEY]])));
 const names = upstreams.map(({ name }) => name);
 const WAITING: ProbeWaiting = { timeouts: PATIENT, wait: async () => undefined };
 
 type Run = { code: number; out: string; err: string; usage?: string };
 
 /** Runs `fundfeed sources probe` with the key, at the time of the played files. */
-async function run(args: readonly string[], waiting = WAITING, env: Record<string, string> = { FUNDFEED_SAM_GOV_KEY: KEY }): Promise<Run> {
+async function run(args: readonly string[], waiting = WAITING, env: Record<string, string> = KEYS): Promise<Run> {
   const [out, err]: [string[], string[]] = [[], []];
   const machine = {
     ...machineOf(env, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) }),
@@ -76,7 +77,7 @@ describe.each(names)("sources probe %s", (name) => {
     expect(sent).toEqual(upstream.asked.map(({ method, path, query, body }) => [method, path, [...query].map(shown), body ?? null]));
     for (const [index, { headers }] of requests.entries()) {
       const sent = Object.fromEntries(upstream.asked[index]?.headers ?? []);
-      expect({ ...sent, ...(sent.cookie && { cookie: "…" }) }).toMatchObject(headers);
+      expect({ ...sent, ...(sent.cookie && { cookie: "…" }), ...(sent["x-api-key"] && { "x-api-key": "…" }) }).toMatchObject(headers);
       expect(headers["user-agent"]).toMatch(/^Mozilla\/5\.0 \(compatible; fundfeed\/\d/);
     }
   });
@@ -172,14 +173,14 @@ describe("fundfeed sources probe", () => {
     const [head, ...rows] = out.split("\n\n", 1).join().split("\n");
     expect(head).toMatch(/^source +result +records +read +newest$/);
     expect(rows.map((row) => row.split(/ +/).slice(0, 2).join(" "))).toEqual(
-      names.map((name) => `${name} ${name === "sam-gov-api" ? "skipped" : "ok"}`),
+      names.map((name) => `${name} ${upstreams.find((each) => each.name === name)?.keyFrom === undefined ? "ok" : "skipped"}`),
     );
     const long = out.split("\n").filter((line) => line.length >= 80 && line.trim().includes(" "));
     expect(long).toEqual([]);
   });
 
   test("names all that is off", async () => {
-    const { code, out, err } = await run(["--allow-http", "--json"], WAITING, { ...ENV, FUNDFEED_SAM_GOV_KEY: KEY });
+    const { code, out, err } = await run(["--allow-http", "--json"], WAITING, { ...ENV, ...KEYS });
     expect(JSON.parse(out).map(({ source, result }: Probe) => [source, result])).toEqual(names.map((name) => [name, "failed"]));
     expect([code, err]).toEqual([1, `Not as known: ${names.map((name) => `${name} (failed)`).join(", ")}`]);
   });
@@ -263,6 +264,13 @@ const FIELDS: Readonly<
     other: "$1 7",
     type: ["text", "number"],
   },
+  "simpler-grants-gov": {
+    field: "post_date",
+    path: "summary.post_date",
+    value: /("post_date": ?)"(\d{4})-(\d\d)-(\d\d)"/g,
+    other: '$1"$3/$4/$2"',
+    type: ["date 9999-99-99", "date 99/99/9999"],
+  },
   "sam-gov": { field: "PostedDate", value: /"(\d{4})-(\d\d)-(\d\d) /g, other: '"$2/$3/$1 ', type: ["date 9999-99-99", "date 99/99/9999"] },
   "sam-gov-api": { field: "title", value: /("title":)"[^"]*"/g, other: "$1 [7]", type: ["text", "number"] },
   "sbir-gov": { field: "solicitation_id", value: /("solicitation_id":)(\d+)/g, other: '$1"S-$2"', type: ["number", "text"] },
@@ -335,6 +343,12 @@ function emptyOf(name: string): (asked: Asked) => Response | undefined {
     "nasa-nspires": ({ path }) => (path === "/solicitationsJSON.do" ? { aaData: [] } : undefined),
     "grants-gov-search": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
     "grants-gov-details": () => ({ errorcode: 0, data: { hitCount: 0, oppHits: [] } }),
+    "simpler-grants-gov": ({ path, headers }) => {
+      const download_path = `http://${headers.get("host")}/files/extract.json`;
+      if (path === "/extracts") return { data: [{ download_path, created_at: "2026-06-17T09:00:12+00:00" }] };
+      if (path.startsWith("/files/")) return { metadata: { file_generated_at: "2026-06-17_05-00-12" }, opportunities: [] };
+      return { data: [], facet_counts: { opportunity_status: {} }, pagination_info: { total_records: 0 }, status_code: 200 };
+    },
     "sam-gov-api": () => ({ totalRecords: 0, opportunitiesData: [] }),
     "sbir-gov": () => [],
     dsip: ({ path }) => (path.endsWith("/search") ? { total: 0, data: [] } : undefined),

@@ -13,6 +13,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
   "grants-gov": ["grants-gov/derived/*.xml*"],
   "grants-gov-search": ["grants-gov/search2-sample-202607.json", "grants-gov/derived/search2-*.json*"],
   "grants-gov-details": ["grants-gov/opportunity-details-*.json"],
+  "simpler-grants-gov": ["simpler-api/derived/*.json*"],
   "sam-gov": ["sam-gov/derived/*.csv*"],
   "sam-gov-api": ["sam-gov/v2-search-*.json"],
   "sbir-gov": ["sbir-gov/solicitations-*"],

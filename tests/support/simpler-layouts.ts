@@ -43,7 +43,7 @@ export function extractText(opportunities: readonly SimplerRecord[], file_genera
 
 /** The response for one opportunity. */
 export function detailText(data: SimplerRecord): string {
-  return JSON.stringify({ data: { attachments: [], competitions: [], ...data }, message: "Success", status_code: 200 });
+  return JSON.stringify({ data: { attachments: [], ...data }, message: "Success", status_code: 200 });
 }
 
 type Rows = { [kind: string]: { rows?: { slug: string; code: string }[] } };

@@ -36,6 +36,7 @@ const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: HOUR_MS };
 export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
+  const keys = upstreams.flatMap(({ name, keyFrom }) => (keyFrom === undefined ? [] : [`${name} needs a key, in ${keyFrom}.`]));
   return command
     .addArgument(oneWordOf(new Argument("<source>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
@@ -50,10 +51,7 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
     )
     .addOption(contactOption())
     .addOption(redactContactsOption())
-    .addHelpText(
-      "after",
-      `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\nsam-gov-api needs a key, in FUNDFEED_SAM_GOV_KEY.`,
-    )
+    .addHelpText("after", `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\n${keys.join("\n")}`)
     .examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org")
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);

@@ -65,7 +65,7 @@ function responseFault({ status_code, message }: JsonObject): string {
 }
 
 /** The greatest total that a search states. What it found beyond that, only the counts by status tell. */
-const TOTAL_MAX = 10_000;
+export const TOTAL_MAX = 10_000;
 
 /** How many opportunities a search found. */
 function foundBy({ pagination_info, facet_counts }: JsonObject): number {

@@ -1,0 +1,259 @@
+/**
+ * Simpler.Grants.gov's API: its daily extract once, the search for everything forecast and posted each time, and single opportunities for
+ * their files. (E-73)
+ */
+import { rm, stat } from "node:fs/promises";
+import { Failure, messageOf } from "../../db/reason.ts";
+import { TOTAL_MAX } from "../import/formats/grants-gov/simpler.ts";
+import { easternDate } from "../text/eastern.ts";
+import { DAY_MS, dateAt, parseInstantMs } from "../text/instant.ts";
+import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import { publicUrl } from "../text/request-failure.ts";
+import { wholeItems } from "./beginning.ts";
+import type { DownloadRequest } from "./download.ts";
+import {
+  type Fetched,
+  fetchFile,
+  fetchJson,
+  fileOf,
+  findJson,
+  jsonAt,
+  type Known,
+  listIn,
+  type ProbeSample,
+  readBeginning,
+  saveArray,
+  type Visit,
+} from "./visit.ts";
+
+/** A key may send 60 requests a minute. */
+export const SIMPLER_PACE_MS = 1000;
+/** A response of 429 does not say when to try again. */
+const MINUTE_OVER_MS = 60_000;
+/** Fewer would be many requests; more would exceed what the API's gateway passes on. */
+const PAGE_SIZE = 1000;
+const SAMPLE_SIZE = 25;
+/** The index may be replaced between two pages. */
+const SEARCHES_MAX = 3;
+/** In one visit. A key may send 10,000 requests a day. */
+const DETAILS_MAX = 300;
+const EXTRACT_BYTES_MAX = 4 * 1024 ** 3;
+const EXTRACT_TYPES = ["application/json", "application/octet-stream", "binary/octet-stream"];
+const STATUSES = ["posted", "forecasted"];
+/** Older than any opportunity. */
+const FIRST_DAY = Date.UTC(1990, 0, 1);
+
+/** The newest extract unless it was imported, everything forecast and posted, and some details. */
+export async function fetchSimplerGrantsGov(visit: Visit): Promise<Fetched> {
+  const extract = await newestExtract(visit);
+  const isNew = extract !== undefined && publicUrl(extract.url) !== visit.known?.url;
+  const extracts = isNew ? [await saveExtract(visit, extract)] : [];
+  const { files, records } = await searchAll(visit);
+  const { file, seen, warning } = await saveDetails(visit, records);
+  const known: Known = {
+    url: extract === undefined ? (visit.known?.url ?? "") : publicUrl(extract.url),
+    etag: null,
+    last_modified: null,
+    seen,
+  };
+  return {
+    files: [...extracts, ...files, file], // In this order: each is newer than the one before.
+    known,
+    ...(isNew ? {} : { isPart: true }),
+    ...(warning === undefined ? {} : { warning }),
+  };
+}
+
+/** The beginning of the newest extract, a page of the search, and the details of its first posted opportunity. */
+export async function sampleSimplerGrantsGov(visit: Visit): Promise<ProbeSample> {
+  const extract = await newestExtract(visit);
+  if (extract === undefined) throw new Failure(`Cannot use the response of ${visit.base.host}: it lists no extract of the last days`);
+  const bytes = await readBeginning(visit, { url: extract.url, types: EXTRACT_TYPES });
+  if (bytes === undefined) throw new Failure(`Cannot fetch ${publicUrl(extract.url)}: it returned 404`);
+  const { text, value } = await ask(visit, "search.json", searchAt(visit, {}, 1, SAMPLE_SIZE));
+  const records = listIn(visit, objectOf(value).data, "opportunities").map(objectOf);
+  const [posted] = records.filter(hasFiles);
+  const details = posted === undefined ? [] : [await ask(visit, "details.json", detailsAt(visit, textOf(posted.opportunity_id)))];
+  return {
+    files: [
+      fileOf("extract.json", wholeItems(bytes.toString())),
+      fileOf("search.json", text),
+      ...details.map((each) => fileOf("details.json", each.text)),
+    ],
+    total: foundBy(value) ?? null,
+    publishedOn: easternDate(extract.createdAt),
+  };
+}
+
+/* Requests */
+
+/** A response. Throws if it is missing. */
+function ask(visit: Visit, name: string, request: DownloadRequest): ReturnType<typeof fetchJson> {
+  return fetchJson(visit, name, request).catch(explain);
+}
+
+/** The API refuses a key without a reason. */
+function explain(error: unknown): never {
+  if (!/it returned 40[13]\b/.test(messageOf(error))) throw error;
+  throw new Failure(`${messageOf(error)}: the key may be wrong, or disabled because it was not used for 30 days`);
+}
+
+function requestAt(visit: Visit, path: string, body?: object): DownloadRequest {
+  return { ...jsonAt(visit, path, body), keyHeader: "x-api-key", busyMs: MINUTE_OVER_MS };
+}
+
+function detailsAt(visit: Visit, id: string): DownloadRequest {
+  return requestAt(visit, `opportunities/${encodeURIComponent(id)}`);
+}
+
+/* The extract */
+
+type Extract = { url: URL; bytes: number | undefined; createdAt: number };
+
+/** The newest extract of the last days; undefined if there is none. */
+async function newestExtract(visit: Visit): Promise<Extract | undefined> {
+  const newest = [{ order_by: "created_at", sort_direction: "descending" }];
+  const body = { filters: { extract_type: "opportunities_json" }, pagination: { page_offset: 1, page_size: 1, sort_order: newest } };
+  const { path, value } = await ask(visit, "extracts.json", requestAt(visit, "extracts", body));
+  await rm(path);
+  const [extract] = listIn(visit, objectOf(value).data, "extracts").map(objectOf);
+  if (extract === undefined) return undefined;
+  const url = URL.parse(textOf(extract.download_path));
+  const createdAt = parseInstantMs(textOf(extract.created_at));
+  if (url === null || createdAt === undefined)
+    throw new Failure(`Cannot use the response of ${visit.base.host}: its newest extract has no address or no day`);
+  return { url, createdAt, bytes: typeof extract.file_size_bytes === "number" ? extract.file_size_bytes : undefined };
+}
+
+/** Saves the extract. The host of the files gets no key. */
+async function saveExtract(visit: Visit, { url, bytes }: Extract): Promise<string> {
+  const { outcome, path } = await fetchFile(visit, "extract.json", { url, types: EXTRACT_TYPES, bytesMax: EXTRACT_BYTES_MAX });
+  if (outcome !== "saved") throw new Failure(`Cannot fetch ${publicUrl(url)}: it returned 404`);
+  const { size } = await stat(path);
+  if (bytes !== undefined && size !== bytes)
+    throw new Failure(`Cannot use ${publicUrl(url)}: it has ${size} bytes, not ${bytes} as announced`);
+  return path;
+}
+
+/* The search */
+
+/** Days of posting, both included. Without them, all days. */
+type Period = { first?: number; last?: number };
+
+/** Saves the pages of the search. Returns their paths and the records by id. Throws unless these are as many as the search says. */
+async function searchAll(visit: Visit): Promise<{ files: string[]; records: Map<string, JsonObject> }> {
+  for (let attempt = 1; ; attempt++) {
+    const files: string[] = [];
+    const records = new Map<string, JsonObject>();
+    let total: number | undefined;
+    for await (const { path, value } of pagesOf(visit, {}, attempt)) {
+      const data = listIn(visit, objectOf(value).data, "opportunities");
+      total ??= foundBy(value);
+      if (data.length === 0) continue;
+      files.push(path);
+      for (const record of data.map(objectOf)) records.set(textOf(record.opportunity_id), record);
+    }
+    if (records.size === total) return { files, records };
+    if (attempt === SEARCHES_MAX)
+      throw new Failure(`Cannot use the search of ${visit.base.host}: it states a total of ${total}, but its pages have ${records.size}`);
+  }
+}
+
+/** The pages of a period. One that is too long for a search is asked for in halves; its own page has the total, and no records. */
+async function* pagesOf(visit: Visit, period: Period, attempt: number): AsyncIterable<{ path: string; value: unknown }> {
+  const page = (index: number) => ask(visit, `search-${attempt}-${visit.requests}.json`, searchAt(visit, period, index, PAGE_SIZE));
+  const first = await page(1);
+  const found = foundBy(first.value) ?? 0;
+  if (found < TOTAL_MAX) {
+    yield first;
+    for (let index = 2; index <= Math.ceil(found / PAGE_SIZE); index++) yield await page(index);
+    return;
+  }
+  await rm(first.path);
+  yield { ...first, value: { ...objectOf(first.value), data: [] } };
+  const { first: from = FIRST_DAY, last: to = visit.net.now() + DAY_MS } = period;
+  const middle = from + Math.floor((to - from) / DAY_MS / 2) * DAY_MS;
+  if (dateAt(from) === dateAt(to))
+    throw new Failure(`Cannot use the search of ${visit.base.host}: ${found} opportunities were posted on ${dateAt(from)}`);
+  yield* pagesOf(visit, { first: from, last: middle }, attempt);
+  yield* pagesOf(visit, { first: middle + DAY_MS, last: to }, attempt);
+}
+
+/** Sorted by id, because other orders have ties, and pages would overlap. */
+function searchAt(visit: Visit, { first, last }: Period, page_offset: number, page_size: number): DownloadRequest {
+  const days = first === undefined || last === undefined ? undefined : { start_date: dateAt(first), end_date: dateAt(last) };
+  const sort_order = [{ order_by: "opportunity_id", sort_direction: "ascending" }];
+  return requestAt(visit, "opportunities/search", {
+    filters: { opportunity_status: { one_of: STATUSES }, ...(days && { post_date: days }) },
+    pagination: { page_offset, page_size, sort_order },
+  });
+}
+
+/** How many opportunities a search found, by its counts of each status: its total ends at 10,000. */
+function foundBy(value: unknown): number | undefined {
+  const { facet_counts, pagination_info } = objectOf(value);
+  const counts = objectOf(objectOf(facet_counts).opportunity_status);
+  const byStatus = STATUSES.map((status) => counts[status]).filter((count) => typeof count === "number");
+  if (byStatus.length > 0) return byStatus.reduce((sum, count) => sum + count, 0);
+  const total = objectOf(pagination_info).total_records;
+  return typeof total === "number" && total < TOTAL_MAX ? total : undefined;
+}
+
+/* Details */
+
+/**
+ * Saves the details of those that are new or changed since their details were imported, and then of those that were asked for longest ago: the
+ * search does not show that only a file changed. `seen` says for the next visit what was asked for, and on which day.
+ */
+async function saveDetails(
+  visit: Visit,
+  records: ReadonlyMap<string, JsonObject>,
+): Promise<{ file: string; seen: Record<string, string>; warning?: string }> {
+  const before = visit.known?.seen ?? {};
+  const today = easternDate(visit.net.now());
+  const posted = [...records].filter(([, record]) => hasFiles(record)).map(([id, record]) => ({ id, digest: digestOf(record) }));
+  const isChanged = ({ id, digest }: (typeof posted)[number]) => before[id]?.split(" ")[0] !== digest;
+  const dayOf = ({ id }: { id: string }) => before[id]?.split(" ")[1] ?? "";
+  const older = posted.filter((each) => !isChanged(each) && dayOf(each) < today).sort((one, other) => (dayOf(one) < dayOf(other) ? -1 : 1));
+  const due = [...posted.filter(isChanged), ...older].slice(0, DETAILS_MAX);
+  const seen = Object.fromEntries(posted.flatMap(({ id }) => (before[id] === undefined ? [] : [[id, before[id]]])));
+  let warning: string | undefined;
+  visit.planned = visit.requests + due.length;
+  async function* texts(): AsyncIterable<string> {
+    for (const { id, digest } of due) {
+      try {
+        const found = await findJson(visit, `details-${visit.requests}.json`, detailsAt(visit, id)).catch(explain);
+        seen[id] = `${digest} ${today}`;
+        if (found === undefined) continue; // It was withdrawn meanwhile.
+        if (textOf(objectOf(objectOf(found.value).data).opportunity_id) !== id)
+          throw new Failure(`Cannot use the response of ${visit.base.host}: it is not the opportunity ${id}`);
+        await rm(found.path);
+        yield found.text;
+      } catch (error) {
+        if (visit.net.stop.aborted) throw error;
+        delete seen[id];
+        warning = `${messageOf(error)}; the next pull asks for the details that are left`;
+        return;
+      }
+    }
+  }
+  const file = await saveArray(visit, "details.json", texts());
+  return { file, seen, ...(warning === undefined ? {} : { warning }) };
+}
+
+/** Whether it may have files: forecasts have none. */
+function hasFiles({ summary }: JsonObject): boolean {
+  return objectOf(summary).is_forecast !== true;
+}
+
+/** A short text that differs if the record does. Lists have no order. */
+function digestOf(record: JsonObject): string {
+  const text = JSON.stringify(record, (_, value) =>
+    Array.isArray(value)
+      ? arrayOf(value)
+          .map((each) => JSON.stringify(each))
+          .sort()
+      : value,
+  );
+  return Bun.hash(text).toString(36);
+}

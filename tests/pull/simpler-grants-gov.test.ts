@@ -1,0 +1,320 @@
+/** Pulls from the API of Grants.gov's successor, which a stand-in plays. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { checkCatalog } from "../../src/changes/check.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
+import { importFiles } from "../../src/import/run.ts";
+import { fetchSimplerGrantsGov } from "../../src/pull/simpler-grants-gov.ts";
+import type { Known, Visit } from "../../src/pull/visit.ts";
+import { aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf } from "../support/imports.ts";
+import { legacyXml, type SimplerRecord, simplerRecords } from "../support/simpler-layouts.ts";
+import { rawSql } from "../support/sql.ts";
+import { apiError, gatewayError, type Published, playSimpler, SIMPLER_KEY, simplerExtractOf } from "./simpler-server.ts";
+import { type Asked, aNet, aPuller } from "./upstream.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const DAY = 86_400_000;
+const NOW = Date.parse("2026-06-17T12:00:00Z");
+
+function aPull(published: Published, source = "simpler-grants-gov") {
+  const upstream = playSimpler(published);
+  const puller = aPuller(source);
+  puller.clock.now = NOW;
+  return {
+    ...puller,
+    upstream,
+    run: (given: Parameters<typeof puller.turn>[1] = {}) =>
+      puller.turn(upstream.base, { key: SIMPLER_KEY, allowRemovals: false, ...given }),
+    /** What was asked since the last call: its path, and what of the body differs. */
+    asked: () => upstream.asked.splice(0).map(wordsOf),
+  };
+}
+
+function wordsOf({ method, path, body }: Asked): string {
+  const { pagination, filters } = (body ?? {}) as {
+    pagination?: { page_offset: number };
+    filters?: { post_date?: { start_date: string } };
+  };
+  const period = filters?.post_date === undefined ? "" : ` from ${filters.post_date.start_date}`;
+  return `${method} ${path}${path.endsWith("/search") ? ` ${pagination?.page_offset}${period}` : ""}`;
+}
+
+const isDetails = (words: string) => words.startsWith("GET /opportunities/");
+
+const real = simplerRecords();
+const aFileOf = (record: SimplerRecord, name = "a.pdf") => ({
+  file_name: name,
+  file_description: "",
+  download_path: `https://files.simpler.grants.gov/opportunities/${record.opportunity_id}/attachments/1/${name}`,
+});
+const withSummary = (record: SimplerRecord, summary: object) => ({ ...record, summary: { ...record.summary, ...summary } });
+
+describe("pull simpler-grants-gov", () => {
+  test("imports the extract once, searches each time, and asks for details where something changed", async () => {
+    const published: Published = { records: [...real], extract: simplerExtractOf(real, "2026-06-17") };
+    const pull = aPull(published);
+    expect(await pull.run()).toMatchObject({ read: 24 + 24 + 24, added: 24, merged: 48, rejected: 0, events: 24 });
+    const first = pull.asked();
+    expect(first.slice(0, 3)).toEqual([
+      "POST /extracts",
+      `GET /files/opportunity-data-extracts/${published.extract?.name}`,
+      "POST /opportunities/search 1",
+    ]);
+    expect(first.slice(3).filter(isDetails)).toHaveLength(24);
+    expect(await pull.db.all(rawSql("select format, snapshot from imports"))).toEqual([{ format: "grants-gov", snapshot: 1 }]);
+
+    expect(await pull.run()).toMatchObject({ read: 24, unchanged: 24, events: 0 });
+    expect(pull.asked()).toEqual(["POST /extracts", "POST /opportunities/search 1"]);
+
+    const [one, two] = real as [SimplerRecord, SimplerRecord];
+    published.records[0] = withSummary(one, { close_date: "2029-05-04" });
+    published.records[1] = {
+      ...two,
+      summary: Object.fromEntries(
+        Object.entries(two.summary).map(([name, value]) => [name, Array.isArray(value) ? value.toReversed() : value]),
+      ),
+    };
+    expect(await pull.run()).toMatchObject({ changed: 1, events: 1 });
+    expect(pull.asked().filter(isDetails)).toEqual([`GET /opportunities/${one.opportunity_id}`]);
+    expect(await checkCatalog(pull.db)).toEqual([]);
+  });
+
+  test("asks for all details again on the next day, because the search does not show a file", async () => {
+    const published: Published = { records: [...real] };
+    const pull = aPull(published);
+    await pull.run();
+    const [one] = real as [SimplerRecord];
+    published.records[0] = { ...one, attachments: [aFileOf(one)] };
+    expect(await pull.run()).toMatchObject({ changed: 0 });
+    pull.asked();
+    pull.clock.now += DAY;
+    expect(await pull.run()).toMatchObject({ changed: 1, events: 1 });
+    expect(pull.asked().filter(isDetails)).toHaveLength(24);
+    const events = await eventsOf(pull.db, String(one.legacy_opportunity_id));
+    expect(events.at(-1)).toMatchObject({ type: "attachments_changed" });
+    expect(await pull.run()).toMatchObject({ changed: 0 }); // The search has no files, and takes none away.
+  });
+
+  test("asks for 300 details at most, and goes on with the others", async () => {
+    const records = manyRecords(310);
+    const pull = aPull({ records });
+    await pull.run();
+    expect(pull.asked().filter(isDetails)).toHaveLength(300);
+    await pull.run();
+    const next = pull.asked().filter(isDetails);
+    expect(next).toHaveLength(10);
+    await pull.run();
+    expect(pull.asked().filter(isDetails)).toEqual([]);
+  });
+
+  test("asks for no details of forecasts", async () => {
+    const [one, two] = real as [SimplerRecord, SimplerRecord];
+    const pull = aPull({
+      records: [{ ...withSummary(one, { is_forecast: true, close_date: null }), opportunity_status: "forecasted" }, two],
+    });
+    await pull.run();
+    expect(pull.asked().filter(isDetails)).toEqual([`GET /opportunities/${two.opportunity_id}`]);
+    expect((await documentOf(pull.db, String(one.legacy_opportunity_id))).status).toBe("forecast");
+  });
+
+  test("removes only what an extract lacks", async () => {
+    const published: Published = { records: [...real], extract: simplerExtractOf(real, "2026-06-17") };
+    const pull = aPull(published);
+    await pull.run();
+    const [gone] = published.records.splice(0, 1);
+    expect(await pull.run()).toMatchObject({ removed: 0, events: 0 });
+    pull.clock.now += DAY;
+    published.extract = simplerExtractOf(published.records, "2026-06-18");
+    expect(await pull.run()).toMatchObject({ removed: 1 });
+    expect((await documentOf(pull.db, String(gone?.legacy_opportunity_id))).status).toBe("archived");
+  });
+
+  test("keeps what the search found after the extract was made", async () => {
+    const [late, ...others] = real as [SimplerRecord, ...SimplerRecord[]];
+    const [old = late] = others;
+    const extract = simplerExtractOf([withSummary(old, { close_date: "2027-01-01" }), ...others.slice(1)], "2026-06-17");
+    const pull = aPull({ records: [...real], extract });
+    expect(await pull.run()).toMatchObject({ added: 24, removed: 0 });
+    expect((await documentOf(pull.db, String(late.legacy_opportunity_id))).status).not.toBe("archived");
+    const { dates } = (await documentOf(pull.db, String(old.legacy_opportunity_id))) as never as { dates: { closes_at: string } };
+    expect(dates.closes_at.slice(0, 10)).toBe(String(old.summary.close_date));
+  });
+
+  test("takes over a catalog of the XML extract, and gives it back, without an event", async () => {
+    const published: Published = { records: [...real], extract: simplerExtractOf(real, "2026-06-17") };
+    const pull = aPull(published);
+    const importXml = () =>
+      importFiles({ ...aContext(pull), directory: pull.directory }, grantsGov, { files: [aFile(legacyXml(real))], snapshot: true });
+    expect(await importXml()).toMatchObject({ added: 24 });
+    const before = await documentsOf(pull.db);
+    for (const turn of [pull.run, importXml, () => pull.run({ force: true }), importXml])
+      expect(await turn()).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: 0, events: 0 });
+    expect(await documentsOf(pull.db)).toEqual(before);
+  });
+
+  test("sends the key to the API alone, and keeps a pace of 60 requests a minute", async () => {
+    const pull = aPull({ records: [...real], extract: simplerExtractOf(real, "2026-06-17") });
+    await pull.run({ net: { contact: "ann@example.org" } });
+    for (const { path, headers } of pull.upstream.asked) {
+      expect([path, headers.get("x-api-key")]).toEqual([path, path.startsWith("/files/") ? null : SIMPLER_KEY]);
+      expect(headers.get("user-agent")).toContain("ann@example.org");
+    }
+    expect(pull.waits).toEqual(new Array(pull.upstream.asked.length - 1).fill(1000));
+  });
+});
+
+describe("when something fails", () => {
+  const pages = (turns: number[], response: () => Response): NonNullable<Published["before"]> => {
+    let searches = 0;
+    return ({ path }) => (path.endsWith("/search") && turns.includes(++searches) ? response() : undefined);
+  };
+
+  test.each([
+    ["a gateway error", 1000, () => gatewayError(502, "Internal server error")],
+    ["too many requests, which waits a minute", 61_000, () => gatewayError(429, "Too Many Requests")],
+    ["too many requests with a time", 8000, () => new Response("{}", { status: 429, headers: { "retry-after": "7" } })],
+  ])("it asks again after %s", async (_, ms, response) => {
+    const pull = aPull({ records: [...real], before: pages([1], response) });
+    expect(await pull.run()).toMatchObject({ added: 24 });
+    expect(pull.waits.slice(1, 2)).toEqual([ms]);
+  });
+
+  test.each([
+    [
+      "403 for a wrong key",
+      () => gatewayError(403, "Forbidden"),
+      "it returned 403: the key may be wrong, or disabled because it was not used for 30 days",
+    ],
+    ["401 for no key", () => apiError(401, "Invalid API key"), "it returned 401: the key may be wrong"],
+    ["422", () => apiError(422, "Validation error"), "it returned 422"],
+    ["503 again and again", () => gatewayError(503, "Service Unavailable"), "it returned 503 (tried 5 times)"],
+    ["a page of a person", () => new Response("<html>", { headers: { "content-type": "text/html" } }), "it has the content type text/html"],
+  ])("nothing changes at %s", async (_, response, reason) => {
+    const pull = aPull({ records: [...real], before: ({ path }) => (path.endsWith("/search") ? response() : undefined) });
+    await expect(pull.run()).rejects.toThrow(reason);
+    expect(await documentsOf(pull.db)).toEqual([]);
+    expect(await pull.db.all(rawSql("select name from settings where name like 'pulled%'"))).toEqual([]);
+  });
+
+  test("no message has the key", async () => {
+    const pull = aPull({ records: [], before: () => gatewayError(403, `Forbidden ${SIMPLER_KEY}`) });
+    const exchanges: object[] = [];
+    const failure: Error = await pull.run({ net: { onExchange: (each) => void exchanges.push(each) } }).then(
+      () => expect.unreachable(),
+      (error) => error,
+    );
+    expect(failure.message + JSON.stringify(exchanges)).not.toContain(SIMPLER_KEY);
+    expect(exchanges).toMatchObject([{ headers: { "x-api-key": "…" } }]);
+  });
+
+  test("a search whose index was replaced between two pages is repeated, and refused in the end", async () => {
+    const records = manyRecords(1500);
+    const published: Published = { records: [...records] };
+    let removed = false;
+    published.before = ({ body }) => {
+      const { pagination } = (body ?? {}) as { pagination?: { page_offset: number } };
+      if (pagination?.page_offset === 2 && !removed) {
+        published.records.splice(0, 600); // The second page begins 600 records later.
+        removed = true;
+      }
+      return undefined;
+    };
+    const { records: found } = await fetched(published);
+    expect(found).toBe(900);
+
+    const swinging: Published = { records: [...records] };
+    swinging.before = ({ body }) => {
+      const { pagination } = (body ?? {}) as { pagination?: { page_offset: number } };
+      swinging.records = pagination?.page_offset === 2 ? records.slice(600) : [...records];
+      return undefined;
+    };
+    await expect(fetched(swinging)).rejects.toThrow("it states a total of 1500, but its pages have 1000");
+  });
+
+  test("details that fail leave the rest, with a warning, and are asked for by the next pull", async () => {
+    let details = 0;
+    const published: Published = {
+      records: [...real],
+      before: ({ path }) => (/^\/opportunities\/[0-9a-f]/.test(path) && ++details > 3 ? gatewayError(503, "") : undefined),
+    };
+    const pull = aPull(published);
+    expect(await pull.run()).toMatchObject({ read: 24 + 3, added: 24, rejected: 0 });
+    expect(pull.told.join()).toContain("it returned 503 (tried 5 times); the next pull asks for the details that are left");
+    delete published.before;
+    pull.asked();
+    await pull.run();
+    expect(pull.asked().filter(isDetails)).toHaveLength(21);
+  });
+
+  test("details of what was withdrawn meanwhile are left out", async () => {
+    const [gone] = real as [SimplerRecord];
+    const pull = aPull({
+      records: [...real],
+      before: ({ path }) => (path.endsWith(gone.opportunity_id) ? apiError(404, "Could not find Opportunity") : undefined),
+    });
+    expect(await pull.run()).toMatchObject({ read: 24 + 23, added: 24, rejected: 0 });
+  });
+
+  test("an extract of another size than announced is refused", async () => {
+    const pull = aPull({ records: [...real], extract: { ...simplerExtractOf(real, "2026-06-17"), announcedBytes: 7 } });
+    await expect(pull.run()).rejects.toThrow(/it has \d+ bytes, not 7 as announced/);
+    expect(await documentsOf(pull.db)).toEqual([]);
+  });
+
+  test("an extract without most of the records is refused", async () => {
+    const published: Published = { records: [...real], extract: simplerExtractOf(real, "2026-06-17") };
+    const pull = aPull(published);
+    await pull.run();
+    published.records = real.slice(0, 5);
+    published.extract = simplerExtractOf(published.records, "2026-06-18");
+    await expect(pull.run()).rejects.toThrow("it would remove 19 of the 24 live GRANTS_GOV records");
+  });
+});
+
+test("a search of more than 10,000 is asked for in periods", async () => {
+  const { asked, records } = await fetched({ records: manyRecords(10_500) });
+  expect(records).toBe(10_500);
+  expect(asked.filter((each) => each.includes(" from ")).length).toBeGreaterThan(10);
+});
+
+/** Made of real records: with ids, numbers, days and texts of their own. */
+function manyRecords(count: number): SimplerRecord[] {
+  return Array.from({ length: count }, (_, index) => {
+    const record = real[index % real.length] as SimplerRecord;
+    return {
+      ...record,
+      opportunity_id: `${index.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`,
+      legacy_opportunity_id: 1_000_000 + index,
+      opportunity_number: `N-${index}`,
+      summary: { is_forecast: count > 10_000, post_date: new Date(Date.UTC(2020, 0, 1) + (index % 2000) * DAY).toISOString().slice(0, 10) },
+      opportunity_status: "posted",
+    };
+  });
+}
+
+/** What one visit fetches, without an import: the records of the search, and what was asked. */
+async function fetched(published: Published, known?: Known): Promise<{ records: number; asked: string[] }> {
+  const upstream = playSimpler(published);
+  const directory = join(aDirectory(), "visit");
+  mkdirSync(directory);
+  const visit: Visit = {
+    net: aNet(upstream.base, { now: () => NOW }),
+    directory,
+    base: new URL(upstream.base),
+    key: SIMPLER_KEY,
+    known,
+    requests: 0,
+  };
+  const { files } = await fetchSimplerGrantsGov(visit);
+  const ids = new Set<string>();
+  for (const file of files.filter((path) => /search-[^/]*$/.test(path)))
+    for (const { opportunity_id } of ((await Bun.file(file).json()) as { data: SimplerRecord[] }).data) ids.add(opportunity_id);
+  return { records: ids.size, asked: upstream.asked.map(wordsOf) };
+}
+
+function aContext({ db, clock }: Pick<ReturnType<typeof aPull>, "db" | "clock">) {
+  return { db, now: () => clock.now, notify: () => undefined, progress: () => undefined };
+}
