@@ -1,7 +1,8 @@
 /** Parsers of options and arguments. Each throws commander's InvalidArgumentError, which ends the program with a usage error. */
 import { type Argument, type Command, InvalidArgumentError } from "commander";
+import type { EventType } from "../events/event.ts";
 import { uriReference } from "../http/query-text.ts";
-import { closest } from "../text/closest.ts";
+import { closest, didYouMean } from "../text/closest.ts";
 import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 
@@ -83,6 +84,20 @@ export function durationAtLeast(min: string): (text: string) => number {
     const ms = durationMs(text);
     if (ms < durationMs(min)) throw new InvalidArgumentError(`It must be at least ${min}.`);
     return ms;
+  };
+}
+
+/** A parser of lists of event types, of those that are given. */
+export function typesAmong(allowed: readonly EventType[]): (text: string, earlier?: EventType[]) => EventType[] {
+  return (text, earlier = []) => {
+    const given = text.split(",").map((each) => each.trim());
+    const known = given.map((each) => {
+      const type = allowed.find((name) => name === each);
+      if (type === undefined)
+        throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, allowed)}. The types are ${allowed.join(", ")}.`);
+      return type;
+    });
+    return [...new Set([...earlier, ...known])];
   };
 }
 

@@ -67,7 +67,7 @@ export function refuseUnknownOptions(command: CliCommand, words: readonly string
   command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }
 
-export function flagOf(name: FieldName): string {
+export function flagOf(name: string): string {
   return `--${name.replaceAll("_", "-")}`;
 }
 

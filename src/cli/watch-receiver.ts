@@ -3,11 +3,13 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
-import { type Severity, severities } from "../events/event.ts";
+import { type EventType, type Severity, severities } from "../events/event.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { readSchedule, type Schedule } from "../watch/schedule.ts";
 import { isMailAddress, smtpServer } from "../watch/smtp.ts";
-import type { Receiver, SecretPlace } from "../watch/watch.ts";
+import { changeTypes, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
-import { plainHttpUrl } from "./arguments.ts";
+import { plainHttpUrl, typesAmong } from "./arguments.ts";
 import type { Cli, CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
@@ -28,7 +30,20 @@ type ReceiverOptions = { url?: URL | undefined; allowPrivate?: true | undefined;
   [name in "urlFile" | "secretFile" | "mailTo" | "mailFrom" | "smtpUrlFile"]?: string | undefined;
 };
 
-export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string };
+export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string } & {
+  type?: EventType[];
+  remind?: number[];
+  every?: Schedule;
+  note?: string;
+};
+
+/** The options of messages that a watch can be without. */
+export const clearableOptions = ["type", "remind", "every", "note"] as const;
+
+/** The most characters of a note. */
+const NOTE_MAX = 500;
+/** The most reminders of a due date, and the days before it of the first one. */
+const [REMINDERS_MAX, REMIND_DAYS_MAX] = [10, 365];
 
 /** Where secrets are without a file. */
 const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
@@ -39,10 +54,14 @@ export function addMessageOptions(command: CliCommand, isNew: boolean): CliComma
   const atLeast = new Option("--at-least <severity>", "report changes of this severity or a higher one").choices(
     severities.filter((each) => each !== "unknown"),
   );
-  const zone = new Option("--zone <zone>", "time zone of dates in messages for people").argParser(timeZone);
+  const zone = new Option("--zone <zone>", "time zone of dates in messages for people, and of --every and --remind").argParser(timeZone);
   return command
     .addOption(isNew ? to.makeOptionMandatory() : to)
     .addOption(isNew ? atLeast.default("material") : atLeast)
+    .option("--type <types>", `report only changes of these types: ${changeTypes.join(", ")}`, typesAmong(changeTypes))
+    .option("--remind <days>", "remind of due dates so many days before: 14d,3d", reminders)
+    .option("--every <when>", 'make messages only then, in --zone: day, week, "day 08:00" or "monday 08:00"', schedule)
+    .option("--note <text>", "a note that every message repeats", note)
     .option("--from-start", "report all opportunities that match already as new, in the first messages")
     .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
     .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
@@ -53,6 +72,18 @@ export function addMessageOptions(command: CliCommand, isNew: boolean): CliComma
     .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
     .option("--allow-http", "webhook, slack: allow a URL without TLS")
     .addOption(isNew ? zone.default("America/New_York") : zone);
+}
+
+/** What the options say about messages, in place of what is present. */
+export function messageFields(
+  command: CliCommand,
+  words: readonly string[],
+  { type: types, remind, every, note }: MessageOptions,
+): Pick<WatchDefinition, "types" | "remind" | "every" | "note"> {
+  const time = words.find((word) => /^\d?\d:\d\d$/.test(word));
+  if (every !== undefined && time !== undefined)
+    command.error(`error: put the time of --every into quotes, or ${time} is a word: --every "${every.split(" ")[0]} ${time}"`);
+  return { ...(types && { types }), ...(remind && { remind }), ...(every && { every }), ...(note && { note }) };
 }
 
 /** The receiver that the options name, if it can be used. Options of other receivers end the command with a usage error. */
@@ -164,6 +195,27 @@ function receiverUrl(text: string): URL {
 function mailAddress(text: string): string {
   if (!isMailAddress(text)) throw new InvalidArgumentError("It must be one mail address such as ann@example.org, without a name.");
   return text;
+}
+
+function reminders(text: string): number[] {
+  const given = text.split(",").map((each) => /^(\d{1,3})d$/.exec(each.trim())?.[1]);
+  const days = [...new Set(given.map((each) => (each === undefined ? Number.NaN : Number(each))))];
+  if (days.length <= REMINDERS_MAX && days.every((each) => each <= REMIND_DAYS_MAX)) return days.toSorted((one, other) => other - one);
+  throw new InvalidArgumentError(
+    `It must be days before the due date such as 14d,3d: at most ${REMINDERS_MAX}, each at most ${REMIND_DAYS_MAX}d.`,
+  );
+}
+
+function schedule(text: string): Schedule {
+  const read = readSchedule(text);
+  if (read !== undefined) return read;
+  throw new InvalidArgumentError('It must be day, week or a day of the week, and may end in a time: "monday 08:00".');
+}
+
+function note(text: string): string {
+  const read = oneLine(text).trim();
+  if (read !== "" && read.length <= NOTE_MAX) return read;
+  throw new InvalidArgumentError(`It must have 1 to ${NOTE_MAX} characters.`);
 }
 
 function timeZone(text: string): string {

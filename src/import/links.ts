@@ -1,4 +1,4 @@
-/** What a dry run needs to count links: the records that the import would store, before those of the catalog. (E-73) */
+/** What a dry run needs to count links: the records that the import would store, before those of the catalog. (E-74) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { type IndexedFields, type Linked, type Relationships, readContent, statedRelationships, withFound } from "../changes/content.ts";
 import {

@@ -3,6 +3,7 @@ import type { WatchDb } from "../../db/engine.ts";
 import { hasWatches, openWatchFile } from "../../db/sqlite/open.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { statusOf } from "../watch/pending.ts";
+import { behindSince } from "../watch/schedule.ts";
 import { listWatches } from "../watch/watches.ts";
 import { counter, type Family, familiesText, gauge } from "./families.ts";
 
@@ -31,7 +32,9 @@ export async function watchMetricsText(db: WatchDb, now: EpochMs): Promise<strin
 
 async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
   const stored = await listWatches(db);
-  const watches = await Promise.all(stored.map(async (watch) => ({ labels: { watch: watch.name }, ...(await statusOf(db, watch)) })));
+  const watches = await Promise.all(
+    stored.map(async (watch) => ({ labels: { watch: watch.name }, definition: watch.definition, ...(await statusOf(db, watch)) })),
+  );
   const family = (make: typeof gauge, name: string, help: string, read: (watch: (typeof watches)[number]) => number) => {
     const samples = watches.map((watch) => ({ labels: watch.labels, value: read(watch) }));
     return make(`fundfeed_watch_${name}`, help, samples);
@@ -44,7 +47,9 @@ async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
       "Age of the oldest change that a receiver has not accepted; 0 without one.",
       ({ pending }) => (pending === null ? 0 : secondsSince(pending.oldest_at)),
     ),
-    family(gauge, "behind_seconds", "Time since the receiver had everything.", ({ checked_at }) => secondsSince(checked_at)),
+    family(gauge, "behind_seconds", "Time since the receiver had everything.", ({ definition, checked_at }) =>
+      secondsSince(behindSince(definition, checked_at, now)),
+    ),
     family(gauge, "paused", "1 while the watch is paused.", ({ paused }) => (paused === null ? 0 : 1)),
     family(counter, "messages_total", "Messages that the receiver accepted.", ({ delivered_total }) => delivered_total),
     family(counter, "failures_total", "Attempts that failed.", ({ failed_total }) => failed_total),

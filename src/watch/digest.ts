@@ -4,8 +4,8 @@ import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
 import { undatedInWords } from "../opportunities/undated.ts";
 import { counted } from "../text/counted.ts";
-import { dateInWords } from "../text/date-in-words.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
+import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
@@ -17,7 +17,7 @@ export type DigestEntry = { title: string; url: string | null; facts: string; ch
 /** A section of changes counts changes, another one opportunities. `more` of them are not shown. */
 export type DigestSection = { heading: string; isUrgent: boolean; ofChanges: boolean; entries: DigestEntry[]; more: number };
 
-export type Digest = { subject: string; sections: DigestSection[] };
+export type Digest = { subject: string; note: string | null; sections: DigestSection[] };
 
 /** What the headings call changes of a severity. */
 const changeHeadings: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const changeHeadings: Readonly<Record<string, string>> = {
 
 export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest {
   const now = Date.parse(timestamp);
-  const { events, counts, watch } = data;
+  const { events, counts, watch, note = null } = data;
   const changed = events.filter((item) => item.kind === "changed");
   const changedIds = new Set(changed.map(({ opportunity }) => opportunity.id));
   const arrived = datedFirst(
@@ -51,14 +51,23 @@ export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest
     const entries = items.map(({ opportunity }) => entryOf(opportunity, { zone, now }, [], 1));
     return { heading, isUrgent: false, ofChanges: false, entries, more };
   };
+  const due = events.filter((item) => item.kind === "due");
+  const dueSoon: DigestSection = {
+    heading: "Due soon",
+    isUrgent: false,
+    ofChanges: false,
+    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, { zone, now }, [dueInWords(due_at, zone)], 1)),
+    more: counts.due - due.length,
+  };
   // Those that changed are shown above, with the change that made them leave.
   const leftOnly = left.filter(({ opportunity }) => !changedIds.has(opportunity.id));
   const sections = [
+    dueSoon,
     ...ofChanges,
     ofOpportunities("New", arrived, counts.new - arrived.length),
     ofOpportunities("No longer matching", leftOnly, counts.left - gone.size),
   ].filter(({ entries, more }) => entries.length + more > 0);
-  return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`, sections };
+  return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`, note, sections };
 }
 
 /** "and 12 more changes" */
@@ -72,10 +81,17 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   const parts = [
     critical > 0 ? counted(critical, "critical change") : "",
     others > 0 ? counted(others, critical > 0 ? "other change" : "change") : "",
+    counts.due > 0 ? `${counts.due.toLocaleString("en-US")} due soon` : "",
     counts.new > 0 ? `${counts.new.toLocaleString("en-US")} new` : "",
     counts.left > 0 ? `${counts.left.toLocaleString("en-US")} no longer matching` : "",
   ].filter((part) => part !== "");
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
+}
+
+/** "Due Tue, Dec 1, 2026, 11:59 PM ET". Without the days that are left, because the message may be read later. */
+function dueInWords(dueAt: string, zone: Zone): string {
+  const day = clockTime(dueAt, zone)?.dayNumber ?? 0;
+  return `Due ${weekdayInWords(dateAt(day * DAY_MS))}, ${timeInWords(dueAt, zone)}`;
 }
 
 /** In which zone dates are shown, and when the message was made. */

@@ -9,8 +9,8 @@ import type { Zone } from "./watch.ts";
 
 export type Mail = { subject: string; text: string; html: string };
 
-/** The columns of the text, as RFC 3676 advises. */
-const COLUMNS = 76;
+/** The columns of the text. RFC 3676 advises less than 78; some are left for the marks of replies. */
+const COLUMNS = 72;
 
 export function mailOf(message: Message, zone: Zone): Mail {
   const digest = digestOf(message, zone);
@@ -19,10 +19,11 @@ export function mailOf(message: Message, zone: Zone): Mail {
 }
 
 /** Why the reader gets this, and what the dates mean. */
-function footOf({ timestamp, data: { watch, filter } }: Message, zone: Zone): string[] {
+function footOf({ timestamp, data: { watch, filter, muted } }: Message, zone: Zone): string[] {
   const conditions = describeFilter(storedFilter(filter), parseInstantMs(timestamp) ?? 0).map(oneLine);
   return [
     `You get this because of the watch "${watch}" of fundfeed: ${conditions.length === 0 ? "all opportunities" : conditions.join("; ")}.`,
+    ...(muted === undefined ? [] : [`Muted, and left out: ${muted === 1 ? "1 opportunity" : `${muted} opportunities`}.`]),
     `Dates are those of the time zone ${zone}.`,
   ];
 }
@@ -33,10 +34,11 @@ function moreOf(section: DigestSection): string {
 
 // ---- Plain text.
 
-function textOf({ subject, sections }: Digest, foot: readonly string[]): string {
+function textOf({ subject, note, sections }: Digest, foot: readonly string[]): string {
   const lines = [
-    subject,
+    ...wrapped(subject, ""),
     "",
+    ...(note === null ? [] : [...wrapped(note, ""), ""]),
     ...sections.flatMap((section) => [
       section.heading.toUpperCase(),
       "",
@@ -83,7 +85,7 @@ const DARK = `
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;";
 const BREAK = "overflow-wrap:anywhere;";
 
-function Page({ digest: { subject, sections }, foot }: { digest: Digest; foot: readonly string[] }) {
+function Page({ digest: { subject, note, sections }, foot }: { digest: Digest; foot: readonly string[] }) {
   return (
     <html lang="en">
       <head>
@@ -96,6 +98,7 @@ function Page({ digest: { subject, sections }, foot }: { digest: Digest; foot: r
       <body class="page" style={`margin:0;padding:0;background:#ffffff;color:#1b1f27;${FONT}`}>
         <div style="max-width:640px;margin:0 auto;padding:20px 16px;font-size:16px;line-height:1.45;">
           <h1 style="font-size:20px;line-height:1.3;margin:0 0 20px;">{subject}</h1>
+          {note !== null && <p style={`margin:0 0 20px;${BREAK}`}>{note}</p>}
           {sections.map((section) => (
             <SectionBlock section={section} />
           ))}

@@ -17,14 +17,18 @@ export type MessageOpportunity = { number: string | null; also_at: AlsoAt[] } & 
  * - `new`: the opportunity matches now and did not before.
  * - `changed`: an opportunity that matches, or did until now, has changed. `at` is the source at which it changed, if
  *   that is not the one of the opportunity shown. With `left`, which only digests have, it no longer matches.
+ * - `due`: the reminder of a due date, so many days before it.
  * - `left`: the opportunity no longer matches.
  */
 export type MessageItem =
   | { kind: "new"; opportunity: MessageOpportunity }
   | { kind: "changed"; event: OpportunityEvent; at: string | null; opportunity: MessageOpportunity; left?: true }
+  | { kind: "due"; due_at: string; days: number; opportunity: MessageOpportunity }
   | { kind: "left"; opportunity: MessageOpportunity };
 
-export type MessageCounts = { new: number; changed: number; left: number };
+export type MessageCounts = { new: number; changed: number; due: number; left: number };
+
+export const NOTHING_COUNTED: MessageCounts = { new: 0, changed: 0, due: 0, left: 0 };
 
 export type Message = {
   /** The same at every attempt to deliver the message. */
@@ -34,9 +38,13 @@ export type Message = {
   timestamp: string;
   data: {
     watch: string;
+    /** The note of the watch. */
+    note?: string;
     filter: Filter;
     /** What the message is about. `events` has all of it unless the message is a digest. */
     counts: MessageCounts;
+    /** How many opportunities the watch says nothing about, because they are muted. */
+    muted?: number;
     /** How many of the changes have each severity. Only digests have it: they do not have every change. */
     severities?: Readonly<Record<string, number>>;
     events: readonly MessageItem[];

@@ -6,10 +6,11 @@
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { WatchDb } from "../../db/engine.ts";
 import { deleteFrom, exists, insertInto, listOf, parameter, pick, query, select, update } from "../../db/query.ts";
-import { deliveries, members, pending, pendingMembers, watches } from "../../db/schema/sqlite/watch.ts";
+import { deliveries, members, pending, pendingMembers, pendingReminders, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { MessageCounts } from "./message.ts";
+import type { Reminder } from "./schedule.ts";
 import type { Attempts, PendingMessage, Watch, WatchStatus } from "./watch.ts";
 
 /** A message to be stored, with its effects. */
@@ -22,8 +23,11 @@ export type PlannedMessage = {
   counts: MessageCounts;
   /** The position in the feed after the message. */
   feed: FeedPosition;
+  /** Until when the receiver then has everything. */
+  checked_at: EpochMs;
   joining: readonly string[];
   leaving: readonly string[];
+  reminding: readonly Reminder[];
 };
 
 /** An accepted message. */
@@ -46,7 +50,7 @@ const byWatch = query(ofWatch, ({ watch }) =>
     .where(eq(pending.watch, watch)),
 );
 const byId = query({ id: pending.id }, ({ id }) =>
-  select(pick(pending, "watch", "created_at", "feed_seq", "feed_id", "counts", "count"))
+  select(pick(pending, "watch", "created_at", "feed_seq", "feed_id", "checked_at", "counts", "count"))
     .from(pending)
     .where(eq(pending.id, id)),
 );
@@ -55,6 +59,7 @@ const insertMembers = query(
   { ...ofWatch, joins: pendingMembers.joins, ids: listOf(pendingMembers.id) },
   ({ watch, joins, ids }) => sql<never>`insert into ${pendingMembers} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
 );
+const insertReminder = insertInto(pendingReminders);
 const setAttempts = query({ ...ofWatch, ...attempts }, ({ watch, ...after }) => update(pending).set(after).where(eq(pending.watch, watch)));
 const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
   update(watches)
@@ -73,6 +78,13 @@ const leave = query(ofWatch, ({ watch }) =>
 const join = query(
   ofWatch,
   ({ watch }) => sql<never>`insert or ignore into ${members} (watch, id) select ${watch}, id from ${changing(watch, 1)}`,
+);
+/** A reminder of fewer days replaces an earlier one of the same due date. */
+const remind = query(
+  ofWatch,
+  ({ watch }) =>
+    sql<never>`insert into ${reminded} (watch, id, due, days) select watch, id, due, days from ${pendingReminders} where watch = ${watch}
+      on conflict do update set days = min(days, excluded.days)`,
 );
 const moveAndCount = query(pick(watches, "key", "feed_seq", "feed_id", "checked_at", "delivered_at"), ({ key, ...accepted }) =>
   update(watches)
@@ -110,7 +122,7 @@ export async function statusOf(db: WatchDb, watch: Watch): Promise<WatchStatus> 
 
 /** Stores a message that is to be sent. Returns false if the watch was removed. */
 export async function storePending(db: WatchDb, { key }: Watch, message: PlannedMessage): Promise<boolean> {
-  const { counts, feed, joining, leaving, ...rest } = message;
+  const { counts, feed, joining, leaving, reminding, ...rest } = message;
   const none = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
   const row = { watch: key, ...rest, counts: JSON.stringify(counts), feed_seq: feed?.seq ?? null, feed_id: feed?.id ?? null, ...none };
   return db.transaction(async (sql) => {
@@ -118,6 +130,7 @@ export async function storePending(db: WatchDb, { key }: Watch, message: Planned
     await sql.run(insert, row);
     await sql.run(insertMembers, { watch: key, joins: 1, ids: joining });
     await sql.run(insertMembers, { watch: key, joins: 0, ids: leaving });
+    for (const reminder of reminding) await sql.run(insertReminder, { watch: key, ...reminder });
     return true;
   });
 }
@@ -137,10 +150,11 @@ export async function accept(db: WatchDb, id: string, delivered_at: EpochMs): Pr
   await db.transaction(async (sql) => {
     const message = await sql.get(byId, { id });
     if (message === undefined) return;
-    const { watch, created_at, feed_seq, feed_id, counts, count } = message;
+    const { watch, created_at, feed_seq, feed_id, checked_at, counts, count } = message;
     await sql.run(leave, { watch });
     await sql.run(join, { watch });
-    await sql.run(moveAndCount, { key: watch, feed_seq, feed_id, checked_at: created_at, delivered_at });
+    await sql.run(remind, { watch });
+    await sql.run(moveAndCount, { key: watch, feed_seq, feed_id, checked_at, delivered_at });
     await sql.insert(insertDelivery, { watch, id, created_at, delivered_at, attempts: count + 1, counts });
     await sql.run(remove, { watch });
     await sql.run(forgetOld, { watch });

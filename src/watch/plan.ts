@@ -6,23 +6,26 @@
  * stays a member until a message says that it left. (E-50)
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { eventTypes, severities } from "../events/event.ts";
+import { severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
+import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
-import { type EpochMs, formatInstant, parseInstantMs } from "../text/instant.ts";
+import { acceptingStatuses } from "../search/accepting.ts";
+import type { Deadline } from "../search/deadlines.ts";
+import { type EpochMs, formatInstant, minuteOf, parseInstantMs } from "../text/instant.ts";
 import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
 import type { PlannedMessage } from "./pending.ts";
 import type { WatchPosition } from "./position.ts";
-import { isDigest, type Watch } from "./watch.ts";
+import { type Reminder, remindersAt } from "./schedule.ts";
+import { changeTypes, isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const ITEMS_MAX = 100;
 /** The most items of each kind that a digest has. It counts the others. */
 const DIGEST_MAX = 50;
-
-/** The types of events that are reported as changes. That an opportunity was added is what the item "new" says. */
-const CHANGES = eventTypes.filter((type) => type !== "opportunity_added");
+/** Reminders whose opportunities are read at a time. */
+const REMINDERS_READ = 100;
 
 /** What the next message is made of. */
 type Collected = {
@@ -31,7 +34,9 @@ type Collected = {
   items: MessageItem[];
   joining: string[];
   leaving: string[];
+  reminding: Reminder[];
   feed: FeedPosition;
+  checked_at: EpochMs;
   oldestAt: EpochMs;
 };
 
@@ -45,6 +50,8 @@ type Planning = {
   matching: readonly string[];
   /** The groups of records by id. A record that is left out is alone in its group. */
   groupsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
+  /** All records with a due date after now and before this instant, the next one first. */
+  dueUntil: (until: EpochMs) => readonly Deadline[];
   now: EpochMs;
   newId: () => string;
   /** The most items of a message. */
@@ -53,37 +60,37 @@ type Planning = {
 
 /** The next message, or the position in the feed to move on to if there is nothing to report. */
 export async function planNext(planning: Planning): Promise<PlannedMessage | { nothingUntil: FeedPosition }> {
-  const { watch, now, newId } = planning;
-  const { filter } = watch.definition;
+  const { watch, position, now, newId } = planning;
+  const { filter, note } = watch.definition;
+  const about = { watch: watch.name, ...(note !== undefined && { note }), filter };
+  const muted = position.muted.size;
   const messageWith = (id: string, { counts, severities, items }: Contained): Message => ({
     id,
     type: "watch.changes",
     timestamp: formatInstant(now),
-    data: { watch: watch.name, filter, counts, ...(severities !== undefined && { severities }), events: items },
+    data: { ...about, counts, ...(muted > 0 && { muted }), ...(severities !== undefined && { severities }), events: items },
   });
   const id = newId();
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
   const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
   const collected = await collect(planning, bytesMax);
-  const { counts, joining, leaving, feed, oldestAt } = collected;
-  if (counts.new + counts.changed + counts.left === 0) return { nothingUntil: feed };
-  const body = JSON.stringify(messageWith(id, collected));
-  return { id, created_at: now, oldest_at: oldestAt, body, counts, feed, joining, leaving };
+  const { items: _, severities: __, oldestAt, ...effects } = collected;
+  if (Object.values(effects.counts).every((count) => count === 0)) return { nothingUntil: effects.feed };
+  return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
 
 /** Counts with the most digits, to measure the bytes of a message before its counts are known. */
-const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, left: 1e9 };
+const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, due: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
 /**
- * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what has left. What
- * there is no room for comes in the next message.
+ * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what is due and what
+ * has left. What there is no room for comes in the next message.
  */
-async function collectPage(
-  { catalog, watch, position, matching, groupsOf, now, itemsMax = ITEMS_MAX }: Planning,
-  bytesMax: number,
-): Promise<Collected> {
-  const { arrivals, gone, concerns } = compared(position, matching, groupsOf);
+async function collectPage(planning: Planning, bytesMax: number): Promise<Collected> {
+  const { catalog, watch, position, now, itemsMax = ITEMS_MAX } = planning;
+  const comparison = compared(planning);
+  const { arrivals, gone, concerns } = comparison;
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
   const addFirst = async (ids: readonly string[], item: (row: Row) => MessageItem): Promise<string[]> => {
@@ -99,28 +106,89 @@ async function collectPage(
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
   const feed = entries.length === changes.entries.length ? changes.feed : feedAfter(entries, position);
 
+  const come = await readReminders(planning, comparison, new Set(arrivals), page.room());
+  const given = come.slice(0, page.add(come.map(dueItem)));
+
   const leaving = await addFirst(gone, leftItem);
   return {
-    counts: { new: joining.length, changed: entries.length, left: leaving.length },
+    counts: { new: joining.length, changed: entries.length, due: given.length, left: leaving.length },
     items: page.items,
     joining,
     leaving,
+    reminding: [...toldAsNew(page.items, watch.definition, now), ...given.map(({ reminder }) => reminder)],
     feed,
+    checked_at: position.checked_at, // Another page may follow.
     oldestAt: oldestOf(entries, position, now),
   };
 }
 
 /** What matches now, compared with what matched before, by groups. Changes of opportunities in either concern the watch. */
-function compared({ members }: WatchPosition, matching: readonly string[], groupsOf: Planning["groupsOf"]) {
-  const groups = groupsOf([...members, ...matching]);
+function compared({ position: { members, reminded, muted }, matching, groupsOf }: Planning) {
+  const groups = groupsOf([...members, ...matching, ...reminded.map(({ id }) => id), ...muted]);
   const groupOf = (id: string) => groups.get(id) ?? id;
-  const [known, present] = [members, matching].map((ids) => new Set([...ids].map(groupOf))) as [Set<string>, Set<string>];
+  const groupsIn = (ids: Iterable<string>) => new Set([...ids].map(groupOf));
+  const [known, present, silent] = [groupsIn(members), groupsIn(matching), groupsIn(muted)];
   const matches = new Set(matching);
+  const isHeard = (id: string) => !silent.has(groupOf(id));
   return {
-    arrivals: matching.filter((id) => !known.has(groupOf(id))),
-    gone: [...members].filter((id) => !present.has(groupOf(id))),
-    concerns: (id: string) => members.has(id) || matches.has(id),
+    arrivals: matching.filter((id) => !known.has(groupOf(id)) && isHeard(id)),
+    gone: [...members].filter((id) => !present.has(groupOf(id)) && isHeard(id)),
+    concerns: (id: string) => (members.has(id) || matches.has(id)) && isHeard(id),
+    canBeDue: (id: string) => matches.has(id) && isHeard(id),
+    groupOf,
   };
+}
+
+/** A reminder that has come, and its opportunity. */
+type Come = { row: Row; reminder: Reminder; dueAt: string };
+
+/** The next reminders that have come and were not given, at most `limit`. None of the opportunities in `excluded`. */
+async function readReminders(
+  { catalog, watch: { definition }, position, dueUntil, now }: Planning,
+  { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,
+  excluded: ReadonlySet<string>,
+  limit: number,
+): Promise<Come[]> {
+  if (definition.remind === undefined || limit === 0) return [];
+  const { until, daysBefore } = remindersAt(definition, now);
+  const given = new Map<string, number>();
+  const nameOf = (id: string, due: EpochMs) => `${groupOf(id)} ${due}`;
+  for (const { id, due, days } of position.reminded) given.set(nameOf(id, due), Math.min(days, given.get(nameOf(id, due)) ?? days));
+  const isOwed = ({ id, due, days }: Reminder) => days < (given.get(nameOf(id, due)) ?? Number.POSITIVE_INFINITY);
+  const candidates = dueUntil(until).filter(({ id, due_at }) => {
+    if (!canBeDue(id) || excluded.has(id)) return false;
+    const days = daysBefore(due_at);
+    return days !== undefined && isOwed({ id, due: minuteOf(due_at), days });
+  });
+  const come: Come[] = [];
+  for (let at = 0; at < candidates.length && come.length < limit; at += REMINDERS_READ) {
+    const ids = candidates.slice(at, at + REMINDERS_READ).map(({ id }) => id);
+    for (const row of await readItems(catalog, ids, now)) {
+      const dueAt = dueDateOf(row.opportunity.dates, now);
+      const reminder = reminderOf(row.opportunity, daysBefore, now);
+      if (dueAt !== null && reminder !== undefined && isOwed(reminder) && come.length < limit) come.push({ row, reminder, dueAt });
+    }
+  }
+  return come;
+}
+
+/** The reminders that the items "new" of a message make needless, because they show the due date. */
+function toldAsNew(items: readonly MessageItem[], definition: WatchDefinition, now: EpochMs): Reminder[] {
+  if (definition.remind === undefined) return [];
+  const { daysBefore } = remindersAt(definition, now);
+  return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
+}
+
+/** The reminder of an opportunity that has come. Undefined without one, and if it is closed. */
+function reminderOf(
+  { id, status, dates }: Pick<WholeOpportunity, "id" | "status" | "dates">,
+  daysBefore: (due: EpochMs) => number | undefined,
+  now: EpochMs,
+): Reminder | undefined {
+  const due = parseInstantMs(dueDateOf(dates, now) ?? "");
+  if (due === undefined || due <= now || !acceptingStatuses.includes(status)) return undefined;
+  const days = daysBefore(due);
+  return days === undefined ? undefined : { id, due: minuteOf(due), days };
 }
 
 function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): FeedPosition {
@@ -129,10 +197,12 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
 }
 
 /** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
-async function collectDigest({ catalog, watch, position, matching, groupsOf, now }: Planning, bytesMax: number): Promise<Collected> {
-  const { arrivals: joining, gone: leaving, concerns } = compared(position, matching, groupsOf);
+async function collectDigest(planning: Planning, bytesMax: number): Promise<Collected> {
+  const { catalog, watch, position, now } = planning;
+  const comparison = compared(planning);
+  const { arrivals: joining, gone: leaving, concerns } = comparison;
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
-  const counts: MessageCounts = { new: joining.length, changed: 0, left: leaving.length };
+  const counts: MessageCounts = { new: joining.length, changed: 0, due: 0, left: leaving.length };
   let { feed } = position;
   let oldestAt = now;
   for (;;) {
@@ -152,14 +222,19 @@ async function collectDigest({ catalog, watch, position, matching, groupsOf, now
   const gone = new Set(leaving);
   const isShown = new Set(shown.map(({ opportunity }) => opportunity.id));
   const others = leaving.filter((id) => !isShown.has(id)).slice(0, DIGEST_MAX);
+  const arrived = joining.slice(-DIGEST_MAX).reverse();
+  const come = await readReminders(planning, comparison, new Set(arrived), Number.POSITIVE_INFINITY);
+  counts.due = come.length;
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
-    ...(await readItems(catalog, joining.slice(-DIGEST_MAX).reverse(), now)).map(newItem),
+    ...come.slice(0, DIGEST_MAX).map(dueItem),
+    ...(await readItems(catalog, arrived, now)).map(newItem),
     ...(await readItems(catalog, others, now)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
-  return { counts, severities: counted, items, joining, leaving, feed, oldestAt };
+  const reminding = [...toldAsNew(items, watch.definition, now), ...come.map(({ reminder }) => reminder)];
+  return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldestAt };
 }
 
 /** The next changes of some opportunities, at most `limit`, and the position after the last one that was examined. */
@@ -170,7 +245,8 @@ async function readChanges(
 ): Promise<{ entries: FeedEntry[]; feed: FeedPosition }> {
   const wanted = (opportunities: readonly OpportunityVersion[]) => opportunities.filter(({ id }) => concerns(id));
   const allSources = watch.definition.all_sources;
-  const filter = { filter: {}, allSources, wanted, types: CHANGES, atLeast: watch.definition.at_least };
+  const types = watch.definition.types ?? changeTypes;
+  const filter = { filter: {}, allSources, wanted, types, atLeast: watch.definition.at_least };
   const entries: FeedEntry[] = [];
   let { feed } = position;
   while (entries.length < limit) {
@@ -188,6 +264,10 @@ function newItem({ opportunity, twins }: Row): MessageItem {
 
 function changedItem({ event, opportunity, twins, at }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(opportunity, twins) };
+}
+
+function dueItem({ row: { opportunity, twins }, reminder: { days }, dueAt }: Come): MessageItem {
+  return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(opportunity, twins) };
 }
 
 function leftItem({ opportunity, twins }: Row): MessageItem {

@@ -1,14 +1,23 @@
-/** The position of a watch: how far its receiver knows the feed, and the opportunities of which it knows that they match. */
-import { and, eq, inArray, sql } from "drizzle-orm";
+/** The position of a watch: how far its receiver knows the feed, of which opportunities it knows that they match, and its reminders. */
+import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, listOf, pick, query, select, update } from "../../db/query.ts";
-import { members, pendingMembers, watches } from "../../db/schema/sqlite/watch.ts";
+import { members, muted, pendingMembers, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, minuteOf } from "../text/instant.ts";
+import type { Reminder } from "./schedule.ts";
 import type { Watch } from "./watch.ts";
 
-/** `checked_at` is when the watch was last compared with the catalog. */
-export type WatchPosition = { feed: FeedPosition; members: ReadonlySet<string>; checked_at: EpochMs };
+export type WatchPosition = {
+  feed: FeedPosition;
+  members: ReadonlySet<string>;
+  /** When the watch was last compared with the catalog. */
+  checked_at: EpochMs;
+  /** The reminders that the receiver got of due dates that lie ahead. */
+  reminded: readonly Reminder[];
+  /** Opportunities of which nothing is reported. */
+  muted: ReadonlySet<string>;
+};
 
 const feedOf = query({ key: watches.key }, ({ key }) =>
   select(pick(watches, "feed_seq", "feed_id", "checked_at"))
@@ -20,6 +29,12 @@ const setFeed = query(pick(watches, "key", "feed_seq", "feed_id", "checked_at"),
 );
 const ofWatch = { watch: members.watch };
 const membersOf = query(ofWatch, ({ watch }) => select(pick(members, "id")).from(members).where(eq(members.watch, watch)));
+const remindedOf = query({ watch: reminded.watch, due: reminded.due }, ({ watch, due }) =>
+  select(pick(reminded, "id", "due", "days"))
+    .from(reminded)
+    .where(and(eq(reminded.watch, watch), gte(reminded.due, due))),
+);
+const mutedIds = query({ watch: muted.watch }, ({ watch }) => select(pick(muted, "id")).from(muted).where(eq(muted.watch, watch)));
 const countOf = query(ofWatch, ({ watch }) => select({ count: sql<number>`count(*)` }).from(members).where(eq(members.watch, watch)));
 const listed = { ...ofWatch, ids: listOf(members.id) };
 const insertAll = query(
@@ -33,13 +48,19 @@ const joinNoMore = query(listed, ({ watch, ids }) =>
 );
 
 /** Undefined if the watch was removed. */
-export async function positionOf(db: WatchDb, { key }: Watch): Promise<WatchPosition | undefined> {
+export async function positionOf(db: WatchDb, { key }: Watch, now: EpochMs): Promise<WatchPosition | undefined> {
   return db.readTransaction(async (sql) => {
     const row = await sql.get(feedOf, { key });
     if (row === undefined) return undefined;
     const { feed_seq: seq, feed_id: id, checked_at } = row;
     const ids = await sql.all(membersOf, { watch: key });
-    return { feed: seq === null || id === null ? null : { seq, id }, members: new Set(ids.map((member) => member.id)), checked_at };
+    return {
+      feed: seq === null || id === null ? null : { seq, id },
+      members: new Set(ids.map((member) => member.id)),
+      checked_at,
+      reminded: await sql.all(remindedOf, { watch: key, due: minuteOf(now) }),
+      muted: new Set((await sql.all(mutedIds, { watch: key })).map((each) => each.id)),
+    };
   });
 }
 

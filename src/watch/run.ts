@@ -6,16 +6,18 @@ import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
 import { type Machine, randomFraction } from "../runtime/machine.ts";
+import { listDeadlines } from "../search/deadlines.ts";
 import { groupsOf } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { DeliveryError, dueAt, FAILING_MAX_MS, failedOnce, isDue } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
-import type { MessageCounts } from "./message.ts";
+import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
 import { accept, pendingOf, statusOf, storeAttempts, storePending } from "./pending.ts";
 import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
+import { isTime, nextTime } from "./schedule.ts";
 import type { PendingMessage, Watch } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
@@ -45,6 +47,8 @@ export type WatchOutcome = {
   /** Accepted messages, and what they were about. */
   messages: number;
   counts: MessageCounts;
+  /** When its schedule lets messages be made next; null if the watch was compared with the catalog. */
+  waits_until: EpochMs | null;
   /** Why the last message was not accepted, and when it is sent again; null if the next run does that. */
   failure: { reason: string; retry_at: EpochMs | null } | null;
   /** Why the watch is paused. */
@@ -66,8 +70,11 @@ export async function runWatches(context: RunContext, watches?: readonly Watch[]
 }
 
 async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome> {
-  const outcome: WatchOutcome = { watch: watch.name, messages: 0, counts: { new: 0, changed: 0, left: 0 }, failure: null, paused: null };
-  const nextMessage = messagesOf(context, watch);
+  const counts = { ...NOTHING_COUNTED };
+  const outcome: WatchOutcome = { watch: watch.name, messages: 0, counts, waits_until: null, failure: null, paused: null };
+  const nextMessage = messagesOf(context, watch, (at) => {
+    outcome.waits_until = at;
+  });
   const startedAt = performance.now(); // Not the machine's clock, which may be set.
   try {
     while (!context.stop.aborted) {
@@ -80,7 +87,7 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
       const failure = await deliver(context, watch, pending);
       if (failure !== null) return { ...outcome, failure, paused: (await statusOf(context.db, watch)).paused };
       outcome.messages++;
-      for (const kind of ["new", "changed", "left"] as const) outcome.counts[kind] += pending.counts[kind];
+      for (const kind of ["new", "changed", "due", "left"] as const) outcome.counts[kind] += pending.counts[kind];
       if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
     }
     return outcome;
@@ -92,13 +99,24 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
   }
 }
 
-/** Plans and stores one message after the other. What matches is read once, before the feed. */
-function messagesOf({ machine, catalog, index, db, itemsMax }: RunContext, watch: Watch): () => Promise<PendingMessage | undefined> {
+const EVERY_RECORD = { limit: -1, allSources: true };
+
+/** Plans and stores one message after the other, until there is none or the schedule has its time later. What matches is read once, before the feed. */
+function messagesOf(
+  { machine, catalog, index, db, itemsMax }: RunContext,
+  watch: Watch,
+  onWait: (until: EpochMs) => void,
+): () => Promise<PendingMessage | undefined> {
   let matching: readonly string[] | undefined;
   return async () => {
     const now = machine.now();
-    const position = await positionOf(db, watch);
+    const position = await positionOf(db, watch, now);
     if (position === undefined) return undefined;
+    const { every, zone } = watch.definition;
+    if (every !== undefined && !isTime(watch.definition, position.checked_at, now)) {
+      onWait(nextTime(every, zone, now));
+      return undefined;
+    }
     matching ??= await matchingIds(catalog, index, watch.definition, now);
     const groupsOfIds = (ids: readonly string[]) => (watch.definition.all_sources ? new Map<string, string>() : groupsOf(index, ids));
     const next = await planNext({
@@ -107,6 +125,7 @@ function messagesOf({ machine, catalog, index, db, itemsMax }: RunContext, watch
       position,
       matching,
       groupsOf: groupsOfIds,
+      dueUntil: (until) => listDeadlines(index, {}, { since: now + 1, until }, now, EVERY_RECORD).deadlines,
       now,
       newId: () => newMessageId(machine),
       itemsMax,
@@ -142,12 +161,16 @@ function pauseReason({ message, isGone }: DeliveryError, failingMs: number): str
   return failingMs >= FAILING_MAX_MS ? `it has failed for three days: ${message}` : null;
 }
 
-/** When each watch has to send a message again; those without one are left out. */
-export async function findRetries(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
+/** When each watch has to send a message again, or makes messages by its schedule; those with neither are left out. */
+export async function findDue(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
-  return statuses.flatMap(({ watch, paused, pending }) =>
-    paused === null && pending !== null ? [{ watch, at: dueAt(pending.attempts, now) }] : [],
-  );
+  return statuses.flatMap(({ watch, paused, pending, checked_at }) => {
+    if (paused !== null) return [];
+    if (pending !== null) return [{ watch, at: dueAt(pending.attempts, now) }];
+    const { every, zone } = watch.definition;
+    if (every === undefined) return [];
+    return [{ watch, at: isTime(watch.definition, checked_at, now) ? now : nextTime(every, zone, now) }];
+  });
 }
 
 export function newMessageId({ randomBytes }: Pick<Machine, "randomBytes">): string {

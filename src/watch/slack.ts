@@ -40,15 +40,18 @@ export function slackMessage(message: Message, zone: Zone): SlackMessage {
 }
 
 /** Headings, opportunities and "and N more", each as mrkdwn. */
-function partsOf({ sections }: Digest): string[] {
-  const most = Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 1) / sections.length) - 2);
-  return sections.flatMap((section) => {
-    const { heading, isUrgent, entries, more } = section;
-    const [shown, rest] = [entries.slice(0, most), entries.slice(most)];
-    const hidden = rest.reduce((sum, { count }) => sum + count, more);
-    const last = hidden > 0 ? [`_${moreInWords(hidden, section, shown.length === 0)}_`] : [];
-    return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...last];
-  });
+function partsOf({ note, sections }: Digest): string[] {
+  const most = Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 2) / sections.length) - 2);
+  const noted = note === null ? [] : [escaped(note)];
+  return noted.concat(
+    sections.flatMap((section) => {
+      const { heading, isUrgent, entries, more } = section;
+      const [shown, rest] = [entries.slice(0, most), entries.slice(most)];
+      const hidden = rest.reduce((sum, { count }) => sum + count, more);
+      const last = hidden > 0 ? [`_${moreInWords(hidden, section, shown.length === 0)}_`] : [];
+      return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...last];
+    }),
+  );
 }
 
 function entryText({ title, url, facts, changes }: DigestEntry): string {

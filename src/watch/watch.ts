@@ -1,8 +1,9 @@
 /** A watch: a saved search, and where messages about its changes go. */
-import type { Severity } from "../events/event.ts";
+import { type EventType, eventTypes, type Severity } from "../events/event.ts";
 import type { Filter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { MessageCounts } from "./message.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** Where a secret is. watch.db holds the name of a file or of an environment variable, never the secret. */
 export type SecretPlace = { file: string } | { variable: string };
@@ -26,6 +27,9 @@ export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | Mail
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
 
+/** The types of events that are reported as changes. That an opportunity was added is what the item "new" says. */
+export const changeTypes = eventTypes.filter((type) => type !== "opportunity_added");
+
 /** What a person gave. */
 export type WatchDefinition = {
   filter: Filter;
@@ -33,6 +37,14 @@ export type WatchDefinition = {
   all_sources?: true;
   /** The least severity of the changes that are reported. */
   at_least: Severity;
+  /** Only changes of these types are reported; all without it. */
+  types?: EventType[];
+  /** So many days before its due date the receiver is reminded of an opportunity, the most first. */
+  remind?: number[];
+  /** When messages are made, in the zone of the watch; at every run without it. */
+  every?: Schedule;
+  /** What every message says about the watch. */
+  note?: string;
   receiver: Receiver;
   zone: Zone;
 };

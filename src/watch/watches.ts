@@ -1,9 +1,9 @@
 /** The watches that are stored: adding, finding, changing, pausing and removing them. */
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { pending, watches } from "../../db/schema/sqlite/watch.ts";
+import { muted, pending, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { storedFilter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -21,6 +21,16 @@ const setDefinition = query(pick(watches, "key", "definition"), ({ key, definiti
 );
 const setPaused = query(pick(watches, "key", "paused"), ({ key, paused }) => update(watches).set({ paused }).where(eq(watches.key, key)));
 const removePending = query({ watch: pending.watch }, ({ watch }) => deleteFrom(pending).where(eq(pending.watch, watch)));
+const mutedOf = query({ watch: muted.watch }, ({ watch }) =>
+  select(pick(muted, "id", "muted_at"))
+    .from(muted)
+    .where(eq(muted.watch, watch))
+    .orderBy(muted.muted_at, muted.id),
+);
+const insertMuted = insertInto(muted);
+const removeMuted = query(pick(muted, "watch", "id"), ({ watch, id }) =>
+  deleteFrom(muted).where(and(eq(muted.watch, watch), eq(muted.id, id))),
+);
 /** Makes the message on its way due, whatever failed before. */
 const makeDue = query({ watch: pending.watch }, ({ watch }) =>
   update(pending).set({ at: null, wait_ms: 0, failing_ms: 0 }).where(eq(pending.watch, watch)),
@@ -86,6 +96,29 @@ export async function addWatch(
 /** Removes a watch with all that is stored of it. */
 export async function removeWatch(db: WatchDb, { key }: Watch): Promise<void> {
   await db.run(remove, { key });
+}
+
+/** An opportunity of which a watch reports nothing, and since when. */
+export type Muted = { id: string; muted_at: EpochMs };
+
+/** What is muted in a watch, the oldest first. */
+export async function listMuted(db: WatchDb, { key }: Watch): Promise<Muted[]> {
+  return db.all(mutedOf, { watch: key });
+}
+
+/** Mutes an opportunity in a watch. Returns false if it is muted already, or if the watch was removed or changed since it was read. */
+export async function mute(db: WatchDb, { key }: Watch, id: string, now: EpochMs): Promise<boolean> {
+  return db.transaction(async (sql) => {
+    const isThere = (await sql.get(byKey, { key })) !== undefined;
+    if (!isThere || (await sql.all(mutedOf, { watch: key })).some((each) => each.id === id)) return false;
+    await sql.run(insertMuted, { watch: key, id, muted_at: now });
+    return true;
+  });
+}
+
+/** Ends that an opportunity is muted in a watch. */
+export async function unmute(db: WatchDb, { key }: Watch, id: string): Promise<void> {
+  await db.run(removeMuted, { watch: key, id });
 }
 
 /** Pauses a watch until `resume`. */

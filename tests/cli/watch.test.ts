@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLockIn } from "../../db/sqlite/lock.ts";
+import { type Cli, newCommand } from "../../src/cli/command.ts";
 import { runCommandLine } from "../../src/cli/command-line.ts";
+import { runCommand } from "../../src/cli/commands/watch-run.ts";
 import { watchFamiliesIn } from "../../src/monitoring/watch-metrics.ts";
 import type { Machine } from "../../src/runtime/machine.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
@@ -97,7 +99,9 @@ describe("fundfeed watch", () => {
   test("lists, shows and removes watches", async () => {
     expect((await watch("list")).out).toBe("No watches yet; fundfeed watch add makes one\n");
     await watch("add", "q", "quantum", "-optical", "--to", "stdout", "--closes-before", "30d", "--at-least", "critical");
-    expect((await watch("list")).out).toBe("name  matching  last delivery  state  to\nq            0  –              ok     stdout\n");
+    expect((await watch("list")).out).toBe(
+      "name  matching  last delivery  remind  every  state  to\nq            0  –              –       –      ok     stdout\n",
+    );
     const { out } = await watch("show", "q");
     expect(out).toMatch(
       /^name +q\nfilter +closes before .* UTC \(30d\)\nfilter +words quantum -optical\nchanges +critical or more severe\nto +stdout\n/,
@@ -108,6 +112,77 @@ describe("fundfeed watch", () => {
       code: 1,
       out: "",
       err: "Cannot find a watch q; fundfeed watch list shows the ones that exist\n",
+    });
+  });
+
+  test("keeps reminders, a schedule, types and a note, shows them, and clears them", async () => {
+    const options = ["--remind", "3d,14d", "--every", "monday 8:00", "--type", "date_changed", "--note", "Ask Ann first.", "--zone", "UTC"];
+    expect((await watch("add", "q", ...options, "--to", "stdout")).out).toMatch(/, the first ones at \S+T08:00:00.000Z\n$/);
+    expect((await watch("show", "q")).out).toMatch(
+      /changes +material or more severe, of type date_changed\nreminders +14d,3d\nevery +monday 08:00\nnext messages +\S+\nnote +Ask Ann first\.\n/,
+    );
+    expect((await watch("list")).out).toContain("14d,3d  monday 08:00");
+    const shown = async () => JSON.parse((await watch("show", "q", "--json")).out);
+    expect(await shown()).toMatchObject({ remind: [14, 3], every: "monday 08:00", types: ["date_changed"], note: "Ask Ann first." });
+    expect((await watch("run")).err).toMatch(/^q: its next messages are made at \S+T08:00:00.000Z\n$/);
+    expect((await watch("set", "q", "--clear", "every,type,remind")).code).toBe(0);
+    const cleared = await shown();
+    expect([cleared.remind, cleared.every, cleared.types, cleared.next_messages, cleared.note]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      null,
+      "Ask Ann first.",
+    ]);
+    await take(record("2"));
+    expect(JSON.parse((await watch("run")).out).data.note).toBe("Ask Ann first.");
+  });
+
+  test("mutes an opportunity in all watches or in some, and says what was skipped", async () => {
+    await watch("add", "q", "--to", "stdout");
+    await watch("add", "r", "--to", "stdout");
+    expect((await watch("mute", "1", "r")).out).toBe('Muted "Quantum sensing" in r; fundfeed watch unmute 1 ends that\n');
+    await take(record("1", { status: "cancelled" }));
+    expect((await watch("run")).err).toBe("q: delivered 1 changed\nr: nothing new\n");
+    expect((await watch("show", "r")).out).toMatch(/\nmuted +[0-9a-f-]{36} since \S+Z\n/);
+    expect((await watch("unmute", "1")).out).toBe('Unmuted "Quantum sensing" in r (1 change skipped); fundfeed show 1 has them\n');
+    expect(await watch("unmute", "1")).toMatchObject({ code: 1, err: "Cannot unmute 1: it is not muted\n" });
+    expect((await watch("mute", "1")).out).toStartWith('Muted "Quantum sensing" in q, r;');
+    expect(await watch("mute", "1", "x")).toMatchObject({ code: 1 });
+    expect(await watch("mute", "nothing")).toMatchObject({ code: 1 });
+  });
+
+  test("runs a watch with a schedule at its time, between two runs of --every", async () => {
+    let now = Date.parse("2030-03-01T07:50:00Z");
+    const [out, waits]: [string[], number[]] = [[], []];
+    const machine = { ...machineOf({}, { printLine: (text) => void out.push(text), printError: () => undefined }), now: () => now };
+    const run = (...args: string[]) => runCommandLine(["watch", ...args, "--data", data], machine);
+    await run("add", "q", "--to", "stdout", "--every", "day 08:00", "--zone", "UTC");
+    await take(record("2"));
+    const stop = Promise.withResolvers<() => void>();
+    const cli: Cli = { machine: { ...machine, onStopSignal: (handle) => stop.resolve(handle) }, exitCode: 0 };
+    const wait = async (ms: number) => {
+      waits.push(ms);
+      now += ms;
+      if (waits.length === 2) (await stop.promise)();
+    };
+    const command = runCommand(newCommand("run", { about: "", mode: "change" }), cli, { wait });
+    await command.parseAsync(["--every", "6h", "--data", data], { from: "user" });
+    expect(waits).toEqual([10 * 60_000, 6 * 3_600_000 - 10 * 60_000]);
+    expect(out.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).timestamp)).toEqual(["2030-03-01T08:00:00.000Z"]);
+  });
+
+  test.each([
+    ["--every month", "It must be day, week or a day of the week"],
+    ["--every monday 08:00", "put the time of --every into quotes"],
+    ["--remind 3", "It must be days before the due date"],
+    ["--remind 400d", "It must be days before the due date"],
+    ["--type opportunity_added", 'There is no type "opportunity_added"'],
+    ["--note  ", "It must have 1 to 500 characters"],
+  ])("refuses %s", async (options, reason) => {
+    expect(await watch("add", "q", "--to", "stdout", ...options.split(" "))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(reason),
     });
   });
 

@@ -42,7 +42,7 @@ describe("a digest", () => {
       eligibility: { requirements: "Anybody" },
     }));
     const message = await messageAfter(many, [...later, ...Array.from({ length: 60 }, (_, n) => record(`A${n}`))]);
-    expect(message.data.counts).toEqual({ new: 60, changed: 231, left: 0 });
+    expect(message.data.counts).toEqual({ new: 60, changed: 231, due: 0, left: 0 });
     expect(message.data.events.map(({ kind }) => kind)).toEqual([...Array(50).fill("changed"), ...Array(50).fill("new")]);
     const { subject, sections } = digestOf(message, EASTERN);
     expect(subject).toBe("q: 1 critical change, 230 other changes, 60 new");
@@ -64,7 +64,7 @@ describe("a digest", () => {
     const many = Array.from({ length: 130 }, (_, n) => record(`N${n}`));
     const later = many.map((each) => ({ ...each, status: "cancelled", eligibility: { requirements: "Anybody" } }));
     const message = await messageAfter(many, later);
-    expect(message.data.counts).toEqual({ new: 0, changed: 260, left: 0 });
+    expect(message.data.counts).toEqual({ new: 0, changed: 260, due: 0, left: 0 });
     const { subject, sections } = digestOf(message, EASTERN);
     expect(subject).toBe("q: 130 critical changes, 130 other changes");
     expect(sections.map(({ heading, entries, more }) => [heading, entries.length, more])).toEqual([

@@ -6,8 +6,7 @@
  * run stops there for ever, and the next one opens the files anew. Kills of real processes are in killed.test.ts.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { openWatchFile, type WatchFile } from "../../db/sqlite/open.ts";
+import { openWatchFile } from "../../db/sqlite/open.ts";
 import { matches } from "../../src/filter/filter.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
@@ -19,6 +18,7 @@ import { dropScratch, opportunitiesOf, SECOND } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { rawSql } from "../support/sql.ts";
+import { interruptedWatches, unsynced } from "./interrupted-watches.ts";
 import { aWatched, type Watched } from "./watched.ts";
 
 setDefaultTimeout(600_000);
@@ -30,40 +30,6 @@ const KILLS = Number(process.env.FUNDFEED_KILLS ?? 30);
 const SEEDS = [1, 2];
 const FILTER = { words: "quantum", status: ["open", "closing_soon"], closes_after: "0d" };
 const IDS = 30;
-
-/** Calls `step` before every statement on watch.db, and before each commit. */
-function interruptedWatches(db: WatchDb, step: () => void): WatchDb {
-  const interrupted = (sql: WatchSql): WatchSql => ({
-    ...sql,
-    get: async (statement, ...values) => stepped(() => sql.get(statement, ...values)),
-    all: async (statement, ...values) => stepped(() => sql.all(statement, ...values)),
-    run: async (statement, ...values) => stepped(() => sql.run(statement, ...values)),
-    insert: async (statement, values) => stepped(() => sql.insert(statement, values)),
-  });
-  const stepped = <T>(work: () => T): T => {
-    step();
-    return work();
-  };
-  return {
-    ...db,
-    ...interrupted(db),
-    transaction: async (write) => {
-      step();
-      return db.transaction(async (sql) => {
-        const result = await write(interrupted(sql));
-        step();
-        return result;
-      });
-    },
-    readTransaction: (read) => db.readTransaction((sql) => read(interrupted(sql))),
-  };
-}
-
-/** Without waiting for the disk, which only a loss of power would need. */
-function unsynced(file: WatchFile): WatchFile {
-  file.sqlite.run("pragma synchronous = off");
-  return file;
-}
 
 class Killed extends Error {}
 

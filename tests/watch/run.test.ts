@@ -6,7 +6,7 @@ import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
 import { countMembers, positionOf } from "../../src/watch/position.ts";
-import { findRetries, runWatches } from "../../src/watch/run.ts";
+import { findDue, runWatches } from "../../src/watch/run.ts";
 import { addWatch, changeWatch, findWatch, pause, removeWatch, requireWatch, resume, resumeAt } from "../../src/watch/watches.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -66,8 +66,8 @@ describe("a message", () => {
     await watched.add("q");
     await after(watched, ...many.map((id) => record(id)));
     expect(watched.received.map(({ data }) => data.counts)).toEqual([
-      { new: 100, changed: 0, left: 0 },
-      { new: 30, changed: 0, left: 0 },
+      { new: 100, changed: 0, due: 0, left: 0 },
+      { new: 30, changed: 0, due: 0, left: 0 },
     ]);
     watched.received.length = 0;
     await after(watched, ...many.map((id) => record(id, { status: "cancelled" })));
@@ -84,9 +84,9 @@ describe("a message", () => {
     await watched.add("q", { filter: { status: ["open"] } });
     await after(watched, ...many.map((id) => record(id, { status: "cancelled" })));
     expect(watched.received.map(({ data }) => data.counts)).toEqual([
-      { new: 0, changed: 100, left: 0 },
-      { new: 0, changed: 1, left: 99 },
-      { new: 0, changed: 0, left: 2 },
+      { new: 0, changed: 100, due: 0, left: 0 },
+      { new: 0, changed: 1, due: 0, left: 99 },
+      { new: 0, changed: 0, due: 0, left: 2 },
     ]);
     await after(watched);
     expect(watched.received).toHaveLength(3);
@@ -181,7 +181,7 @@ describe("a message", () => {
     await watched.add("q", { receiver: { to: "smtp", url: { variable: "X" }, mail_to: "ann@example.org", mail_from: "f@example.org" } });
     await after(watched, ...Array.from({ length: 12 }, (_, n) => record(`N${n}`, keywords(200, 3000))));
     const [message, ...others] = watched.received;
-    expect([message?.data.counts, others]).toEqual([{ new: 12, changed: 0, left: 0 }, []]);
+    expect([message?.data.counts, others]).toEqual([{ new: 12, changed: 0, due: 0, left: 0 }, []]);
     expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThan(256 * 1024);
     expect(message?.data.events.length).toBeGreaterThan(0);
   });
@@ -299,11 +299,11 @@ describe("a failing receiver", () => {
     watched.receiver.send = async ({ name }) => (name === "down" ? refusing() : undefined);
     await after(watched, record("1"));
     const { file, clock } = watched;
-    const [retry, ...others] = await findRetries(file, [down, up], clock.now);
+    const [retry, ...others] = await findDue(file, [down, up], clock.now);
     expect([retry?.watch, others]).toEqual([down, []]);
     expect(retry?.at).toBeGreaterThan(clock.now);
     await pause(file, down, "why");
-    expect(await findRetries(file, [down], clock.now)).toEqual([]);
+    expect(await findDue(file, [down], clock.now)).toEqual([]);
   });
 
   test("that returned 410 is paused at once", async () => {
@@ -340,7 +340,7 @@ describe("a watch", () => {
     await after(watched, record("1"));
     expect(watched.received).toHaveLength(1);
     const added = await requireWatch(watched.file, "q");
-    expect(await positionOf(watched.file, added)).toMatchObject({ feed: null, members: new Set() });
+    expect(await positionOf(watched.file, added, watched.clock.now)).toMatchObject({ feed: null, members: new Set() });
     expect(await pendingOf(watched.file, added)).toBeUndefined();
   });
 
@@ -452,7 +452,7 @@ describe("a watch", () => {
     await runWatches({ ...watched.context(), itemsMax: 1 });
     const deliveries = await listDeliveries(watched.file, watch, 1000);
     expect(deliveries).toHaveLength(100);
-    expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, left: 0 } });
+    expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, due: 0, left: 0 } });
     expect(await statusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
     expect(await countMembers(watched.file, watch)).toBe(102);
   });

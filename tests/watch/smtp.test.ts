@@ -14,7 +14,7 @@ setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const receiver: MailReceiver = { to: "smtp", url: { variable: "SMTP" }, mail_to: "ann@example.org", mail_from: "fundfeed@example.com" };
-const data: Message["data"] = { watch: "q", filter: {}, counts: { new: 0, changed: 0, left: 0 }, events: [] };
+const data: Message["data"] = { watch: "q", filter: {}, counts: { new: 0, changed: 0, due: 0, left: 0 }, events: [] };
 const message = { id: "msg_1", body: JSON.stringify({ id: "msg_1", type: "watch.changes", timestamp: "2026-03-01T12:00:00.000Z", data }) };
 
 type Options = ConstructorParameters<typeof SMTPServer>[0];

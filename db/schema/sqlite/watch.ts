@@ -48,6 +48,8 @@ export const pending = sqliteTable("pending", {
   /** The position in the feed after the message. */
   feed_seq: integer("feed_seq"),
   feed_id: text("feed_id"),
+  /** `checked_at` of the watch after the message. */
+  checked_at: integer("checked_at").notNull(),
   /** The failed attempts so far (`Attempts`). */
   count: integer("count").notNull(),
   at: integer("at"),
@@ -66,6 +68,51 @@ export const pendingMembers = sqliteTable(
     id: text("id").notNull(),
     /** 1 joins the members, 0 leaves them. */
     joins: integer("joins").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.watch, table.id] })],
+);
+
+const reminder = {
+  id: text("id").notNull(),
+  /** The due date, in whole minutes. */
+  due: integer("due").notNull(),
+  /** So many days before it the reminder came. */
+  days: integer("days").notNull(),
+};
+
+/** The last reminder that the receiver got of each due date. They stay, so that a date that moves away and back is not reminded twice. */
+export const reminded = sqliteTable(
+  "reminded",
+  {
+    watch: integer("watch")
+      .notNull()
+      .references(() => watches.key, follow),
+    ...reminder,
+  },
+  (table) => [primaryKey({ columns: [table.watch, table.id, table.due] })],
+);
+
+/** The reminders of the message on its way. */
+export const pendingReminders = sqliteTable(
+  "pending_reminders",
+  {
+    watch: integer("watch")
+      .notNull()
+      .references(() => pending.watch, follow),
+    ...reminder,
+  },
+  (table) => [primaryKey({ columns: [table.watch, table.id, table.due] })],
+);
+
+/** Opportunities of which the watch reports nothing. */
+export const muted = sqliteTable(
+  "muted",
+  {
+    watch: integer("watch")
+      .notNull()
+      .references(() => watches.key, follow),
+    id: text("id").notNull(),
+    muted_at: integer("muted_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );

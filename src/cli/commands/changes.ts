@@ -7,10 +7,9 @@ import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
-import { didYouMean } from "../../text/closest.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { nonBlank, refuseValue, wholeNumber } from "../arguments.ts";
+import { nonBlank, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
@@ -51,7 +50,7 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
       pastMomentText,
     )
     .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentText)
-    .option("--type <types>", `event types: ${eventTypes.join(", ")}`, types)
+    .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes))
     .choice(
       "--at-least <severity>",
       "leave out less severe events; noise shows all",
@@ -221,17 +220,6 @@ async function* pagesOf(
 
 function instantOrNull(ms: EpochMs | undefined): string | null {
   return ms === undefined ? null : formatInstant(ms);
-}
-
-function types(text: string, earlier: EventType[] = []): EventType[] {
-  const given = text.split(",").map((each) => each.trim());
-  const known = given.map((each) => {
-    const type = eventTypes.find((name) => name === each);
-    if (type === undefined)
-      throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, eventTypes)}. The types are ${eventTypes.join(", ")}.`);
-    return type;
-  });
-  return [...new Set([...earlier, ...known])];
 }
 
 function feedUrl(text: string): string {

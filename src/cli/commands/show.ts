@@ -1,28 +1,23 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
-import type { CatalogDb } from "../../../db/engine.ts";
-import { Failure } from "../../../db/reason.ts";
 import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
 import { dueDateOf } from "../../opportunities/clock.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
-import { idsOfUpstreamId, readOpportunities } from "../../opportunities/records.ts";
-import { alsoAt, type Belonging, readBelonging, readRows, readTwins } from "../../opportunities/related.ts";
+import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
-import { findByNumber } from "../../search/find.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
-import { quoted } from "../../text/quoted.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { nonBlank } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
+import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { formatCount, printResult, wrapped } from "../output.ts";
-import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { addSearchOptions, type SearchOptions } from "../search-options.ts";
 
 /** So many columns that a terminal of 80 has room. */
 const WIDTH = 79;
@@ -31,21 +26,13 @@ const LABEL_WIDTH = 13;
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
 /** The most attachments that are shown. */
 const LINKS_MAX = 30;
-/** The most opportunities of one number that an error lists. */
-const LISTED = 10;
-/** So many characters of an id are enough to find it again. */
-const ID_BEGINNING = 8;
 
 export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
-  showing.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
+  addIdArgument(showing);
   addSearchOptions(showing).examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json");
   return showing.action(async (text: string, options: SearchOptions) => {
     await withCatalog(cli, options, async (catalog) => {
-      const opportunities = await findOpportunities(cli, options, catalog, text.trim());
-      const [opportunity] = opportunities;
-      if (opportunity === undefined)
-        throw new Failure(`Cannot show ${text}: no opportunity has this id or number; look for it with fundfeed find`);
-      if (opportunities.length > 1) throw new Failure(severalOf(text, opportunities));
+      const opportunity = await requireOpportunity(cli, options, catalog, text, "show");
       const { id } = opportunity;
       const history = await readHistory(catalog, id);
       const twins = (await readTwins(catalog, [id], cli.machine.now())).get(id) ?? [];
@@ -62,24 +49,6 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       printResult(cli, options, json, page(opportunity, { ...belonging, twins }, history, cli.machine.now()));
     });
   });
-}
-
-/** By the catalog alone if it has the id. Only a number needs the search index. Of records of one opportunity, the canonical one. */
-async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
-  const byId = await readOpportunities(catalog, [text.toLowerCase()], cli.machine.now());
-  if (byId.length > 0) return byId;
-  const ids = await idsOfUpstreamId(catalog, text);
-  const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
-  const now = cli.machine.now();
-  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED), now), now);
-}
-
-function severalOf(text: string, opportunities: readonly WholeOpportunity[]): string {
-  const lines = opportunities.map(
-    ({ id, source, title, status }) =>
-      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed show ${id.slice(0, ID_BEGINNING)}`,
-  );
-  return `Cannot show ${text}: several opportunities have this number; show one of them: ${lines.join("; ")}`;
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */

@@ -3,7 +3,9 @@ import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Severity } from "../../events/event.ts";
 import { resolveFilter } from "../../filter/known.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { matchesAtEnd } from "../../watch/matching.ts";
+import { nextTime } from "../../watch/schedule.ts";
 import { isName, NAME_RULE, type Receiver, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -18,7 +20,7 @@ import {
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
-import { addMessageOptions, type MessageOptions, receiverOf } from "../watch-receiver.ts";
+import { addMessageOptions, type MessageOptions, messageFields, receiverOf } from "../watch-receiver.ts";
 
 type AddOptions = WatchOptions &
   SearchOptions &
@@ -37,6 +39,7 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
       "fundfeed watch add quantum quantum --status open,closing_soon --to stdout",
       "fundfeed watch add navy --agency navy --to webhook --url https://example.org/x",
       "fundfeed watch add sbir --program-type SBIR --to smtp --mail-to a@example.org",
+      'fundfeed watch add nsf --agency nsf --remind 3d --every "monday 08:00" …',
     )
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);
@@ -44,7 +47,8 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
       refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
       const { to, atLeast: at_least, zone } = options;
       const matching = { filter, ...(options.allSources && { all_sources: true as const }) };
-      await add(cli, name, { ...matching, at_least, zone, receiver: receiverOf(cli, adding, to, options) }, options);
+      const fields = messageFields(adding, words, options);
+      await add(cli, name, { ...matching, at_least, ...fields, zone, receiver: receiverOf(cli, adding, to, options) }, options);
     });
 }
 
@@ -61,8 +65,13 @@ async function add(cli: Cli, name: string, definition: WatchDefinition, options:
     });
   });
   const what = definitionInWords(definition, members, machine.now());
-  const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages`;
+  const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${firstInWords(definition, machine.now())}`;
   printResult(cli, options, { name, ...definition, matching: members }, text);
+}
+
+/** ", the first at 2026-11-24T13:00:00Z" */
+function firstInWords({ every, zone }: WatchDefinition, now: EpochMs): string {
+  return every === undefined ? "" : `, the first ones at ${formatInstant(nextTime(every, zone, now))}`;
 }
 
 function watchName(text: string): string {

@@ -8,7 +8,7 @@ import { replaceText } from "../../runtime/replace-file.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { findRetries, runWatches, type WatchOutcome } from "../../watch/run.ts";
+import { findDue, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { send, setupFault } from "../../watch/send.ts";
 import type { PendingMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
@@ -21,7 +21,7 @@ import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from 
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
-/** The shortest wait before failed messages are sent again. */
+/** The shortest wait between two runs. */
 const RETRY_WAIT_MIN_MS = 1000;
 
 export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { wait: sleep }): CliCommand {
@@ -55,13 +55,13 @@ async function runAll(cli: Cli, names: readonly string[], options: RunOptions, w
     return;
   }
   cli.isLasting = true;
-  const runAndReport = async (only: "all" | "failed") => {
+  const runAndReport = async (only: "all" | "due") => {
     const time = formatInstant(cli.machine.now());
     try {
-      const { outcomes, retryAt, metricsFailure } = await runOnce(cli, names, options, waiting.stop, only);
+      const { outcomes, nextAt, metricsFailure } = await runOnce(cli, names, options, waiting.stop, only);
       report(cli, options, outcomes, time);
       if (metricsFailure !== null) cli.machine.printError(`${time} ${metricsFailure}`);
-      return retryAt;
+      return nextAt;
     } catch (error) {
       if (isOutputClosed(error)) throw error;
       cli.machine.printError(`${time} ${messageOf(error)}`);
@@ -69,14 +69,15 @@ async function runAll(cli: Cli, names: readonly string[], options: RunOptions, w
     }
   };
   await runEvery(every, { now: cli.machine.now, ...waiting }, async () => {
-    let retryAt = await runAndReport("all");
-    // Messages that failed are sent again between two runs. The time left is counted by what was waited, whatever the clock does.
-    for (let left = every; retryAt !== undefined && !waiting.stop.aborted; ) {
-      const delay = Math.max(retryAt - cli.machine.now(), RETRY_WAIT_MIN_MS);
+    let nextAt = await runAndReport("all");
+    // Between two runs, messages that failed are sent again, and watches with a schedule run at their time. The time left is counted by what
+    // was waited, whatever the clock does.
+    for (let left = every; nextAt !== undefined && !waiting.stop.aborted; ) {
+      const delay = Math.max(nextAt - cli.machine.now(), RETRY_WAIT_MIN_MS);
       if (delay >= left) return;
       await waiting.wait(delay, waiting.stop);
       left -= delay;
-      if (!waiting.stop.aborted) retryAt = await runAndReport("failed");
+      if (!waiting.stop.aborted) nextAt = await runAndReport("due");
     }
   });
 }
@@ -87,8 +88,8 @@ async function runOnce(
   names: readonly string[],
   options: RunOptions,
   stop: AbortSignal,
-  only: "all" | "failed" = "all",
-): Promise<{ outcomes: WatchOutcome[]; retryAt: EpochMs | undefined; metricsFailure: string | null }> {
+  only: "all" | "due" = "all",
+): Promise<{ outcomes: WatchOutcome[]; nextAt: EpochMs | undefined; metricsFailure: string | null }> {
   const { machine } = cli;
   return withWatches(cli, options, "create", async (db, catalog) => {
     const release = tryLockIn(watchDirectory(options), "watch");
@@ -97,14 +98,14 @@ async function runOnce(
       const named = names.length === 0 ? await listWatches(db) : await Promise.all(names.map((name) => requireWatch(db, name)));
       const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
       const setUp = named.filter((watch) => faultOf(watch) === null);
-      const retries = async () => findRetries(db, setUp, machine.now());
-      const watches = only === "all" ? named : (await retries()).map(({ watch }) => watch);
+      const due = async () => findDue(db, setUp, machine.now());
+      const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
       const sending = (watch: Watch, message: Pick<PendingMessage, "id" | "body">) => send(watch, message, machine, stop);
       const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
       const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
       const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
-      const dues = (await retries()).map(({ at }) => at);
-      return { outcomes, retryAt: dues.length === 0 ? undefined : Math.min(...dues), metricsFailure };
+      const times = (await due()).map(({ at }) => at);
+      return { outcomes, nextAt: times.length === 0 ? undefined : Math.min(...times), metricsFailure };
     } finally {
       release();
     }
@@ -133,16 +134,21 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   }
 }
 
-function shown({ failure, ...outcome }: WatchOutcome) {
-  return { ...outcome, failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) } };
+function shown({ failure, waits_until, ...outcome }: WatchOutcome) {
+  return {
+    ...outcome,
+    waits_until: instantOrNull(waits_until),
+    failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) },
+  };
 }
 
-function linesOf({ messages, counts, failure, paused }: WatchOutcome, now: EpochMs): string[] {
+function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcome, now: EpochMs): string[] {
   const delivered =
     messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
   if (paused !== null) return [...delivered, `paused: ${paused}`];
   if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure.retry_at, now)}`];
-  return messages === 0 ? ["nothing new"] : delivered;
+  if (messages > 0) return delivered;
+  return [waits_until === null ? "nothing new" : `its next messages are made at ${formatInstant(waits_until)}`];
 }
 
 function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
@@ -154,6 +160,7 @@ export function countsInWords(counts: WatchOutcome["counts"]): string {
   const parts = [
     [counts.new, "new"],
     [counts.changed, "changed"],
+    [counts.due, "due"],
     [counts.left, "no longer matching"],
   ] as const;
   return parts

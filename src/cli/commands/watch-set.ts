@@ -1,7 +1,7 @@
 /** `fundfeed watch set`: change the filters or the receiver of a watch. */
 import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
-import { type FieldName, type Filter, fieldNames } from "../../filter/filter.ts";
+import { type FieldName, fieldNames } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { matchingEach } from "../../watch/matching.ts";
@@ -29,16 +29,20 @@ import {
   type WatchOptions,
   withWatches,
 } from "../watch-options.ts";
-import { addMessageOptions, changedReceiver, type MessageOptions } from "../watch-receiver.ts";
+import { addMessageOptions, changedReceiver, clearableOptions, type MessageOptions, messageFields } from "../watch-receiver.ts";
 
-type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: FieldName[]; allSources?: boolean };
+/** What a watch can be without. */
+type Clearable = FieldName | (typeof clearableOptions)[number];
+const clearable: readonly Clearable[] = [...fieldNames, ...clearableOptions];
+
+type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: Clearable[]; allSources?: boolean };
 
 export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(setting)
     .argument("<name>", "name of the watch")
     .argument("[words...]", "words in place of its own")
     .allowUnknownOption() // -optical
-    .option("--clear <filters>", "remove these filters: agency,words", filterNames);
+    .option("--clear <filters>", "remove these filters, or what type, remind, every or note says: agency,words", clearableNames);
   addMessageOptions(setting, false);
   addAllSourcesOption(addFilterOptions(setting)).option("--no-all-sources", "one record of each opportunity again");
   return addSearchOptions(setting)
@@ -52,13 +56,17 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
       refuseUnknownOptions(setting, words);
       const filter = withWords(setting, givenFilter(options), words);
       const cleared = new Set(options.clear);
+      const given = { ...filter, ...messageFields(setting, words, options), type: options.type };
       for (const field of cleared)
-        if (filter[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
+        if (given[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
       if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven(setting))
         setting.error("error: nothing to change; give words, filters or other options");
-      await set(cli, setting, name, options, ({ filter: present }) => {
-        const kept = Object.entries(present).filter(([field]) => !cleared.has(field as FieldName));
-        return { ...Object.fromEntries(kept), ...filter };
+      await set(cli, setting, name, options, ({ filter: present, types, remind, every, note }) => {
+        const keptOf = <Fields extends object>(fields: Fields) =>
+          Object.fromEntries(Object.entries(fields).filter(([field, value]) => value !== undefined && !cleared.has(field as Clearable)));
+        const { type, ...kept } = keptOf({ type: types, remind, every, note });
+        const fields = { ...(type && { types: type }), ...kept, ...messageFields(setting, words, options) };
+        return { filter: { ...keptOf(present), ...filter }, ...fields };
       });
     });
 }
@@ -75,12 +83,12 @@ async function set(
   setting: CliCommand,
   name: string,
   options: SetOptions,
-  changedFilter: (definition: WatchDefinition) => Filter,
+  changed: (definition: WatchDefinition) => Pick<WatchDefinition, "filter" | "types" | "remind" | "every" | "note">,
 ): Promise<void> {
   const now = cli.machine.now();
   const { watch, matching, paused } = await withWatches(cli, options, "create", async (db, catalog) => {
     const before = await requireWatch(db, name);
-    const filter = changedFilter(before.definition);
+    const { filter, ...fields } = changed(before.definition);
     refuseAlwaysEmptyRanges(setting, filter, now);
     await resolveFilter(catalog, filter, "watch opportunities of");
     const { receiver, at_least, zone, all_sources } = before.definition;
@@ -89,6 +97,7 @@ async function set(
       filter,
       ...(allSources && { all_sources: true as const }),
       at_least: options.atLeast ?? at_least,
+      ...fields,
       zone: options.zone ?? zone,
       receiver: changedReceiver(cli, setting, receiver, options),
     };
@@ -112,11 +121,11 @@ function differenceOf(former: readonly string[], present: readonly string[]): { 
   return { joining: present.filter((id) => !before.has(id)), leaving: former.filter((id) => !after.has(id)) };
 }
 
-function filterNames(text: string, earlier: FieldName[] = []): FieldName[] {
+function clearableNames(text: string, earlier: Clearable[] = []): Clearable[] {
   const given = text.split(",").map((each) => {
     const name = each.trim().replaceAll("-", "_");
-    const field = fieldNames.find((known) => known === name);
-    if (field === undefined) throw new InvalidArgumentError(`There is no filter "${each}"${didYouMean(name, fieldNames)}.`);
+    const field = clearable.find((known) => known === name);
+    if (field === undefined) throw new InvalidArgumentError(`There is no filter "${each}"${didYouMean(name, clearable)}.`);
     return field;
   });
   return [...earlier, ...given];

@@ -12,9 +12,10 @@ import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch
 import { type Delivery, listDeliveries, statusOf } from "../../watch/pending.ts";
 import { countMembers } from "../../watch/position.ts";
 import { newMessageId } from "../../watch/run.ts";
+import { nextTime } from "../../watch/schedule.ts";
 import { receiverName, send } from "../../watch/send.ts";
-import type { PendingMessage, Watch, WatchStatus } from "../../watch/watch.ts";
-import { listWatches, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
+import type { PendingMessage, Watch, WatchDefinition, WatchStatus } from "../../watch/watch.ts";
+import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { formatCount, instantOrNull, printResult, table } from "../output.ts";
@@ -32,13 +33,15 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
         name: watch.name,
         matching: status.members,
         last_delivery: instantOrNull(status.delivered_at),
+        remind: daysInShort(watch.definition) || null,
+        every: watch.definition.every ?? null,
         state: stateOf(status),
         to: receiverName(watch.definition.receiver), // Last, because an address may be long.
       }));
       printResult(
         cli,
         options,
-        watches.map(({ watch, status }) => watchJson(watch, status)),
+        watches.map(({ watch, status }) => watchJson(watch, status, cli.machine.now())),
         table(rows, "No watches yet; fundfeed watch add makes one"),
       );
       for (const { watch, status } of watches) tellTrouble(cli, watch, status);
@@ -53,7 +56,7 @@ export function showCommand(command: CliCommand, cli: Cli): CliCommand {
       await withWatches(cli, options, "read", async (db) => {
         const watch = await requireWatch(db, name);
         const status = await shownStatus(db, watch);
-        printResult(cli, options, watchJson(watch, status), page(watch, status, cli.machine.now()));
+        printResult(cli, options, watchJson(watch, status, cli.machine.now()), page(watch, status, cli.machine.now()));
         tellTrouble(cli, watch, status);
       });
     });
@@ -99,7 +102,7 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
 function testMessage({ name, definition }: Watch, sample: readonly WholeOpportunity[], machine: Machine): Message {
   const about = { watch: name, filter: definition.filter };
   const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
-  const counts = { new: SAMPLE, changed: 0, left: 0 };
+  const counts = { new: SAMPLE, changed: 0, due: 0, left: 0 };
   const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
   add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each, []) })));
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
@@ -144,10 +147,10 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
 // ---- How watches and messages are shown.
 
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
-type Shown = WatchStatus & { members: number };
+type Shown = WatchStatus & { members: number; muted: Muted[] };
 
 async function shownStatus(db: WatchDb, watch: Watch): Promise<Shown> {
-  return { ...(await statusOf(db, watch)), members: await countMembers(db, watch) };
+  return { ...(await statusOf(db, watch)), members: await countMembers(db, watch), muted: await listMuted(db, watch) };
 }
 
 function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): string {
@@ -155,12 +158,18 @@ function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): 
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
 }
 
-function watchJson({ name, created_at, definition }: Watch, { members, checked_at, delivered_at, paused, pending, ...totals }: Shown) {
+function watchJson(
+  { name, created_at, definition }: Watch,
+  { members, muted, checked_at, delivered_at, paused, pending, ...totals }: Shown,
+  now: EpochMs,
+) {
   return {
     name,
     created_at: formatInstant(created_at),
     ...definition,
+    muted: muted.map(({ id, muted_at }) => ({ id, muted_at: formatInstant(muted_at) })),
     matching: members,
+    next_messages: instantOrNull(nextMessages(definition, now)),
     checked_at: formatInstant(checked_at),
     last_delivery: instantOrNull(delivered_at),
     state: stateOf({ paused, pending }),
@@ -170,21 +179,36 @@ function watchJson({ name, created_at, definition }: Watch, { members, checked_a
   };
 }
 
+/** When the schedule of a watch lets messages be made next; null without one. */
+function nextMessages({ every, zone }: WatchDefinition, now: EpochMs): EpochMs | null {
+  return every === undefined ? null : nextTime(every, zone, now);
+}
+
+/** "14d,3d", as it was given. */
+function daysInShort({ remind = [] }: WatchDefinition): string {
+  return remind.map((days) => `${days}d`).join(",");
+}
+
 function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: PendingMessage) {
   return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
 }
 
 function page({ name, created_at, definition }: Watch, status: Shown, now: EpochMs): string {
-  const { filter, receiver, at_least, zone, all_sources } = definition;
-  const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
+  const { filter, receiver, at_least, types, every, note, zone, all_sources } = definition;
+  const { members, muted, delivered_at, delivered_total, failed_total, pending, paused } = status;
   const facts: [string, string | null][] = [
     ["name", name],
     ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
     ["records", all_sources ? "every source's record" : null],
-    ["changes", `${at_least} or more severe`],
+    ["changes", `${at_least} or more severe${types === undefined ? "" : `, of type ${types.join(", ")}`}`],
+    ["reminders", daysInShort(definition) || null],
+    ["every", every ?? null],
+    ["next messages", instantOrNull(nextMessages(definition, now))],
+    ["note", note ?? null],
     ["to", receiverName(receiver)],
     ["zone", zone],
     ["matching", formatCount(members)],
+    ...muted.map(({ id, muted_at }): [string, string] => ["muted", `${id} since ${formatInstant(muted_at)}`]),
     ["added", formatInstant(created_at)],
     [
       "delivered",
@@ -195,7 +219,7 @@ function page({ name, created_at, definition }: Watch, status: Shown, now: Epoch
     ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
     ["state", stateOf(status)],
   ];
-  return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(14) + value])).join("\n");
+  return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(15) + value])).join("\n");
 }
 
 async function waitingOf(db: WatchDb, only: Watch | undefined, now: EpochMs) {

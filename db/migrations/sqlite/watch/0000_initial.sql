@@ -17,6 +17,14 @@ CREATE TABLE `members` (
 	FOREIGN KEY (`watch`) REFERENCES `watches`(`key`) ON UPDATE cascade ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `muted` (
+	`watch` integer NOT NULL,
+	`id` text NOT NULL,
+	`muted_at` integer NOT NULL,
+	PRIMARY KEY(`watch`, `id`),
+	FOREIGN KEY (`watch`) REFERENCES `watches`(`key`) ON UPDATE cascade ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `pending` (
 	`watch` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -26,6 +34,7 @@ CREATE TABLE `pending` (
 	`counts` text NOT NULL,
 	`feed_seq` integer,
 	`feed_id` text,
+	`checked_at` integer NOT NULL,
 	`count` integer NOT NULL,
 	`at` integer,
 	`wait_ms` integer NOT NULL,
@@ -40,6 +49,24 @@ CREATE TABLE `pending_members` (
 	`joins` integer NOT NULL,
 	PRIMARY KEY(`watch`, `id`),
 	FOREIGN KEY (`watch`) REFERENCES `pending`(`watch`) ON UPDATE cascade ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `pending_reminders` (
+	`watch` integer NOT NULL,
+	`id` text NOT NULL,
+	`due` integer NOT NULL,
+	`days` integer NOT NULL,
+	PRIMARY KEY(`watch`, `id`, `due`),
+	FOREIGN KEY (`watch`) REFERENCES `pending`(`watch`) ON UPDATE cascade ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `reminded` (
+	`watch` integer NOT NULL,
+	`id` text NOT NULL,
+	`due` integer NOT NULL,
+	`days` integer NOT NULL,
+	PRIMARY KEY(`watch`, `id`, `due`),
+	FOREIGN KEY (`watch`) REFERENCES `watches`(`key`) ON UPDATE cascade ON DELETE cascade
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `watches` (

@@ -1,0 +1,64 @@
+/** `fundfeed watch mute` and `fundfeed watch unmute`: leave one opportunity out of messages for a while. */
+import type { WatchDb } from "../../../db/engine.ts";
+import { Failure } from "../../../db/reason.ts";
+import { meets } from "../../events/feed.ts";
+import { readHistory } from "../../events/history.ts";
+import { quoted } from "../../text/quoted.ts";
+import { statusOf } from "../../watch/pending.ts";
+import { changeTypes, type Watch } from "../../watch/watch.ts";
+import { listMuted, listWatches, mute, requireWatch, unmute } from "../../watch/watches.ts";
+import type { Cli, CliCommand } from "../command.ts";
+import { addIdArgument, requireOpportunity } from "../one-opportunity.ts";
+import { formatCount, printResult } from "../output.ts";
+import { addSearchOptions, type SearchOptions } from "../search-options.ts";
+import { addWatchOptions, type WatchOptions, withWatches } from "../watch-options.ts";
+
+type MuteOptions = WatchOptions & SearchOptions;
+
+export function muteCommand(muting: CliCommand, cli: Cli): CliCommand {
+  return addArguments(muting)
+    .examples("fundfeed watch mute PD-16-1271", "fundfeed watch mute eb7863be quantum")
+    .action(async (text: string, names: string[], options: MuteOptions) => {
+      await withWatches(cli, options, "create", async (db, catalog) => {
+        const { id, title } = await requireOpportunity(cli, options, catalog, text, "mute");
+        const watches = await namedOf(db, names);
+        if (watches.length === 0) throw new Failure(`Cannot mute ${text}: there are no watches yet`);
+        for (const watch of watches) await mute(db, watch, id, cli.machine.now());
+        const json = { id, watches: watches.map(({ name }) => name), muted: true };
+        printResult(cli, options, json, `Muted ${quoted(title)} in ${json.watches.join(", ")}; fundfeed watch unmute ${text} ends that`);
+      });
+    });
+}
+
+export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
+  return addArguments(unmuting).action(async (text: string, names: string[], options: MuteOptions) => {
+    await withWatches(cli, options, "create", async (db, catalog) => {
+      const { id, title } = await requireOpportunity(cli, options, catalog, text, "unmute");
+      const history = await readHistory(catalog, id);
+      const ended: { watch: string; skipped: number }[] = [];
+      for (const watch of await namedOf(db, names)) {
+        const muted = (await listMuted(db, watch)).find((each) => each.id === id);
+        if (muted === undefined) continue;
+        await unmute(db, watch, id);
+        // A run after the muting, and none later, has passed over these.
+        const { types = changeTypes, at_least: atLeast } = watch.definition;
+        const passed = { types, atLeast, since: muted.muted_at, until: (await statusOf(db, watch)).checked_at };
+        ended.push({ watch: watch.name, skipped: history.filter((event) => meets(event, passed)).length });
+      }
+      if (ended.length === 0)
+        throw new Failure(`Cannot unmute ${text}: it is not muted${names.length === 0 ? "" : ` in ${names.join(", ")}`}`);
+      const parts = ended.map(({ watch, skipped }) => `${watch} (${skipped === 0 ? "no change" : formatCount(skipped, "change")} skipped)`);
+      const lost = ended.some(({ skipped }) => skipped > 0) ? `; fundfeed show ${text} has them` : "";
+      printResult(cli, options, { id, watches: ended, muted: false }, `Unmuted ${quoted(title)} in ${parts.join(", ")}${lost}`);
+    });
+  });
+}
+
+function addArguments(command: CliCommand): CliCommand {
+  return addSearchOptions(addIdArgument(addWatchOptions(command)).argument("[names...]", "only in these watches"));
+}
+
+/** The watches with these names; all without any. */
+async function namedOf(db: WatchDb, names: readonly string[]): Promise<Watch[]> {
+  return names.length === 0 ? listWatches(db) : Promise.all(names.map((name) => requireWatch(db, name)));
+}

@@ -1,0 +1,55 @@
+/** Finds the one opportunity that a person names. */
+import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
+import { statusInWords } from "../events/in-words.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
+import { readRows } from "../opportunities/related.ts";
+import { findByNumber } from "../search/find.ts";
+import { quoted } from "../text/quoted.ts";
+import { nonBlank } from "./arguments.ts";
+import type { Cli, CliCommand } from "./command.ts";
+import { type SearchOptions, withSearchIndex } from "./search-options.ts";
+
+/** The most opportunities of one number that an error lists. */
+const LISTED = 10;
+/** So many characters of an id are enough to find it again. */
+export const ID_BEGINNING = 8;
+
+export function addIdArgument(command: CliCommand): CliCommand {
+  return command.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
+}
+
+/** The opportunity with this id or number; of records of one opportunity, the canonical one. Throws if there is none, or if there are several. */
+export async function requireOpportunity(
+  cli: Cli,
+  options: SearchOptions,
+  catalog: CatalogDb,
+  text: string,
+  verb: string,
+): Promise<WholeOpportunity> {
+  const opportunities = await findOpportunities(cli, options, catalog, text.trim());
+  const [opportunity] = opportunities;
+  if (opportunity === undefined)
+    throw new Failure(`Cannot ${verb} ${text}: no opportunity has this id or number; look for it with fundfeed find`);
+  if (opportunities.length > 1) throw new Failure(severalOf(text, verb, opportunities));
+  return opportunity;
+}
+
+/** By the catalog alone if it has the id. Only a number needs the search index. */
+async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
+  const byId = await readOpportunities(catalog, [text.toLowerCase()], cli.machine.now());
+  if (byId.length > 0) return byId;
+  const ids = await idsOfUpstreamId(catalog, text);
+  const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
+  const now = cli.machine.now();
+  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED), now), now);
+}
+
+function severalOf(text: string, verb: string, opportunities: readonly WholeOpportunity[]): string {
+  const lines = opportunities.map(
+    ({ id, source, title, status }) =>
+      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${verb} ${id.slice(0, ID_BEGINNING)}`,
+  );
+  return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}`;
+}

@@ -1,0 +1,90 @@
+/**
+ * Days and times in the zone of a watch: when its messages are made, and which reminders have come. Both follow from the clock alone, so it
+ * does not matter how often, or by whom, the watches are run. (E-76)
+ */
+import type { EpochMs } from "../text/instant.ts";
+
+const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/** When people begin to read mail. */
+const DEFAULT_TIME = "08:00";
+
+/** Every day or one day of the week, and a time: "day 08:00", "monday 17:30". */
+export type Schedule = string;
+
+type Scheduled = { every?: Schedule; zone: string };
+
+/** The schedule of a text such as "day", "week" or "Monday 8:00"; undefined if it is none. */
+export function readSchedule(text: string): Schedule | undefined {
+  const [, given = "", hour = "", minute] = /^([a-z]+)(?: +(\d?\d):(\d\d))?$/.exec(text.trim().toLowerCase()) ?? [];
+  const day = given === "week" ? WEEKDAYS[0] : given;
+  if (day === undefined || !["day", ...WEEKDAYS].includes(day)) return undefined;
+  if (minute === undefined) return `${day} ${DEFAULT_TIME}`;
+  return Number(hour) < 24 && Number(minute) < 60 ? `${day} ${hour.padStart(2, "0")}:${minute}` : undefined;
+}
+
+/**
+ * Whether a watch that had everything at `checkedAt` is to be compared with the catalog: always without a schedule, else if a time of it has
+ * passed since then, even long ago. An instant in the future comes from a clock that was set back, and counts as none.
+ */
+export function isTime(watch: Scheduled, checkedAt: EpochMs, now: EpochMs): boolean {
+  return watch.every === undefined || checkedAt > now || lastTime(watch.every, watch.zone, now) > checkedAt;
+}
+
+/** Since when a watch is behind that had everything at `checkedAt`; `now` if its next time is still to come. */
+export function behindSince(watch: Scheduled, checkedAt: EpochMs, now: EpochMs): EpochMs {
+  if (watch.every === undefined) return checkedAt;
+  return isTime(watch, checkedAt, now) ? lastTime(watch.every, watch.zone, now) : now;
+}
+
+/** The last time of a schedule until `now`. A time that the clock skips in spring is later by what it skips; of two in autumn it is the first. */
+function lastTime(every: Schedule, zone: string, now: EpochMs): EpochMs {
+  return timesOf(every, zone, now, 1, -8).find((at) => at <= now) ?? now;
+}
+
+/** The first time of a schedule after `now`. */
+export function nextTime(every: Schedule, zone: string, now: EpochMs): EpochMs {
+  return timesOf(every, zone, now, -1, 8).find((at) => at > now) ?? now;
+}
+
+/** The times on the days from one day to another, counted from the day of `now`. */
+function timesOf(every: Schedule, zone: string, now: EpochMs, from: number, to: number): EpochMs[] {
+  const [day = "", time = ""] = every.split(" ");
+  const step = Math.sign(to - from);
+  const days = Array.from({ length: Math.abs(to - from) + 1 }, (_, n) => dateIn(zone, now).add({ days: from + n * step }));
+  const chosen = days.filter(({ dayOfWeek }) => day === "day" || WEEKDAYS[dayOfWeek - 1] === day);
+  return chosen.map((date) => date.toZonedDateTime({ timeZone: zone, plainTime: time }).epochMilliseconds);
+}
+
+function dateIn(zone: string, at: EpochMs): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate();
+}
+
+function startOf(date: Temporal.PlainDate, zone: string): EpochMs {
+  return date.toZonedDateTime(zone).epochMilliseconds;
+}
+
+/** A reminder of an opportunity's due date, so many days before it. Due dates are told apart by the minute. */
+export type Reminder = { id: string; due: EpochMs; days: number };
+
+type Reminding = {
+  /** No due date from here on has a reminder yet. */
+  until: EpochMs;
+  /** The last reminder of a due date that has come, in days before it; undefined if none has. */
+  daysBefore: (due: EpochMs) => number | undefined;
+};
+
+/**
+ * The reminders that have come. One comes when its day begins; with a schedule, at the last time before that day ends, so that none is late.
+ */
+export function remindersAt({ remind = [], every, zone }: Scheduled & { remind?: number[] }, now: EpochMs): Reminding {
+  const nextAt = every === undefined ? startOf(dateIn(zone, now).add({ days: 1 }), zone) : nextTime(every, zone, now);
+  const next = dateIn(zone, nextAt);
+  return {
+    until: Math.max(startOf(next.add({ days: Math.max(...remind) }), zone), nextAt + 1),
+    daysBefore: (due) => {
+      const left = next.until(dateIn(zone, due)).days;
+      const come = remind.filter((days) => days > left || due <= nextAt);
+      return come.length === 0 ? undefined : Math.min(...come);
+    },
+  };
+}
