@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { version } from "../package.json" with { type: "json" };
 import { packDebian } from "./deb.ts";
 import { homebrewFormula, scoopManifest } from "./formulas.ts";
+import { packBundle, serverJson } from "./mcp.ts";
 import { packAll } from "./npm.ts";
 import { binaryName, type Platform, platforms } from "./platforms.ts";
 import { runProgram } from "./run-program.ts";
@@ -48,11 +49,17 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     say(`Packing for Debian: ${deb}`);
     await packDebian(program, runnable, deb, directory);
   }
+  const bundled = chosen.filter(({ libc }) => libc !== "musl"); // Desktop systems have none.
+  for (const platform of bundled) {
+    say(`Packing for MCP clients: ${platform.name}`);
+    await packBundle(platform, programs.get(platform) ?? "", directory);
+  }
   const { sqlite } = JSON.parse(await runProgram([runnable, "version", "--json"])) as { sqlite: string };
   writeFileSync(join(directory, "fundfeed.cdx.json"), await sbomOf(sqlite));
   writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "docs/operate/fundfeed.service")));
   writeFileSync(join(directory, "install.sh"), readFileSync(join(import.meta.dir, "install.sh"), "utf8").replace("@RELEASES@", releases));
   const released = { url: `${releases}/download/v${version}`, sums: await sumsOf(directory) };
+  writeFileSync(join(directory, "server.json"), serverJson(released, bundled));
   if (chosen.length === platforms.length) {
     writeFileSync(join(directory, "fundfeed.rb"), homebrewFormula(released));
     writeFileSync(join(directory, "fundfeed.json"), scoopManifest(released));

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { unpackExtension } from "@anthropic-ai/mcpb";
 import { homebrewFormula, scoopManifest } from "../release/formulas.ts";
+import { bundleName, packBundle, serverJson } from "../release/mcp.ts";
 import { packAll } from "../release/npm.ts";
 import { type Platform, platforms, programName } from "../release/platforms.ts";
 import { runProgram } from "../release/run-program.ts";
@@ -143,6 +145,39 @@ describe.if(has("curl"))("install.sh", () => {
     await stop();
     const child = Bun.spawn(["sh", script], { stdio: ["ignore", "pipe", "pipe"] });
     expect(await child.stderr.text()).toBe("install.sh: say where the releases are: --releases https://…\n");
+  });
+});
+
+describe("for MCP clients", () => {
+  test.each(platforms)("the bundle of $name has the program, executable, and a valid manifest that starts it", async (platform) => {
+    const directory = aDirectory();
+    const program = join(directory, "program");
+    writeFileSync(program, STAND_IN);
+    const path = await packBundle(platform, program, directory);
+    const unpacked = join(directory, "unpacked");
+    expect(await unpackExtension({ mcpbPath: path, outputDir: unpacked, silent: true })).toBe(true);
+    const manifest = JSON.parse(readFileSync(join(unpacked, "manifest.json"), "utf8"));
+    expect(manifest.tools.map(({ name }: { name: string }) => name)).toContain("what_changed");
+    expect(manifest.compatibility).toEqual({ platforms: [platform.os] });
+    const { command, args } = manifest.server.mcp_config;
+    const filled = [command, ...args].map((each: string) => each.replace(`\${__dirname}`, unpacked).replace(`\${user_config.data}`, "/d"));
+    const child = Bun.spawn(filled, { stdio: ["ignore", "pipe", "pipe"] });
+    expect([await child.exited, await child.stdout.text()]).toEqual([0, "stand-in mcp --data /d\n"]);
+  });
+
+  test("server.json names each bundle with its sum, and a server that a team runs", () => {
+    const url = "https://github.com/Someone/fundfeed/releases/download/v1";
+    const sums = new Map(platforms.map((platform) => [bundleName(platform), `sum-of-${platform.name}`]));
+    const server = JSON.parse(serverJson({ url, sums }, platforms));
+    expect(server.name).toBe("io.github.Someone/fundfeed");
+    expect(server.description.length).toBeLessThanOrEqual(100); // The registry's limit.
+    expect(server.packages.map(({ identifier, fileSha256 }: Record<string, string>) => [identifier, fileSha256])).toEqual(
+      platforms.map(({ name }) => [`${url}/fundfeed-${name}.mcpb`, `sum-of-${name}`]),
+    );
+    expect(server.remotes).toMatchObject([{ type: "streamable-http", url: "https://{host}/mcp", headers: [{ name: "Authorization" }] }]);
+    expect(JSON.parse(serverJson({ url: "https://example.org/fundfeed/releases/download/v1", sums }, [])).name).toBe(
+      "org.example/fundfeed",
+    );
   });
 });
 
