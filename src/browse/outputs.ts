@@ -70,8 +70,12 @@ export const outputs: readonly SearchOutput[] = [
     description: `What \`fundfeed find --format csv\` prints. ${WORDS}`,
     own: { ...findFields, limit },
     write: async (context) => {
+      const { now } = context;
       const { results, next } = await foundBy(context);
-      return { text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins))).join(""), next };
+      return {
+        text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), now)).join(""),
+        next,
+      };
     },
   },
   {

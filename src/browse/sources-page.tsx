@@ -1,15 +1,10 @@
 /** @jsxImportSource hono/jsx */
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
+
 import type { CatalogDb } from "../../db/engine.ts";
+import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { SourceEntry } from "../sources/entry.ts";
-import {
-  type LastChanges,
-  listSources,
-  newestPostedDates,
-  recordsByLastChange,
-  type SourceStatus,
-  sourceStatuses,
-} from "../sources/source.ts";
+import { type LastChanges, listSources, newestPostedDates, recordsByLastChange, type SourceStatus } from "../sources/source.ts";
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
@@ -37,7 +32,7 @@ type Row = SourceStatus & {
 
 async function readSources(catalog: CatalogDb, now: EpochMs): Promise<Row[]> {
   const [statuses, named, posted, changes] = await Promise.all([
-    sourceStatuses(catalog),
+    sourceStatusesAt(catalog, now),
     listSources(catalog),
     newestPostedDates(catalog, formatInstant(now).slice(0, 10)),
     recordsByLastChange(catalog, { since: now - WEEKS * WEEK_MS, until: now, bucketMs: WEEK_MS }),

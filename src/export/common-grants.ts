@@ -132,6 +132,7 @@ function customFieldsOf(opportunity: WholeOpportunity): Record<string, object> {
     ["geographicScope", "Place of performance or geographic limits.", eligibility.geographic_scope],
     ["contactInfo", "Point of contact.", contact],
     ["otherContacts", "Further points of contact.", otherContacts],
+    ["attachments", "Attached files and links.", attachmentsOf(opportunity)],
     ["parentId", "Id of the opportunity that this one follows from.", relationships.parent_id],
     ["canonicalId", "Id of the record that stands for the same opportunity across sources.", relationships.canonical_id],
   ];
@@ -143,6 +144,14 @@ function customFieldsOf(opportunity: WholeOpportunity): Record<string, object> {
 function customField(name: string, description: string, value: Json): object {
   const fieldType = Array.isArray(value) ? "array" : typeof value === "number" ? "integer" : typeof value;
   return { name, fieldType, value, description };
+}
+
+/** With the protocol's name for the address. */
+function attachmentsOf({ sidecar }: WholeOpportunity): Json {
+  return sidecar.attachments.map(({ name, url }) => ({
+    ...(name === null ? {} : { name }),
+    ...(url === null ? {} : { downloadUrl: url }),
+  }));
 }
 
 /** Grants.gov's own numbers. They are no floats, and have less than 16 digits. */

@@ -1,12 +1,14 @@
 /** An opportunity as a line of CSV. */
 
+import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { AlsoAt } from "../opportunities/related.ts";
 import { csvLine } from "../text/csv.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** The columns, in this order. New ones are added at the end: docs/find.md promises that none moves or disappears. */
-const columns: Readonly<Record<string, (opportunity: WholeOpportunity) => string | null>> = {
+const columns: Readonly<Record<string, (opportunity: WholeOpportunity, now: EpochMs) => string | null>> = {
   id: ({ id }) => id,
   source: ({ source }) => source.code,
   upstream_id: ({ source }) => source.opportunity_id,
@@ -35,23 +37,24 @@ const columns: Readonly<Record<string, (opportunity: WholeOpportunity) => string
   url: ({ source }) => source.url,
   created_at: ({ created_at }) => created_at,
   updated_at: ({ updated_at }) => updated_at,
+  due_at: ({ dates }, now) => dueDateOf(dates, now),
 };
 
 export const csvHeader = csvLine(Object.keys(columns));
 
-export function csvLineOf(opportunity: WholeOpportunity): string {
-  return csvLine(cellsOf(opportunity));
+export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs): string {
+  return csvLine(cellsOf(opportunity, now));
 }
 
 /** The header of `find`, whose last column names the other records of the same opportunity. */
 export const foundCsvHeader = csvLine([...Object.keys(columns), "also_at"]);
 
-export function foundCsvLine(opportunity: WholeOpportunity, alsoAt: readonly AlsoAt[]): string {
-  return csvLine([...cellsOf(opportunity), joined(alsoAt.map(({ source, url }) => (url === null ? source : `${source} ${url}`)))]);
+export function foundCsvLine(opportunity: WholeOpportunity, alsoAt: readonly AlsoAt[], now: EpochMs): string {
+  return csvLine([...cellsOf(opportunity, now), joined(alsoAt.map(({ source, url }) => (url === null ? source : `${source} ${url}`)))]);
 }
 
-function cellsOf(opportunity: WholeOpportunity): (string | null)[] {
-  return Object.values(columns).map((cell) => cell(opportunity));
+function cellsOf(opportunity: WholeOpportunity, now: EpochMs): (string | null)[] {
+  return Object.values(columns).map((cell) => cell(opportunity, now));
 }
 
 /** Items of a list are joined by a semicolon and a blank. A semicolon within an item becomes a comma. */

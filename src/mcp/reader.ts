@@ -14,13 +14,14 @@ import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { type AlsoAt, alsoAt, readRows, readTwins } from "../opportunities/related.ts";
+import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
 import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
-import { listSources, newestPostedDates, requireSources, sourceStatuses } from "../sources/source.ts";
+import { listSources, newestPostedDates, requireSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 
 /**
@@ -228,7 +229,11 @@ function importOf({
 
 async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFacts[]> {
   const today = formatInstant(now).slice(0, 10);
-  const [named, statuses, newest] = [await listSources(catalog), await sourceStatuses(catalog), await newestPostedDates(catalog, today)];
+  const [named, statuses, newest] = [
+    await listSources(catalog),
+    await sourceStatusesAt(catalog, now),
+    await newestPostedDates(catalog, today),
+  ];
   const codes = new Set([...named.map(({ code }) => code), ...statuses.map(({ source }) => source)]);
   return [...codes].sort().map((code) => {
     const status = statuses.find(({ source }) => source === code);

@@ -1,7 +1,7 @@
 /** The named sources (D-13), and what is stored of every source. */
 
 import { and, asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { facets, figures, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
@@ -88,13 +88,13 @@ export async function withOtherSources(db: CatalogDb, codes: readonly string[]):
 }
 
 /** Statuses in which submissions are accepted. */
-const ACCEPTING = ["open", "closing_soon"];
+export const ACCEPTING: readonly string[] = ["open", "closing_soon"];
 const recordsWhere = (condition: SQL) => fragment<number>`cast(coalesce(sum(${facets.records}) filter (where ${condition}), 0) as bigint)`;
 const statuses = query({}, () =>
   select({
     source: facets.source,
     records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
-    open: recordsWhere(inArray(facets.status, ACCEPTING)).as("open"),
+    open: recordsWhere(inArray(facets.status, [...ACCEPTING])).as("open"),
     live: recordsWhere(ne(facets.status, "archived")).as("live"),
     last_import_at: max(figures.number).as("last_import_at"),
   })
@@ -109,7 +109,7 @@ const statuses = query({}, () =>
 export type SourceStatus = RowsOf<typeof statuses>;
 
 /** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */
-export async function sourceStatuses(db: CatalogDb): Promise<SourceStatus[]> {
+export async function sourceStatuses(db: Pick<CatalogSql, "all">): Promise<SourceStatus[]> {
   return db.all(statuses);
 }
 

@@ -50,6 +50,8 @@ const written: Readonly<Record<string, (opportunity: JsonObject) => string | nul
   closes_at: ({ dates }) => inUtc(objectOf(dates).closes_at),
   response_at: ({ dates }) => inUtc(objectOf(dates).response_at),
   summary: ({ summary }) => (typeof summary === "string" ? plainText(summary) : null),
+  // Of the sidecar, which an export has and the API does not serve.
+  attachments: ({ sidecar }) => jsonOfList(objectOf(sidecar).attachments),
   description: ({ description }) => (typeof description === "string" ? plainText(description) : null),
 };
 const columns = ["updated_at", ...Object.keys(written), "document"];
@@ -70,6 +72,10 @@ export function putInto(sqlite: Database): Put {
     const { rowid: row = 0 } = putOpportunity.get({ id, updated_at: at, ...others, document: text }) ?? {};
     for (const event of history) putEvent.run({ ...event, of: id, row });
   };
+}
+
+function jsonOfList(list: unknown): string | null {
+  return Array.isArray(list) ? JSON.stringify(list) : null;
 }
 
 /** Instants with different offsets or fractions of seconds do not sort as texts. */

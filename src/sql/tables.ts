@@ -4,7 +4,7 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is refused. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** The name of each column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts computes it. */
 type Columns = Readonly<Record<string, string>>;
@@ -53,6 +53,8 @@ const opportunityColumns: Columns = {
   created_at: at("created_at"),
 };
 const textColumns: Columns = { summary: WRITTEN, description: WRITTEN };
+/** A JSON array for the table of that name: no view has it. */
+const attachmentColumns: Columns = { attachments: WRITTEN };
 
 const eventColumns: Columns = { type: at("type"), severity: at("severity"), summary: at("summary") };
 
@@ -98,7 +100,7 @@ const OF_OPPORTUNITY = "opportunity integer not null references opportunities (r
 export const TABLES = `
 create table opportunities (
   rowid integer primary key, id text not null unique, updated_at text not null,
-  ${stored({ ...opportunityColumns, ...textColumns }).join(",\n  ")},
+  ${stored({ ...opportunityColumns, ...textColumns, ...attachmentColumns }).join(",\n  ")},
   document text not null
 ) strict;
 create table events (
@@ -111,6 +113,9 @@ create table classifications (
 ) strict, without rowid;
 create table contacts (
   ${OF_OPPORTUNITY}, item integer not null, name text, role text, email text, phone text, primary key (opportunity, item)
+) strict, without rowid;
+create table attachments (
+  ${OF_OPPORTUNITY}, item integer not null, name text, url text, primary key (opportunity, item)
 ) strict, without rowid;
 create table changes (
   field text not null, event integer not null references events (rowid), item integer not null, primary key (field, event, item)
@@ -126,7 +131,7 @@ insert into search (search) values ('rebuild');
 insert into search (search, rank) values ('rank', 'bm25(0, ${Object.values(searched).join(", ")})');
 `;
 
-// ---- What follows from the documents: codes, contacts, changed fields and the full-text index. Triggers keep it in step.
+// ---- What follows from the documents: codes, contacts, attachments, changed fields and the full-text index. Triggers keep it in step.
 
 /** The rows of a table that come from a row of another. `given` is that row; `from` begins the list of tables. */
 type Derived = { table: string; of: "opportunities" | "events"; by: string; rows: (given: string, from: string) => string };
@@ -154,6 +159,13 @@ const derived: readonly Derived[] = [
     rows: (given, from) => `
     select ${given}.rowid, key, value ->> 'name', value ->> 'role', value ->> 'email', value ->> 'phone'
       from ${from}json_each(${given}.document, '$.contacts') where type = 'object'`,
+  },
+  {
+    table: "attachments",
+    of: "opportunities",
+    by: "opportunity",
+    rows: (given, from) => `
+    select ${given}.rowid, key, value ->> 'name', value ->> 'url' from ${from}json_each(${given}.attachments) where type = 'object'`,
   },
   {
     table: "changes",
@@ -198,6 +210,8 @@ const views: Readonly<Record<string, string>> = {
     from contacts join opportunities on opportunities.rowid = opportunity`,
   classification: `select opportunities.id as opportunity_id, scheme, code, ${ofOpportunity}
     from classifications join opportunities on opportunities.rowid = opportunity`,
+  attachment: `select opportunities.id as opportunity_id, name, attachments.url as url, ${ofOpportunity}
+    from attachments join opportunities on opportunities.rowid = opportunity`,
   event: `select events.id, opportunity_id, detected_at, type, severity, events.summary, ${ofOpportunity}
     from events join opportunities on opportunities.rowid = opportunity`,
   change: `select events.id as event_id, opportunity_id, detected_at, type, severity, field,

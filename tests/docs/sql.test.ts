@@ -109,7 +109,7 @@ describe("docs/sql.md", () => {
         .all(view)
         .map(({ name }) => name);
     const rows = [...page.matchAll(/^\| `(\w+)` \| [^|]*\| (.*) \|$/gm)];
-    expect(rows.map(([, view]) => view)).toEqual(["opportunity", "contact", "classification", "event", "change"]);
+    expect(rows.map(([, view]) => view)).toEqual(["opportunity", "contact", "classification", "attachment", "event", "change"]);
     for (const [, view = "", text = ""] of rows.slice(1)) {
       const documented = text.replace(/\(`naics`.*?\)/, "").matchAll(/`(\w+)`/g);
       expect(columnsOf(view)).toEqual(

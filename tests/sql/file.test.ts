@@ -43,6 +43,26 @@ test("every record of the sources, written, replaced and deleted in any order, i
   expect(expectInStep(path).length).toBeGreaterThan(all.length / 2);
 });
 
+test("attachments of an export have a view, and go with what replaces them", async () => {
+  const sqlite = new Database(":memory:", { strict: true });
+  prepareTables(sqlite);
+  const put = putInto(sqlite);
+  const attachments = [
+    { name: "Full announcement", url: "https://sam.gov/1" },
+    { name: null, url: "https://sam.gov/2" },
+  ];
+  const write = (sidecar: object | undefined) =>
+    put({ id: "a", at: "2026", text: JSON.stringify({ id: "a", title: "T" }) }, [], { id: "a", title: "T", sidecar });
+  const shown = () => sqlite.query("select opportunity_id, name, url, title from attachment").all();
+  write({ attachments });
+  expect(shown()).toEqual(attachments.map((each) => ({ opportunity_id: "a", ...each, title: "T" })));
+  write({ attachments: attachments.slice(1) });
+  expect(shown()).toHaveLength(1);
+  write(undefined);
+  expect(shown()).toEqual([]);
+  sqlite.close();
+});
+
 test("an export, completed at its end, has the same tables, indexes, triggers and views as a file that triggers keep", async () => {
   const [kept, exported] = [join(aDirectory(), "kept.sqlite"), join(aDirectory(), "exported.sqlite")];
   const sqlite = new Database(kept, { strict: true });

@@ -107,6 +107,7 @@ type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
 async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
   // On a terminal, the records themselves show the progress.
   const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
+  const now = machine.now();
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
   const printLine = (line: string) => {
@@ -114,7 +115,7 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     printed++;
   };
   const printCsv = (opportunity: WholeOpportunity) => {
-    machine.printText(csvLineOf(opportunity));
+    machine.printText(csvLineOf(opportunity, now));
     printed++;
   };
   const printCommonGrants = (opportunity: WholeOpportunity, history?: OpportunityEvent[]) =>

@@ -126,7 +126,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, resul
       machine.printText(
         (bom ? BYTE_ORDER_MARK : "") +
           foundCsvHeader +
-          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins))).join(""),
+          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), machine.now())).join(""),
       );
     if (format === "md") machine.printLine(markdownTable(results, machine.now()));
     for (const line of foot) machine.printError(line);

@@ -1,10 +1,12 @@
 /** `fundfeed sources list`, `fundfeed sources status`, `fundfeed sources add` and `fundfeed sources remove`. */
+
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
+import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { readNews } from "../../sources/news.ts";
 import { countUnresolved } from "../../sources/published-agencies.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
-import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus, sourceStatuses } from "../../sources/source.ts";
+import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../../text/instant.ts";
@@ -62,7 +64,7 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
       const now = cli.machine.now();
       const today = dateAt(now);
       const rows = await withCatalog(cli, options, async (db) => {
-        const [statuses, newest] = [await sourceStatuses(db), await newestPostedDates(db, today)];
+        const [statuses, newest] = [await sourceStatusesAt(db, now), await newestPostedDates(db, today)];
         const unresolved = await countUnresolved(db);
         const made: StatusRow[] = [];
         for (const each of statuses) {

@@ -1,0 +1,42 @@
+/** How many opportunities of each source are open, as the clock has it. (E-64) */
+import { asc, lte } from "drizzle-orm";
+import type { CatalogDb } from "../../db/engine.ts";
+import { pick, query, select } from "../../db/query.ts";
+import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { ACCEPTING, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { shownAt } from "./clock.ts";
+
+const dueRecords = query({ until: opportunities.due_at }, ({ until }) =>
+  select(pick(opportunities, "source", "status_basis", "due_at", "document", "sidecar"))
+    .from(opportunities)
+    .where(lte(opportunities.due_at, until))
+    .orderBy(asc(opportunities.due_at)),
+);
+
+/** The same as `sourceStatuses`, with the statuses at an instant: the records that no writer has turned yet are counted as they are shown. */
+export async function sourceStatusesAt(db: CatalogDb, now: EpochMs): Promise<SourceStatus[]> {
+  return db.readTransaction(async (sql) => {
+    const stored = new Map((await sourceStatuses(sql)).map((each) => [each.source, { ...each }]));
+    await sql.each(dueRecords, { until: now }, (rows) => {
+      for (const row of rows) {
+        const counts = stored.get(row.source);
+        if (counts === undefined) continue;
+        const [before, after] = [row, shownAt(row, now)].map(statusOf);
+        counts.open += Number(isOpen(after)) - Number(isOpen(before));
+        counts.live += Number(after !== "archived") - Number(before !== "archived");
+      }
+    });
+    return [...stored.values()];
+  });
+}
+
+const utf8 = new TextDecoder();
+
+function statusOf({ document }: { document: Uint8Array }): string {
+  return (JSON.parse(utf8.decode(document)) as { status: string }).status;
+}
+
+function isOpen(status: string | undefined): boolean {
+  return status !== undefined && ACCEPTING.includes(status);
+}
