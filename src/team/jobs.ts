@@ -125,7 +125,8 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
       const next = entries.find(({ state }) => state.name === job.followedBy && state.state === "waiting");
       if (next !== undefined) next.state.next_at = now();
     }
-    if (result === "failed") onFailure(`The job ${job.name} failed: ${error}. It runs again in ${formatDuration(state.next_at - now())}`);
+    if (result === "failed")
+      onFailure(`The job ${job.name} failed: ${error}. It runs again in ${formatDuration(state.next_at - (state.failed_at ?? now()))}`);
     keep();
   };
 

@@ -30,17 +30,17 @@ function JobCard({ job, now }: { job: JobState; now: EpochMs }) {
       <h2>
         {name} <small>every {formatDuration(every_ms)}</small>
       </h2>
+      {failed_at !== null && (
+        <p class={result === "failed" ? undefined : "quiet"}>
+          Failed <Relative at={formatInstant(failed_at)} now={now} />: {error}
+        </p>
+      )}
       <dl class="figures">
         <Fact name="Last run">{started_at === null ? "never" : <Relative at={formatInstant(started_at)} now={now} />}</Fact>
         <Fact name="Result">{state === "running" ? "runs now" : (result ?? "none yet")}</Fact>
         <Fact name="Took">{took_ms === null ? "–" : formatDuration(took_ms)}</Fact>
         <Fact name="Next run">{next_at < now + MINUTE_MS ? "soon" : <Relative at={formatInstant(next_at)} now={now} />}</Fact>
       </dl>
-      {failed_at !== null && (
-        <p class={result === "failed" ? undefined : "quiet"}>
-          Failed <Relative at={formatInstant(failed_at)} now={now} />: {error}
-        </p>
-      )}
     </li>
   );
 }

@@ -35,18 +35,19 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   const { data, host, baseUrl } = options;
   const env = envOfChildren(machine, options);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
+  const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // It happened elsewhere.
   const reader = createReaderProcess({
     command: [...program, "up"],
     env,
     writeLog: machine.writeLog,
-    onFailure: (message) => onFailure(new Error(message)),
+    onFailure: onChildFailure,
   });
   const jobs = createJobs(jobsOf(options, now), {
     command: program,
     env,
     now,
     onLine: (job, line) => log.notice(now(), `${job}: ${line}`),
-    onFailure: (message) => onFailure(new Error(message)),
+    onFailure: onChildFailure,
     saved: readJobs(data),
     save: (states) => saveJobs(data, states),
   });

@@ -153,10 +153,14 @@ test("a job that hangs and ignores SIGTERM is killed after its limit, with what 
 });
 
 test("a grandchild that keeps the pipe open is not waited for", async () => {
-  const { at, ended, stateOf } = aBench([{ name: "a", script: "sleep 5 & exit 0" }]);
+  const data = aDirectory();
+  const pid = join(data, "pid");
+  const { at, ended, stateOf } = aBench([{ name: "a", script: `sleep 1000 & echo $! > ${pid}` }], data);
   at(0);
   await ended("a", 1);
-  expect(stateOf("a").result).toBe("ok");
+  const grandchild = Number(readFileSync(pid, "utf8"));
+  expect([stateOf("a").result, isRunning(grandchild)]).toEqual(["ok", true]);
+  process.kill(grandchild, "SIGKILL");
 });
 
 test("a line of 50 MB is cut", async () => {

@@ -206,6 +206,27 @@ describe("up works", () => {
   });
 });
 
+test("a job that fails is one line of the log without a stack, and status says why", async () => {
+  const home = aHome();
+  const env = { FUNDFEED_GRANTS_GOV_URL: "http://127.0.0.1:1/" };
+  const server = await home.serve(["up", "--port", "0", "--pull", "grants-gov"], { env });
+  const line = await waitFor("it is logged", () =>
+    server
+      .log()
+      .split("\n")
+      .find((each) => each.includes('"level":"error"')),
+  );
+  const reason =
+    /^Cannot fetch http:\/\/127.0.0.1:1\/GrantsDBExtract\d+v2.zip: http:\/\/127.0.0.1:1 is not https; use --allow-http to fetch without TLS$/;
+  const [, why = ""] =
+    /^The job pull grants-gov failed: (.*)\. It runs again in 60 seconds$/.exec((JSON.parse(line) as { error: string }).error) ?? [];
+  expect(why).toMatch(reason);
+  const { code, out } = await home.run(["status", "--json"]);
+  const { jobs } = JSON.parse(out) as { jobs: { name: string; error: string | null }[] };
+  expect([code, jobs.find(({ name }) => name === "pull grants-gov")?.error]).toEqual([1, why]);
+  expect(await server.stop()).toBe(0);
+});
+
 describe("the children of up", () => {
   test("a killed reader is replaced, and the API does not notice", async () => {
     const server = await upOn(aHome());
