@@ -102,6 +102,7 @@ export const upstreams: readonly Upstream[] = [
     format: grantsGov,
     snapshot: true, // With an extract only.
     neverEmpty: true,
+    everyMs: 6 * HOUR_MS,
     base: "https://api.simpler.grants.gov/v1/",
     redirectsTo: ["files.simpler.grants.gov"],
     paceMs: SIMPLER_PACE_MS,

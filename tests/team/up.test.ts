@@ -62,6 +62,7 @@ describe("up", () => {
     expect(messages.slice(1)).toEqual([
       `The pages are at ${origin}/ and the jobs at ${origin}/status`,
       "Nothing is pulled (--pull none)",
+      "simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY",
       "sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY",
       "Watches deliver every 15 minutes",
       "There is no mail server for watches: set FUNDFEED_SMTP_URL",
