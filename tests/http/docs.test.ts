@@ -1,5 +1,6 @@
 /** The page as it is sent: what must be readable without a script, and what it must never contain. */
 import { describe, expect, test } from "bun:test";
+import { HtmlValidate } from "html-validate/node";
 import { openState } from "../../db/sqlite/open.ts";
 import { listPlans } from "../../src/accounts/plan.ts";
 import { rules } from "../../src/changes/rules.ts";
@@ -73,6 +74,12 @@ describe("GET /docs", () => {
     expect(html).not.toMatch(/\{\{|\{#|<!--/);
   });
 
+  test("is valid HTML", async () => {
+    const validator = new HtmlValidate({ root: true, extends: ["html-validate:standard", "html-validate:a11y"] });
+    const { results } = await validator.validateString(html);
+    expect(results.flatMap(({ messages }) => messages.map(({ ruleId, selector }) => [ruleId, selector]))).toEqual([]);
+  });
+
   test("never asks for a key, has no inline script and loads nothing from other hosts", () => {
     expect(html).not.toMatch(/<(input|form|textarea|iframe|object|base)\b/);
     expect(html).not.toMatch(/<script(?![^>]* src="docs\/)/);
@@ -84,7 +91,7 @@ describe("GET /docs", () => {
 
   test("names the plans of a new installation", async () => {
     for (const { name, daily, per_minute } of await listPlans(openState(":memory:", 0))) {
-      const cells = [daily, per_minute].map((quota) => `<td align="right">${quota.toLocaleString("en-US")}</td>`);
+      const cells = [daily, per_minute].map((quota) => `<td class="right">${quota.toLocaleString("en-US")}</td>`);
       expect(html).toContain(`<td><code>${name}</code></td>${cells.join("")}`);
     }
   });

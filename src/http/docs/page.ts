@@ -91,6 +91,7 @@ function markdownHtml(markdown: string): string {
   return Bun.markdown
     .html(withoutSamples)
     .replace(/<!--samples (\d+)-->/g, (_, index: string) => groups[Number(index)] ?? "")
+    .replace(/(<t[hd]) align="right">/g, '$1 class="right">')
     .replace(/<h3>(.*?) \{#([\w-]+)\}<\/h3>/g, '<h3 id="$2"><a href="#$2">$1</a></h3>')
     .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
     .replaceAll("</table>", "</table></div>");
