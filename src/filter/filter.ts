@@ -28,8 +28,10 @@ import {
   textField,
 } from "./kinds.ts";
 import { namedPlaces, nameOfPlace, placeCode } from "./places.ts";
-import { codesOfFamily } from "./set-asides.ts";
+import { codesOfFamily, setAsideMeant } from "./set-asides.ts";
 import { words } from "./words.ts";
+
+const SET_ASIDE = "a set-aside code such as SBA or 8A";
 
 export const fields = {
   status: choiceField("status", statuses, (opportunity) => opportunity.status),
@@ -64,7 +66,12 @@ export const fields = {
     column: "set_aside",
     help: "set-aside, by family or code: SBA, 8A, HUBZONE, SDVOSB, WOSB; 8AN for its sole source alone",
     label: "set-aside",
-    read: codeReader(/^[0-9A-Z]{1,20}$/, "a set-aside code such as SBA or 8A"),
+    read: (text) => {
+      const code = codeReader(/^[0-9A-Z]{1,20}$/, SET_ASIDE)(text);
+      const meant = setAsideMeant(code);
+      if (meant !== undefined) throw new BadValue(`must be ${SET_ASIDE}; not "${text}" (did you mean "${meant}"?)`);
+      return code;
+    },
     fits: (code, sought) => codesOfFamily(sought).includes(code),
     needles: (sought) => codesOfFamily(sought).map((code) => `\n${code}\n`),
   }),

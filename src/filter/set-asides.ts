@@ -1,5 +1,7 @@
 /** Families of set-asides: competed and sole source, partial and total, have a code each at SAM.gov and one name for people. (E-58) */
 
+import { closest } from "../text/closest.ts";
+
 /** The codes of SAM.gov by the name of the family, which may be one of them. */
 const families: Readonly<Record<string, readonly string[]>> = {
   SBA: ["SBA", "SBP"],
@@ -11,6 +13,16 @@ const families: Readonly<Record<string, readonly string[]>> = {
   EDWOSB: ["EDWOSB", "EDWOSBSS"],
   VSA: ["VSA", "VSS"],
 };
+
+/** Codes of SAM.gov that have no family. */
+const alone = ["LAS", "IEE", "ISBEE", "BICIV"];
+
+const known = [...new Set([...Object.keys(families), ...Object.values(families).flat(), ...alone])];
+
+/** The known name or code that a mistyped one probably stands for; undefined if it is known, or resembles none: it may be another source's. */
+export function setAsideMeant(name: string): string | undefined {
+  return known.includes(name) ? undefined : closest(name, known);
+}
 
 /** The codes that a name stands for: those of its family. Any other code stands for itself. */
 export function codesOfFamily(name: string): readonly string[] {

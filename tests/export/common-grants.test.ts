@@ -69,6 +69,21 @@ async function exported(data: string, ...args: string[]): Promise<Exported[]> {
 }
 
 describe("export --format commongrants", () => {
+  test("has attachments with the protocol's name for their address", async () => {
+    const data = aDirectory();
+    const attachments = [
+      { name: "Call", url: "https://sam.gov/1" },
+      { name: null, url: "https://sam.gov/2" },
+    ];
+    const given = { source: { code: "OWN", opportunity_id: "1" }, title: "T", attachments };
+    await fundfeed(["import", "records", aFile([given]), "--data", data]);
+    const records = await exported(data);
+    expectValid(records);
+    expect(records.map((each) => customValue<object[]>(each, "attachments"))).toEqual([
+      [{ name: "Call", downloadUrl: "https://sam.gov/1" }, { downloadUrl: "https://sam.gov/2" }],
+    ]);
+  });
+
   let data: string;
   let all: Opportunity[];
   let records: Exported[];

@@ -163,6 +163,8 @@ test.each([
   ["EDWOSB", ["EDWOSB", "EDWOSBSS"]],
   ["sba", ["SBA", "SBP"]],
   ["SBP", ["SBP"]],
+  ["IEE", ["IEE"]],
+  ["RSB", []],
 ])("the set-aside %s finds %p", (set_aside, expected) => {
   const codes = ["8A", "8AN", "SDVOSBC", "SDVOSBS", "HZC", "HZS", "WOSB", "WOSBSS", "EDWOSB", "EDWOSBSS", "SBA", "SBP", "IEE"];
   const filter = readFilter({ set_aside: [set_aside] }, "the filter");
@@ -176,6 +178,7 @@ describe("readFilter() refuses", () => {
     [{ "set-aside": "SBA" }, 'there is no filter "set-aside" (did you mean "set_aside"?)'],
     [{ toString: "x" }, 'there is no filter "toString"'],
     [{ status: ["opne"] }, '(did you mean "open"?)'],
+    [{ set_aside: ["HUBZNE"] }, 'must be a set-aside code such as SBA or 8A; not "HUBZNE" (did you mean "HUBZONE"?)'],
     [{ status: [] }, '"status" must not be empty or contain an empty value'],
     [{ source: ["A", " "] }, '"source" must not be empty or contain an empty value'],
     [{ source: Array(51).fill("A") }, '"source" must have at most 50 values'],
