@@ -1,7 +1,16 @@
 /** What a person means by an agency: an abbreviation, a code or a full name. (E-60) */
 import { closest } from "../text/closest.ts";
 import { plainWords } from "./names.ts";
-import { type Agency, agencyByCode, codeOfExactly, codesOfAbbreviation, codesOfName, hasParts, listAgencies } from "./table.ts";
+import {
+  type Agency,
+  agencyByCode,
+  codeOfExactly,
+  codesOfAbbreviation,
+  codesOfName,
+  hasParts,
+  listAgencies,
+  withParents,
+} from "./table.ts";
 
 /**
  * Our codes of the agencies that a text means; none if it is no abbreviation, code or full name. If agencies of several levels have it, the
@@ -35,6 +44,17 @@ export function agencyInWords(code: string): string {
 
 function nameWithAbbreviation({ name, abbreviations: [short] }: Agency): string {
   return short === undefined || short === name ? name : `${name} (${short})`;
+}
+
+/** "NCI", "Army": the short name of an agency, else of the smallest one above it that has one; undefined if none has. */
+export function agencyInShort(code: string | null): string | undefined {
+  const above = code === null ? [] : withParents(code).toReversed();
+  for (const each of above) {
+    const { name = "", abbreviations: [short] = [] } = agencyByCode(each) ?? {};
+    const found = /^Department of the (Army|Navy|Air Force)$/.exec(name)?.[1] ?? short;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The shortest text that means this agency and no other. */

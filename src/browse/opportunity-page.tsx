@@ -12,6 +12,7 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
+import { findSimilar, type Similar } from "../search/similar.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { webAddress } from "../text/web-address.ts";
@@ -22,6 +23,7 @@ import { TimelineEntry } from "./history.tsx";
 import { cutText, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
+import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
 import { Due, Exact } from "./times.tsx";
 
 /** More parts are shown when the reader asks for them. */
@@ -36,7 +38,7 @@ const ATTACHMENTS_MAX = 100;
 const LONG = 150;
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
-export async function opportunityPage({ catalog, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
+export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (opportunity === undefined) return undefined;
@@ -45,10 +47,11 @@ export async function opportunityPage({ catalog, now, query }: PageContext, id: 
   const moved = movedDeadlines(opportunity, events);
   const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
   const linked = await readLinked(catalog, opportunity, now);
+  const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now);
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
-    body: <OpportunityBody {...{ opportunity, attachments, moved, linked, history, now }} />,
+    body: <OpportunityBody {...{ opportunity, attachments, moved, linked, similar, history, now }} />,
   };
 }
 
@@ -76,11 +79,12 @@ type BodyProps = {
   attachments: readonly DatedAttachment[];
   moved: readonly MovedDeadline[];
   linked: Linked;
+  similar: Similar;
   history: History;
   now: EpochMs;
 };
 
-function OpportunityBody({ opportunity, attachments, moved, linked, history, now }: BodyProps) {
+function OpportunityBody({ opportunity, attachments, moved, linked, similar, history, now }: BodyProps) {
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
   return (
@@ -127,6 +131,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, history, now
             <h2 id="history">History</h2>
             <Timeline history={history} id={opportunity.id} now={now} />
           </section>
+          <SimilarOnes similar={similar} now={now} />
         </div>
         <aside aria-label="Codes and record">
           <OtherFacts opportunity={opportunity} now={now} />

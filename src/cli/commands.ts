@@ -39,6 +39,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
   "Search:": {
     find: { about: "Find opportunities by words and filters", args: "[words...]", mode: "read" },
     show: { about: "Show one opportunity as a page of text, with its history in words", args: "<id>", mode: "read" },
+    similar: { about: "Find opportunities like one, and earlier and later rounds of the same call", args: "<id>", mode: "read" },
     changes: { about: "Show what changed: the events of all opportunities, in the order of detection", mode: "read" },
     watch: {
       about: "Saved searches whose changes are delivered: by mail, to Slack, webhooks and programs",
@@ -181,6 +182,7 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   redact: () => import("./commands/redact.ts"),
   find: () => import("./commands/find.ts"),
   show: () => import("./commands/show.ts"),
+  similar: () => import("./commands/similar.ts"),
   changes: () => import("./commands/changes.ts"),
   watch: () => import("./commands/watch.ts"),
   "watch add": () => import("./commands/watch-add.ts"),

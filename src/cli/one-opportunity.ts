@@ -27,12 +27,13 @@ export async function requireOpportunity(
   catalog: CatalogDb,
   text: string,
   verb: string,
+  command = verb,
 ): Promise<WholeOpportunity> {
   const opportunities = await findOpportunities(cli, options, catalog, text.trim());
   const [opportunity] = opportunities;
   if (opportunity === undefined)
     throw new Failure(`Cannot ${verb} ${text}: no opportunity has this id or number; look for it with fundfeed find`);
-  if (opportunities.length > 1) throw new Failure(severalOf(text, verb, opportunities));
+  if (opportunities.length > 1) throw new Failure(severalOf(text, { verb, command }, opportunities));
   return opportunity;
 }
 
@@ -46,10 +47,12 @@ async function findOpportunities(cli: Cli, options: SearchOptions, catalog: Cata
   return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED), now), now);
 }
 
-function severalOf(text: string, verb: string, opportunities: readonly WholeOpportunity[]): string {
+type Doing = { verb: string; command: string };
+
+function severalOf(text: string, { verb, command }: Doing, opportunities: readonly WholeOpportunity[]): string {
   const lines = opportunities.map(
     ({ id, source, title, status }) =>
-      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${verb} ${id.slice(0, ID_BEGINNING)}`,
+      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${command} ${id.slice(0, ID_BEGINNING)}`,
   );
   return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}`;
 }

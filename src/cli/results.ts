@@ -1,4 +1,6 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
+import { agencyInShort } from "../agencies/understand.ts";
+import { agencyCodeOf } from "../filter/columns.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
@@ -17,7 +19,11 @@ import { cut, formatCount } from "./output.ts";
 export const PLAIN_WIDTH = 80;
 
 /** How text is emphasized: not at all where there are no colors. */
-type TableStyle = { due: (text: string, isSoon: boolean) => string; match: (text: string) => string; header: (text: string) => string };
+export type TableStyle = {
+  due: (text: string, isSoon: boolean) => string;
+  match: (text: string) => string;
+  header: (text: string) => string;
+};
 
 export const plainStyle: TableStyle = { due: (text) => text, match: (text) => `[${text}]`, header: (text) => text };
 
@@ -27,60 +33,70 @@ export const colorStyle: TableStyle = {
   header: (text) => `\u001b[2m${text}\u001b[22m`,
 };
 
-/** The most columns of an agency and of a number on a terminal of 80, and on a wide one. The title gets the rest. */
-const [AGENCY_MAX, NUMBER_MAX, GAP] = [[12, 36], [20, 32], 2] as const;
+/** The most columns of a number on a terminal of 80, and on a wide one, which has room for names of agencies. The title gets the rest. */
+const [NUMBER_MAX, WIDE_NUMBER_MAX, AGENCY_MAX, WIDE_AGENCY_MAX, GAP] = [18, 32, 12, 36, 2];
 const TITLE_MIN = 20;
 const SOON_DAYS = 14;
+/** A terminal of so many columns is wide. */
+const WIDE = 120;
 
-/**
- * A line for each opportunity, one that says where it is, too, and one that shows which words it lacks and where the others matched, unless
- * the title shows it.
- */
-export function resultTable(
-  results: readonly SearchResult[],
-  now: EpochMs,
-  width: number,
-  style: TableStyle,
-  understood: Understood | null,
-): string {
+export function isWide(width: number): boolean {
+  return width >= WIDE;
+}
+
+/** An opportunity, and lines that stand below it. */
+type TableRow = { opportunity: WholeOpportunity; below: readonly string[] };
+
+/** A line for each opportunity, with the lines below it indented. */
+export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
-  const rows = results.map(({ opportunity }) => [
+  const cells = rows.map(({ opportunity }) => [
     dueInShort(opportunity.dates, now),
     oneLine(opportunity.status),
-    cut(oneLine(opportunity.organization.agency ?? "–"), mostColumns(AGENCY_MAX, width)),
-    cut(oneLine(numberInWords(opportunity)), mostColumns(NUMBER_MAX, width)),
+    isWide(width)
+      ? cut(oneLine(opportunity.organization.agency ?? "–"), WIDE_AGENCY_MAX)
+      : cut(oneLine(agencyOf(opportunity) ?? "–"), AGENCY_MAX),
+    cut(oneLine(numberInWords(opportunity)), isWide(width) ? WIDE_NUMBER_MAX : NUMBER_MAX),
     oneLine(opportunity.title),
   ]);
   const widths = header
     .slice(0, -1)
-    .map((name, column) => Math.max(...[name, ...rows.map((row) => row[column] ?? "")].map((cell) => Bun.stringWidth(cell))));
+    .map((name, column) => Math.max(...[name, ...cells.map((row) => row[column] ?? "")].map((cell) => Bun.stringWidth(cell))));
   const titleWidth = Math.max(TITLE_MIN, width - widths.reduce((sum, each) => sum + each + GAP, 0));
-  const line = (cells: readonly string[]) =>
-    cells
+  const line = (row: readonly string[]) =>
+    row
       .map((cell, column) => (column < widths.length ? padded(cell, widths[column] ?? 0) : cut(cell, titleWidth)))
       .join(" ".repeat(GAP))
       .trimEnd();
-  const lines = rows.flatMap((row, n) => {
-    const { opportunity, snippet, missing, twins } = results[n] as SearchResult;
+  const lines = rows.flatMap(({ opportunity, below }, n) => {
+    const row = cells[n] ?? [];
     const [due = ""] = row;
     const shown = style.due(due, isSoon(dueDateOf(opportunity.dates, now), now)) + line(row).slice(due.length);
-    const where = alsoAtInWords(alsoAt(twins));
-    const lacks = understood === null ? null : missingInWords(missing, understood);
-    const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
-    const before = lacks === null ? "" : match === null ? cut(lacks, width - 2) : `${cut(lacks, Math.floor(width / 2))}: `;
-    const matched = match === null ? "" : snippetLine(match, width - 2 - Bun.stringWidth(before), style);
-    return [
-      shown,
-      ...(where === null ? [] : [`  ${cut(oneLine(where), width - 2)}`]),
-      ...(before + matched === "" ? [] : [`  ${before}${matched}`]),
-    ];
+    return [shown, ...below.map((text) => `  ${text}`)];
   });
   return [style.header(line(header)), ...lines].join("\n");
 }
 
-/** A third of the columns beyond 80 goes to each of the two, up to its width on a wide terminal. */
-function mostColumns([narrow, wide]: readonly [number, number], width: number): number {
-  return Math.min(wide, Math.max(narrow, narrow + Math.floor((width - 80) / 3)));
+/** The short name of the agency, else what was published of it. */
+function agencyOf(opportunity: WholeOpportunity): string | null {
+  const { sub_agency, agency } = opportunity.organization;
+  return agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
+}
+
+/** What stands below a result: where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
+export function matchLines(
+  { opportunity, snippet, missing, twins }: SearchResult,
+  understood: Understood | null,
+  width: number,
+  style: TableStyle,
+): string[] {
+  const room = width - 2;
+  const where = alsoAtInWords(alsoAt(twins));
+  const lacks = understood === null ? null : missingInWords(missing, understood);
+  const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
+  const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
+  const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);
+  return [where === null ? "" : cut(oneLine(where), room), before + matched].filter((line) => line !== "");
 }
 
 export function markdownTable(results: readonly SearchResult[], now: EpochMs): string {
@@ -120,16 +136,27 @@ export function freshnessInWords(freshness: readonly SourceFreshness[]): string 
   return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
 }
 
-/** "in 12d", "today", "3y ago", "in 5mo"; without a date, "–, 2016": the year in which it was posted. */
+/** How long ago the source was imported that was not for the longest time: "imported up to 3 days ago". */
+export function freshnessInShort(freshness: readonly SourceFreshness[]): string {
+  const ages = freshness.flatMap(({ age_seconds }) => age_seconds ?? []);
+  if (ages.length === 0) return freshness.length === 0 ? "nothing has been imported yet" : "imported at an unknown time";
+  const [newest, oldest] = [Math.min(...ages), Math.max(...ages)].map((seconds) => formatDuration(seconds * 1000));
+  return `imported ${newest === oldest ? "" : "up to "}${oldest} ago`;
+}
+
+/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "Jan 8, 2028", "Sep 29, 2025"; without a date, "–, 2016": the year in which it was posted. */
 function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
   const due = dueDateOf(dates, now);
   const closes = due === null ? undefined : parseInstantMs(due);
-  if (closes === undefined) return dates.posted_at === null ? "–" : `–, ${dates.posted_at.slice(0, 4)}`;
-  const days = Math.floor(Math.abs(closes - now) / DAY_MS);
-  if (days === 0) return closes >= now ? "today" : "just now";
-  const text = days < 60 ? `${days}d` : days < 730 ? `${Math.round(days / 30.44)}mo` : `${Math.round(days / 365.25)}y`;
-  return closes >= now ? `in ${text}` : `${text} ago`;
+  if (due === null || closes === undefined) return dates.posted_at === null ? "–" : `–, ${dates.posted_at.slice(0, 4)}`;
+  const [date, days] = [dateInWords(due), Math.floor((closes - now) / DAY_MS)];
+  if (days < 0 || days >= YEAR_DAYS) return date;
+  const left = days < MONTHS_FROM_DAYS ? `${days}d` : `${Math.round(days / 30.44)}mo`;
+  return days === 0 ? "today" : `${date.replace(/, \d{4}$/, "")} (${left})`;
 }
+
+/** So many days left are said in months; after so many, the year counts. */
+const [MONTHS_FROM_DAYS, YEAR_DAYS] = [100, 365];
 
 function isSoon(closesAt: string | null, now: EpochMs): boolean {
   const closes = closesAt === null ? undefined : parseInstantMs(closesAt);

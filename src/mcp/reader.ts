@@ -19,6 +19,7 @@ import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
 import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { findSimilar } from "../search/similar.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources } from "../sources/source.ts";
@@ -111,6 +112,9 @@ export function toolReader({ place, withCatalog, withIndex }: ToolData) {
         const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
         return findOpportunities(catalog, { id, source, now: call.now }, findNumber);
       }),
+    /** The opportunities that are most like one, at most `limit`, and its rounds. */
+    similar: (opportunity: WholeOpportunity, limit: number, call: ToolCall) =>
+      withCatalog((catalog) => withIndex(catalog, call, (index) => findSimilar(catalog, index, opportunity, limit, call.now))),
     /** The events of one opportunity, newest first. */
     history: (request: HistoryRequest) => withCatalog((catalog) => historyPage(catalog, request)),
     /** The events of all opportunities, newest first. */

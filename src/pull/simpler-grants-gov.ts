@@ -1,6 +1,6 @@
 /**
  * Simpler.Grants.gov's API: its daily extract once, the search for everything forecast and posted each time, and single opportunities for
- * their files. (E-73)
+ * their files. (E-76)
  */
 import { rm, stat } from "node:fs/promises";
 import { Failure, messageOf } from "../../db/reason.ts";

@@ -33,7 +33,7 @@ export type Question = {
 };
 
 /** Words that say nothing about what is sought. They count if there is nothing else. */
-const STOP_WORDS = new Set(
+export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about am an and any are as at available be been by can could do does find for from get have how i if in into is it its looking me my
   need of on or our please show that the their them there these they this those to under us want was we were what when where which who
   whom why will with would you your`.split(/\s+/),

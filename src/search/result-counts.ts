@@ -1,4 +1,4 @@
-/** Counts beside the results: how many have each status, source and type; and which filter leaves nothing, if nothing is found. */
+/** Counts beside the results: how many have each status, source, department and type; and which filter leaves nothing, if nothing is found. */
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
@@ -6,23 +6,29 @@ import { readQuestion } from "./question.ts";
 import type { SearchFile } from "./search-file.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
-const counted = ["status", "source", "program_type"] as const;
+/** What is counted, and the SQL of its value: of an agency, the department that it is a part of. */
+const counted = {
+  status: "status",
+  source: "source",
+  agency: "substr(agency_code, 1, instr(agency_code || '.', '.') - 1)",
+  program_type: "program_type",
+} as const;
 
 /** For each field, its values with the number of results, the most frequent first. Null if there are too many results. */
-export type ResultCounts = Record<(typeof counted)[number], { value: string; records: number }[]> | null;
+export type ResultCounts = Record<keyof typeof counted, { value: string; records: number }[]> | null;
 
 /** Counts rows of the index; null stands for too many. */
 export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null): ResultCounts {
   if (rows === null || rows.length > COUNTED_MAX) return null;
   const list = JSON.stringify(rows);
-  const countsOf = (column: string) =>
+  const countsOf = (name: keyof typeof counted) =>
     sqlite
       .query<{ value: string; records: number }, [string]>(
-        `select ${column} as value, count(*) as records from records where seq in (select value from json_each(?)) and ${column} <> ''
-          group by 1 order by 2 desc, 1`,
+        `select ${counted[name]} as value, count(*) as records from records
+          where seq in (select value from json_each(?)) and ${counted[name]} <> '' group by 1 order by 2 desc, 1`,
       )
       .all(list);
-  return { status: countsOf("status"), source: countsOf("source"), program_type: countsOf("program_type") };
+  return { status: countsOf("status"), source: countsOf("source"), agency: countsOf("agency"), program_type: countsOf("program_type") };
 }
 
 /** Counts what meets a filter. */

@@ -19,17 +19,34 @@ export type Understood = {
   isAll: boolean;
 };
 
-/** Sentences without a period: what was changed in the question, and how many records have all of its words. */
-export function understoodInWords({ words, corrections, agencies, isPhraseLoosened, every, any, isAll }: Understood): string[] {
+/** Sentences without a period: how the question was read, and how many records have all of its words. */
+export function understoodInWords(understood: Understood): string[] {
+  const every = everyInWords(understood);
+  return [...readingInWords(understood), ...(every === null ? [] : [every])];
+}
+
+/** What was changed in the question. */
+export function readingInWords({ corrections, agencies, isPhraseLoosened }: Understood): string[] {
   const sentences = corrections.map(({ asked, instead }) => `Showing ${quoted(instead)} instead of ${quoted(asked)}, which no record has`);
   for (const { asked, code } of agencies) sentences.push(`${quoted(asked)} also finds what is of ${agencyInWords(code)}`);
   if (isPhraseLoosened) sentences.push("No record has the phrase, so its words were looked for anywhere");
-  if (words.length > 1 && any > 0) {
-    const count = (records: number) => `${isAll ? "" : "at least "}${records.toLocaleString("en-US")}`;
-    const all = every === 0 ? "No record has" : every === 1 && isAll ? "1 record has" : `${capitalized(count(every))} records have`;
-    sentences.push(`${all} all ${words.length} words, ${count(any)} any of them`);
-  }
   return sentences;
+}
+
+/** "13 with all 2 words"; null if one word was looked for, or nothing has any of them. */
+export function everyInShort({ words, every, any, isAll }: Understood): string | null {
+  return words.length < 2 || any === 0 ? null : `${counted(every, isAll)} with all ${words.length} words`;
+}
+
+function counted(records: number, isAll: boolean): string {
+  return `${isAll ? "" : "at least "}${records.toLocaleString("en-US")}`;
+}
+
+function everyInWords({ words, every, any, isAll }: Understood): string | null {
+  if (words.length < 2 || any === 0) return null;
+  const count = (records: number) => counted(records, isAll);
+  const all = every === 0 ? "No record has" : every === 1 && isAll ? "1 record has" : `${capitalized(count(every))} records have`;
+  return `${all} all ${words.length} words, ${count(any)} any of them`;
 }
 
 /** "3 of 4 words; without: sonar"; null if none is missing. */

@@ -1,6 +1,6 @@
 /**
  * Days and times in the zone of a watch: when its messages are made, and which reminders have come. Both follow from the clock alone, so it
- * does not matter how often, or by whom, the watches are run. (E-76)
+ * does not matter how often, or by whom, the watches are run. (E-77)
  */
 import type { EpochMs } from "../text/instant.ts";
 

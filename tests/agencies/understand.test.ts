@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { agencyByCode } from "../../src/agencies/table.ts";
-import { agencyInWords, agencyMeantBy, codesMeant, shortNameOf, valuesIn } from "../../src/agencies/understand.ts";
+import { agencyInShort, agencyInWords, agencyMeantBy, codesMeant, shortNameOf, valuesIn } from "../../src/agencies/understand.ts";
 
 test.each([
   ["HHS.NIH", ["NIH", "nih", "National Institutes of Health", "HHS-NIH11", "hhs-nih11", "7529", "HHS.NIH", " NIH "]],
@@ -56,4 +56,16 @@ test.each([
   ["NIH,,NSF", ["NIH", "", "NSF"]],
 ])("%s are the values %j", (list, values) => {
   expect(valuesIn(list)).toEqual(values);
+});
+
+test("the short name of an agency is its own, else that of the smallest one above it", () => {
+  expect(["HHS.NIH.NCI", "DOD.ARMY", "DOD.ARMY.USACE.AK", "DOD.NAVY", "EPA", "DOD.ARMY.21MA"].map(agencyInShort)).toEqual([
+    "NCI",
+    "Army",
+    "USACE",
+    "Navy",
+    "EPA",
+    "Army",
+  ]);
+  expect([agencyInShort(null), agencyInShort("SENATE")]).toEqual([undefined, undefined]);
 });

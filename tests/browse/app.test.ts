@@ -410,6 +410,14 @@ describe("the page of an opportunity", () => {
     expect(page).toMatch(/Deadline until Jul 26, 2026<\/bdi><br\/><s><time dateTime="2026-06-20T23:59:59-04:00">/);
   });
 
+  test("names what is like it, with the words that both have", async () => {
+    const page = await html(`/opportunities/${LEGACY}`);
+    const [similar = ""] = page.split('<h2 id="similar">')[1]?.split("</section>") ?? [];
+    expect(similar).toMatch(/<a href="\/opportunities\/[0-9a-f-]{36}">/);
+    expect(similar).toMatch(/Shared words: \w+, \w+/);
+    expect(similar).not.toContain(LEGACY);
+  });
+
   test("leaves the direction of text to the text", async () => {
     expect(await html(`/opportunities/${hostile}`)).toContain('<h1 dir="auto">');
   });

@@ -76,11 +76,14 @@ describe("fundfeed find", () => {
 
   test("says when nothing was found, when there is more, and how many records of the same opportunities it leaves out", async () => {
     const rows = rowsAmong(all, () => true);
-    expect((await at(80, "find", "xyzzyx")).out).toStartWith("Nothing found\n\nImported: ");
-    expect(withoutColors((await at(80, "find", "--limit", "3")).out)).toContain(
+    expect((await at(80, "find", "xyzzyx")).out).toBe("Nothing found\n\nImported 0 seconds ago\n");
+    expect(withoutColors((await at(80, "find", "--limit", "3")).out)).toEndWith(
+      `\n\n3 of ${rows.length.toLocaleString("en-US")}; more with --limit; imported 0 seconds ago\n`,
+    );
+    expect(withoutColors((await at(140, "find", "--limit", "3")).out)).toContain(
       `\n3 of ${rows.length.toLocaleString("en-US")} shown; --limit shows more\n${all.length - rows.length} more records of the same opportunities: --all-sources\n`,
     );
-    const each = withoutColors((await at(80, "find", "--all-sources", "--limit", "3")).out);
+    const each = withoutColors((await at(140, "find", "--all-sources", "--limit", "3")).out);
     expect(each).toContain(`\n3 of ${all.length.toLocaleString("en-US")} shown; --limit shows more\nImported`);
   });
 

@@ -220,6 +220,10 @@ describe("get, history and explain", () => {
     }
     const got = await mcp.call<{ attachments: unknown }>("get", { id: "PAR-25-270" });
     expect(got.data.attachments).toEqual([{ name: null, url: "http://grants.nih.gov/grants/guide/pa-files/PAR-25-270.html", since: null }]);
+    const like = await mcp.call<{ similar: { number: string; relation: string; why: string }[] }>("get", { id: "PAR-25-270" });
+    expect(like.data.similar).toContainEqual(
+      expect.objectContaining({ number: "PAR-25-271", relation: "similar", why: expect.stringMatching(/^shared words: .*natural/) }),
+    );
     const { data } = await mcp.call<Changed>("history", { id: "PAR-25-270" });
     expect(data).toMatchObject({ opportunity: { id: one?.id }, filters: { id: "PAR-25-270", at_least: "informational", limit: 20 } });
   });

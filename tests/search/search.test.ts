@@ -170,6 +170,18 @@ describe("the best matches", () => {
     own.close();
   });
 
+  test("are counted by status, source, department and type", async () => {
+    const { counts, results } = await asked("quantum", { limit: 1000, allSources: true });
+    expect(counts?.agency.slice(0, 2)).toEqual([
+      { value: "DOD", records: expect.any(Number) },
+      { value: "NSF", records: expect.any(Number) },
+    ]);
+    for (const { value, records } of counts?.source ?? [])
+      expect(results.filter(({ opportunity }) => opportunity.source.code === value).length).toBe(records);
+    const ofDod = await asked("quantum", { filter: { agency: ["DOD"] }, allSources: true });
+    expect(counts?.agency[0]?.records).toBe(ofDod.total);
+  });
+
   test("take a year for a word, and not for a number", async () => {
     const { db, take } = await aCatalog();
     await take([

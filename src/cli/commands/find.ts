@@ -9,8 +9,9 @@ import { alsoAt } from "../../opportunities/related.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
-import { understoodInWords } from "../../search/understood.ts";
+import { everyInShort, readingInWords, understoodInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
+import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -25,7 +26,18 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { colorStyle, freshnessInWords, markdownTable, PLAIN_WIDTH, plainStyle, resultTable, twinsInWords } from "../results.ts";
+import {
+  colorStyle,
+  freshnessInShort,
+  freshnessInWords,
+  isWide,
+  markdownTable,
+  matchLines,
+  PLAIN_WIDTH,
+  plainStyle,
+  resultTable,
+  twinsInWords,
+} from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
 const formats = ["table", "json", "ndjson", "csv", "md", "ics"] as const;
@@ -96,29 +108,45 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
 
 type Answer = SearchPage & { filter: Filter; freshness: readonly SourceFreshness[]; bom: boolean };
 
-function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, results, freshness, bom, ...page }: Answer): void {
-  const { total, twins, next, understood, counts, drop } = page;
-  const shown = `${formatCount(results.length)} of ${formatCount(total)} shown`;
-  const more = next === null ? "" : format === "table" ? "; --limit shows more" : `; --cursor ${next} continues`;
-  const hidden = total > results.length ? shown + more : "";
-  const said = understood === null ? [] : understoodInWords(understood);
-  const foot = [
-    ...said,
-    hidden,
+/** What is said below the results: all of it. */
+function footOf({ results, total, twins, next, understood, counts, drop, freshness }: Answer, continuing: string): string[] {
+  const hidden = `${formatCount(results.length)} of ${formatCount(total)} shown${next === null ? "" : `; ${continuing}`}`;
+  return [
+    ...(understood === null ? [] : understoodInWords(understood)),
+    total > results.length ? hidden : "",
     twinsInWords(twins),
     ...dropInWords(drop),
     counts === null || understood === null ? "" : resultCountsInWords(counts),
     freshnessInWords(freshness),
   ].filter((line) => line !== "");
+}
+
+/** The same on a narrow terminal: how the question was read, and one line. */
+function shortFootOf({ results, total, next, understood, drop, freshness }: Answer): string[] {
+  const parts = [
+    results.length === 0 ? null : `${formatCount(results.length)} of ${formatCount(total)}`,
+    understood && everyInShort(understood),
+    next === null ? null : "more with --limit",
+    freshnessInShort(freshness),
+  ];
+  const line = capitalized(parts.filter((part) => part !== null).join("; "));
+  return [...(understood === null ? [] : readingInWords(understood)), ...dropInWords(drop), line];
+}
+
+function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
+  const { filter, results, freshness, bom, ...page } = answer;
+  const { understood, next } = page;
   if (format === "json") {
     machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, machine.now()), sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
-    const table =
-      results.length === 0
-        ? "Nothing found"
-        : resultTable(results, machine.now(), columns, hasColors ? colorStyle : plainStyle, understood);
-    const lines = foot.flatMap((line) => wrapped(line, columns));
+    const style = hasColors ? colorStyle : plainStyle;
+    const rows = results.map((result) => ({
+      opportunity: result.opportunity,
+      below: matchLines(result, understood, columns, style),
+    }));
+    const table = results.length === 0 ? "Nothing found" : resultTable(rows, machine.now(), columns, style);
+    const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
   } else {
     if (format === "ndjson") for (const { opportunity } of results) machine.printLine(JSON.stringify(withoutSidecar(opportunity)));
@@ -129,6 +157,6 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, { filter, resul
           results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), machine.now())).join(""),
       );
     if (format === "md") machine.printLine(markdownTable(results, machine.now()));
-    for (const line of foot) machine.printError(line);
+    for (const line of footOf(answer, `--cursor ${next} continues`)) machine.printError(line);
   }
 }

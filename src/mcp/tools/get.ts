@@ -1,9 +1,11 @@
 /** The tool `get`: one opportunity, with all of its fields. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import { numberOf } from "../../search/number.ts";
+import type { Similar } from "../../search/similar.ts";
+import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import type { EpochMs } from "../../text/instant.ts";
@@ -13,6 +15,7 @@ import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import type { EventConditions, ToolReader } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
+import { OpportunityRow, rowOf } from "../rows.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
@@ -30,6 +33,7 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       opportunity: nullable(Opportunity),
       also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null next to a piece."),
       attachments: nullable(Type.Array(AttachmentRow), "Attachments and links; null next to a piece."),
+      similar: nullable(Type.Array(SimilarRow), "Other rounds of the same call, and what is most like it; null next to a piece."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
     },
@@ -40,16 +44,18 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       const filters = onlyGiven({ id, source });
       const document = { opportunity: withoutSidecar(opportunity), attachments: await attachmentsOf(reader, opportunity) };
       const version = opportunity.updated_at;
-      const empty = { opportunity: null, also_at: null, attachments: null };
+      const empty = { opportunity: null, also_at: null, attachments: null, similar: null };
+      const similar = cursor === undefined ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [...linesOf(opportunity, call.now), ...alsoAtLines(opportunity, also_at)];
+        const lines = [...linesOf(opportunity, call.now), ...alsoAtLines(opportunity, also_at), ...similar.map(similarLine)];
         const upstream = [
           ...upstreamTexts(Opportunity, "opportunity"),
           ...upstreamTexts(AlsoAt, "also_at[]"),
           ...upstreamTexts(AttachmentRow, "attachments[]"),
+          ...upstreamTexts(SimilarRow, "similar[]"),
         ];
-        return { data: { ...value, also_at }, cuts, lines, upstream };
+        return { data: { ...value, also_at, similar }, cuts, lines, upstream };
       });
     },
   });
@@ -60,6 +66,37 @@ const AttachmentRow = object({
   url: nullable(Type.String()),
   since: nullable(Type.String({ format: "date-time" }), "Since when it is there; null if ever since the record was first stored."),
 });
+
+/** The most opportunities that are named as similar. */
+const SIMILAR = 5;
+
+const { id, number, title, status, closes_at } = OpportunityRow.properties;
+const SimilarRow = object({
+  id,
+  number,
+  title,
+  status,
+  closes_at,
+  relation: Type.Union([Type.Literal("earlier_round"), Type.Literal("later_round"), Type.Literal("similar")]),
+  why: Type.String(),
+});
+type SimilarRow = Static<typeof SimilarRow>;
+
+function similarRows({ similar, rounds }: Similar): SimilarRow[] {
+  const row = (opportunity: WholeOpportunity, relation: SimilarRow["relation"], why: string) => {
+    const { id, number, title, status, closes_at } = rowOf(opportunity);
+    return { id, number, title, status, closes_at, relation, why };
+  };
+  return [
+    ...rounds.map(({ opportunity, isEarlier, reason }) => row(opportunity, isEarlier ? "earlier_round" : "later_round", reason)),
+    ...similar.map(({ opportunity, shared }) => row(opportunity, "similar", `shared words: ${shared.join(", ")}`)),
+  ];
+}
+
+function similarLine({ id, number, title, status, relation, why }: SimilarRow): string {
+  const kind = capitalized(relation.replace("_", " "));
+  return `${kind}: ${quoted(title)}; ${quotedNumber(number)}; ${knownOrQuoted(status, statuses)}; ${quoted(why)}; id ${id}`;
+}
 
 /** The most changes of attachments that are read. */
 const CHANGES_MAX = 1000;

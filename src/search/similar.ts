@@ -1,0 +1,149 @@
+/**
+ * What is most like an opportunity: the best matches of its telling words. And the other rounds of the same call, as far as titles, agencies
+ * and numbers tell. (E-78)
+ */
+import type { Database } from "bun:sqlite";
+import type { CatalogDb } from "../../db/engine.ts";
+import { agencyCodeOf } from "../filter/columns.ts";
+import { textColumns, textsOf } from "../filter/texts.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { readOpportunities } from "../opportunities/records.ts";
+import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { stemOf, wordsOf } from "../text/words-of.ts";
+import { bestMatches } from "./best-match.ts";
+import { groupsOf } from "./find.ts";
+import { numberKeyOf, numberOf } from "./number.ts";
+import { STOP_WORDS } from "./question.ts";
+import type { SearchFile } from "./search-file.ts";
+import { vocabularyOf } from "./vocabulary.ts";
+
+/** `shared` are the telling words that both have. */
+type SimilarOne = { opportunity: WholeOpportunity; shared: string[] };
+
+/** Another round of the same call, and why it is taken for one. */
+export type Round = { opportunity: WholeOpportunity; isEarlier: boolean; reason: string };
+
+/** `words` are the telling words of the opportunity, the most telling first. */
+export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[] };
+
+/** Telling words that are looked for, and characters of a description in which they are. */
+const [WORDS_MAX, CHARACTERS_MAX] = [10, 600];
+/** How often a word counts where it is in a title; and how often at most. */
+const [IN_TITLE, TIMES_MAX] = [2, 4];
+/** How many of the telling words a similar opportunity has at least: two, and a third of them. */
+const [SHARED_MIN, SHARED_SHARE_MIN] = [2, 1 / 3];
+/** Matches among which rounds are looked for, and rounds at most. */
+const [MATCHES, ROUNDS_MAX] = [60, 5];
+/** Days between two rounds, and the share of words that their titles have in common: the same goods may be bought twice in a month. */
+const [ROUND_DAYS, TITLE_SHARE] = [150, 0.8];
+
+/** At most `limit` opportunities that are most like one, the most similar first, and its rounds, the latest first. */
+export async function findSimilar(
+  catalog: CatalogDb,
+  index: SearchFile,
+  opportunity: WholeOpportunity,
+  limit: number,
+  now: EpochMs,
+): Promise<Similar> {
+  const words = tellingWords(index.sqlite, opportunity);
+  if (words.length === 0) return { words, similar: [], rounds: [] };
+  const request = { words: words.join(" "), filter: {}, offset: 0, limit: MATCHES };
+  const { found } = await bestMatches(catalog, index, request, now);
+  const groups = groupsOf(index, [opportunity.id, ...found.map(({ id }) => id)]);
+  const others = found.filter(({ id }) => groups.get(id) !== groups.get(opportunity.id));
+  const missing = new Map(others.map((each) => [each.id, each.missing]));
+  const records = await readOpportunities(
+    catalog,
+    others.map(({ id }) => id),
+    now,
+  );
+  const rounds = records.flatMap((record) => roundOf(opportunity, record) ?? []);
+  const isRound = new Set(rounds.map((round) => round.opportunity.id));
+  const sharedMin = Math.max(Math.min(SHARED_MIN, words.length), words.length * SHARED_SHARE_MIN);
+  const similar = records
+    .map((record) => ({ opportunity: record, shared: words.filter((word) => missing.get(record.id)?.includes(word) === false) }))
+    .filter((each) => each.shared.length >= sharedMin && !isRound.has(each.opportunity.id));
+  return { words, similar: similar.slice(0, limit), rounds: rounds.sort(byYear).slice(0, ROUNDS_MAX) };
+}
+
+/** The latest first. */
+function byYear({ opportunity: left }: Round, { opportunity: right }: Round): number {
+  return yearOf(numberOf(right) ?? "") - yearOf(numberOf(left) ?? "") || beganAt(right) - beganAt(left);
+}
+
+/** The words of the title, the keywords and the beginning of the description that say most about an opportunity and that others have, too. */
+function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[] {
+  const texts = textsOf(opportunity, CHARACTERS_MAX);
+  const byStem = new Map<string, { word: string; times: number }>();
+  for (const column of ["title", "keywords", "text"] as const) {
+    for (const word of wordsOf((texts[textColumns.indexOf(column)] ?? "").slice(0, CHARACTERS_MAX))) {
+      if (!/^\p{L}{3,}$/u.test(word) || STOP_WORDS.has(word)) continue;
+      const known = byStem.get(stemOf(word)) ?? { word, times: 0 };
+      byStem.set(stemOf(word), { word: known.word, times: Math.min(TIMES_MAX, known.times + (column === "title" ? IN_TITLE : 1)) });
+    }
+  }
+  const { withStem } = vocabularyOf(sqlite);
+  const all = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
+  return [...byStem]
+    .map(([stem, { word, times }]) => {
+      const records = Math.min(
+        all,
+        withStem(stem).reduce((sum, each) => sum + each.records, 0),
+      );
+      return { word, weight: records < 2 ? 0 : times * Math.log(1 + (all - records + 0.5) / (records + 0.5)) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((left, right) => right.weight - left.weight)
+    .slice(0, WORDS_MAX)
+    .map(({ word }) => word);
+}
+
+/**
+ * A record as another round of the same call; undefined if it is none. Title and agency are the same, and the number differs in digits only:
+ * in a year, or, some months apart, in a sequence.
+ */
+function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity): Round | undefined {
+  const [number, another] = [numberOf(opportunity) ?? "", numberOf(other) ?? ""];
+  if (!isNextNumber(number, another) || GOODS.test(other.title)) return undefined;
+  const agency = agencyCodeOf(opportunity);
+  const share = shareOfTitles(opportunity.title, other.title);
+  if (agency === null || agency !== agencyCodeOf(other) || share < TITLE_SHARE) return undefined;
+  const years = yearOf(another) - yearOf(number); // The dates of old calls are often those of a later edition of their page.
+  const days = (beganAt(other) - beganAt(opportunity)) / DAY_MS;
+  const isApart = years > 0 || years < 0 || Math.abs(days) >= ROUND_DAYS;
+  if (!isApart) return undefined;
+  const title = share === 1 ? "same title" : "almost the same title";
+  return { opportunity: other, isEarlier: (years || days) < 0, reason: `${title} and agency, and the number differs only in digits` };
+}
+
+/** Whether two numbers are the same but for their digits, as PD-23-7236 and PD-20-7236 are. */
+function isNextNumber(one: string, other: string): boolean {
+  const [key, otherKey] = [numberKeyOf(one), numberKeyOf(other)];
+  const shape = (text: string) => text.replace(/\d+/g, "0");
+  return key !== otherKey && /\d/.test(key) && shape(key) === shape(otherKey);
+}
+
+/** The year in a number, as in PD-23-7236, A88-136 and FOA-2024-1; NaN without one. */
+function yearOf(number: string): number {
+  const [year = ""] = /(?<!\d)(?:20[0-3]\d|\d\d)(?!\d)/.exec(number) ?? [];
+  return year === "" ? Number.NaN : Number(year) + (year.length === 4 ? 0 : Number(year) > CENTURY ? 1900 : 2000);
+}
+
+/** Purchases of goods, "59--FILTER,LOW PASS": the same ones are bought again and again. */
+const GOODS = /^\w{1,4}--/;
+
+/** Two digits above these are a year of the last century. */
+const CENTURY = 70;
+
+/** The share of the words of two titles that both have; years and other numbers do not count. */
+function shareOfTitles(one: string, other: string): number {
+  const wordsIn = (title: string) => new Set(wordsOf(title).filter((word) => !/\d/.test(word)));
+  const [words, others] = [wordsIn(one), wordsIn(other)];
+  const either = words.union(others).size;
+  return either === 0 ? 0 : words.intersection(others).size / either;
+}
+
+/** When it was posted, else when it opened; NaN if neither is known. */
+function beganAt({ dates }: WholeOpportunity): EpochMs {
+  return parseStoredMs(dates.posted_at ?? dates.opens_at ?? "") ?? Number.NaN;
+}
