@@ -57,6 +57,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.test.ts asks the same.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
+  [/^fundfeed watch (add|set) /, run], // Their --every is that of a watch.
   [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],
   [/^fundfeed watch run/, runQuietly],
   [/^([A-Z_]+=\S+ )*fundfeed (up|serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
