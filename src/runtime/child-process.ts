@@ -46,7 +46,10 @@ export function startChild(command: readonly string[], { env, name, niceness = 0
   return {
     ended: end(),
     stop: () => child.kill("SIGTERM"),
-    kill: () => ignoreFailure(() => process.kill(-child.pid, "SIGKILL")), // The group of a child that has ended is gone.
+    kill: () => {
+      ignoreFailure(() => process.kill(-child.pid, "SIGKILL")); // The group of a child that has ended is gone.
+      child.kill("SIGKILL");
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** The reader as `up` sees it: started by the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
 import { createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
@@ -132,6 +132,20 @@ test("a program that is missing is reported", async () => {
   const reader = createReaderProcess({ command, env: {}, writeLog: () => undefined, onFailure: (message) => failures.push(message) });
   expect((await reader.fetch("/", {})).status).toBe(503);
   expect(failures[0]).toContain("/nonexistent/fundfeed");
+});
+
+test("a temporary directory whose path is too long for a socket is reported", async () => {
+  const { get, failures } = aReader();
+  const usual = process.env.TMPDIR;
+  process.env.TMPDIR = join(aDirectory(), "x".repeat(100));
+  mkdirSync(process.env.TMPDIR);
+  try {
+    expect(await get("/a")).toEqual(STARTING);
+  } finally {
+    if (usual === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = usual;
+  }
+  expect(failures[0]).toMatch(/Cannot start the reader: the path .* is too long for a socket; set TMPDIR to a shorter one/);
 });
 
 test("stopping ends it and removes its directory", async () => {
