@@ -15,6 +15,7 @@ setDefaultTimeout(300_000);
 
 let site: BrowsedSite;
 let hostile: string;
+let won: string;
 
 const SCRIPT = `<script>alert(1)</script>"><img src=x onerror=alert(2)>' onfocus='alert(3)`;
 const BIDI = "abc\u202egpj.exe\u2066";
@@ -38,6 +39,10 @@ beforeAll(async () => {
     data,
     due.map((each) => [each, each]),
   );
+  const award = { number: "N0001426C1102", date: "2026-03-12", amount: "3673525.00", awardee: "PRIVATE MACHINES INC" };
+  const funding = { amount_min: award.amount, amount_max: award.amount };
+  const contract = { source: { code: "OWN", opportunity_id: "W1" }, title: "Servers", funding, award };
+  won = (await storeVersions(data, [[contract, contract]]))[0] ?? "";
   site = await browsed(data);
 });
 afterAll(async () => {
@@ -48,6 +53,11 @@ afterAll(async () => {
 
 const get = (path: string, init: RequestInit = {}) => fetch(site.origin + path, { redirect: "manual", ...init });
 const html = async (path: string) => (await get(path)).text();
+
+test("the page of an award says who won, and how much", async () => {
+  const page = await html(`/opportunities/${won}`);
+  for (const text of ["PRIVATE MACHINES INC", "N0001426C1102", "$3,673,525"]) expect(page).toContain(text);
+});
 
 describe("a request", () => {
   test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])("with %s is refused", async (method) => {

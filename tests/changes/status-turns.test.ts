@@ -4,6 +4,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
+import type { OpportunityEvent } from "../../src/events/event.ts";
+import { changesInWords } from "../../src/events/in-words.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { aCatalog, contentsOf, DAY, documentOf, documentsOf, dropScratch, eventsOf, NOON, SECOND } from "../support/imports.ts";
 
@@ -101,6 +103,26 @@ describe("turnStatuses()", () => {
     expect(await turnStatuses(db, NOON + DAY - 59 * SECOND)).toEqual({ changed: 0, events: 0 });
     expect(await contentsOf(db)).toBe(before);
   });
+});
+
+test("the next due date is foreseen: one event, told in words, and none when the same list is imported again", async () => {
+  const { db, clock, take } = await aCatalog();
+  const at = (days: number) => formatInstant(NOON + days * DAY);
+  const list = [{ ...closing("N1", 40), due_dates: [20, 40].map((days) => ({ at: at(days), words: null })) }];
+  await take(list);
+  expect(await documentOf(db, "N1")).toMatchObject({ dates: { response_at: at(20) } });
+  clock.now = NOON + 20 * DAY;
+  expect(await turnStatuses(db, clock.now)).toEqual({ changed: 1, events: 1 });
+  expect(await documentOf(db, "N1")).toMatchObject({ status: "open", dates: { response_at: at(40) } });
+  const [, event] = await eventsOf(db, "N1");
+  expect(event).toMatchObject({ type: "date_changed", severity: "informational", changed_fields: ["dates.response_at"] });
+  expect(changesInWords(event as unknown as OpportunityEvent).map(({ words }) => words)).toMatchInlineSnapshot(`
+    [
+      "response date moved from Mar 21 to Apr 10, 2026 (20 days later)",
+    ]
+  `);
+  expect(await take(list)).toMatchObject({ unchanged: 1, events: 0 });
+  expect(await checkCatalog(db)).toEqual([]);
 });
 
 describe("after the clock was years ahead", () => {

@@ -228,6 +228,14 @@ describe("get, history and explain", () => {
     expect(data).toMatchObject({ opportunity: { id: one?.id }, filters: { id: "PAR-25-270", at_least: "informational", limit: 20 } });
   });
 
+  test("get says who won, and how much", async () => {
+    const won = all.find(({ sidecar }) => sidecar.award?.awardee != null && sidecar.award.number !== null && sidecar.award.amount !== null);
+    const { text } = await mcp.call<Got>("get", { id: won?.id });
+    expect(text).toContain(won?.sidecar.award?.awardee ?? "");
+    expect(text).toContain(won?.sidecar.award?.number ?? "");
+    expect(text).toContain(won?.funding?.amount_max ?? "no amount");
+  });
+
   test("ask for one of several, and say where to look for none", async () => {
     const several = await mcp.call("get", { id: "70US0926R70093555" });
     expect([several.isError, several.text]).toEqual([
