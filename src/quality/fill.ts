@@ -2,7 +2,6 @@
 
 import type { Content } from "../changes/content.ts";
 import { comparedFields, valueAt } from "../changes/detect.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 /** Always filled, or with a meaning of their own when they are not. */
 const UNMEASURED = [
@@ -28,9 +27,4 @@ export function filledFields(content: Content): boolean[] {
     const value = valueAt(content, path);
     return Array.isArray(value) || typeof value === "string" ? value.length > 0 : value !== null && value !== undefined;
   });
-}
-
-/** The record as the content that changes are made of. */
-export function upstreamContent({ sidecar, ...opportunity }: WholeOpportunity): Content {
-  return { ...opportunity, ...sidecar };
 }

@@ -3,10 +3,10 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { exportOpportunities } from "../export/records.ts";
 import { emptySummary, listImports, type Summary } from "../import/import-log.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { earlierOf, type Undone, upstreamContent } from "../past/earlier.ts";
 import { sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { earlierOf, type Undone } from "./earlier.ts";
-import { filledFields, measuredFields, upstreamContent } from "./fill.ts";
+import { filledFields, measuredFields } from "./fill.ts";
 import { dataRules } from "./rules.ts";
 
 /** Shares are from 0 to 1. `fill`, `compared` and `falls` are about live records: those that are not archived. */

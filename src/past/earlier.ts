@@ -6,6 +6,7 @@ import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { Content } from "../changes/content.ts";
 import { comparedFields, unapply } from "../changes/detect.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** Events that are undone: those of an import, or all of a period. */
@@ -45,8 +46,7 @@ export async function earlierOf(
     for (const { id, type, document } of rows) {
       if (type === "opportunity_added") added.add(id);
       if (added.has(id)) continue;
-      const found = (JSON.parse(utf8.decode(document)) as OpportunityEvent).changes.filter(({ field }) => folded.has(field));
-      changes.set(id, [...(changes.get(id) ?? []), ...found]);
+      changes.set(id, [...(changes.get(id) ?? []), ...foldedChanges(document)]);
     }
   };
   if ("importId" in undone) await sql.each(ofImport, { source, ...undone }, take);
@@ -54,5 +54,15 @@ export async function earlierOf(
   return (id, content) => (added.has(id) ? null : unapply(content, (changes.get(id) ?? []).reverse()));
 }
 
+/** The changes of a stored event, as far as they are of fields that are compared. */
+export function foldedChanges(document: Uint8Array): Change[] {
+  return (JSON.parse(utf8.decode(document)) as OpportunityEvent).changes.filter(({ field }) => folded.has(field));
+}
+
 const utf8 = new TextDecoder();
 const folded = new Set([...comparedFields, "funding"]);
+
+/** The record as the content that changes are made of. */
+export function upstreamContent({ sidecar, ...opportunity }: WholeOpportunity): Content {
+  return { ...opportunity, ...sidecar };
+}

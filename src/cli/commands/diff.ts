@@ -1,0 +1,90 @@
+/** `fundfeed diff`: show what was added, removed and changed between two moments, net. */
+import { type Severity, severities } from "../../events/event.ts";
+import type { FeedEntry } from "../../events/feed.ts";
+import { describeFilter } from "../../filter/filter.ts";
+import { resolveFilter } from "../../filter/known.ts";
+import { eachNetChange } from "../../past/net-changes.ts";
+import { timeInWords } from "../../text/date-in-words.ts";
+import { formatInstant } from "../../text/instant.ts";
+import { nonBlank } from "../arguments.ts";
+import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
+import { withCatalog } from "../databases.ts";
+import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
+import { formatCount, wrapped } from "../output.ts";
+import { pastMoment, pastMomentText } from "../past-moment.ts";
+
+type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
+
+const formats = changeFormats.filter((format) => format !== "atom");
+
+export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
+  command
+    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentText)
+    .argument("[to]", "the same; now if it is left out", pastMomentText)
+    .choice(
+      "--at-least <severity>",
+      "leave out less severe changes; noise shows all",
+      severities.filter((each) => each !== "unknown"),
+      "informational",
+    )
+    .choice("--format <format>", "output format (default: table; json with --json)", formats)
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank);
+  return addFilterOptions(command)
+    .addHelpText("after", HELP)
+    .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")
+    .action(async (from: string, to: string | undefined, options: DiffOptions) => {
+      const now = cli.machine.now();
+      const [since, until] = [pastMoment(from, now) ?? 0, to === undefined ? now : (pastMoment(to, now) ?? now)];
+      if (since >= until) command.error(`error: ${from} must be earlier than ${to ?? "now"}`);
+      const format = options.format ?? (options.json ? "json" : "table");
+      if (options.bom && format !== "csv") command.error("error: --bom needs --format csv");
+      const given = givenFilter(options);
+      refuseEmptyRanges(command, given, until);
+      const least = severities.indexOf(options.atLeast);
+      await withCatalog(cli, options, async (db) => {
+        const filter = await resolveFilter(db, given, "compare");
+        const choice = { ...options, format };
+        const [printer, output] = [await printerFor(cli, db, choice, { filter }), openOutput(cli, choice)];
+        const records = { added: 0, removed: 0, changed: 0 };
+        try {
+          output.print(printer.begin());
+          await eachNetChange(db, { since, until, filter }, async (entries) => {
+            const shown = entries.filter(({ event }) => (severities as readonly string[]).indexOf(event.severity) >= least);
+            for (const kind of new Map(shown.map((entry) => [entry.event.opportunity_id, kindOf(entry)])).values()) records[kind]++;
+            output.print(printer.entries(shown));
+            await output.stopIfAsked();
+          });
+          const words = describeFilter(given, until);
+          const period = { from: formatInstant(since), to: formatInstant(until) };
+          output.print(printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records }));
+          if (format === "table" || format === "md") {
+            const counts = Object.entries(records).map(([kind, count]) => `${formatCount(count)} ${kind}`);
+            const foot = [
+              `${counts.join(", ")} from ${timeInWords(period.from)} to ${timeInWords(period.to)}`,
+              options.atLeast,
+              ...words,
+            ].join("; ");
+            output.print(
+              `${Object.values(records).some((count) => count > 0) ? "\n" : ""}${wrapped(foot, widthOf(cli.machine, choice)).join("\n")}\n`,
+            );
+          }
+          output.finish();
+        } catch (error) {
+          output.abandon();
+          throw error;
+        }
+      });
+    });
+}
+
+const HELP = `
+Each opportunity is compared as it was at both moments: a date that moved twice
+is one change, and one that moved back is none. \`changes\` shows every step.
+Opportunities are compared as they were stored, with those of other sources
+beside them; filters compare them as they were at the second moment.`;
+
+function kindOf({ event }: FeedEntry): "added" | "removed" | "changed" {
+  return event.type === "opportunity_added" ? "added" : event.type === "opportunity_removed" ? "removed" : "changed";
+}

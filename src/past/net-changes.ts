@@ -1,0 +1,90 @@
+/** What was added, removed and changed between two instants, net: a date that moved twice is one change, one that moved back is none. */
+import { and, asc, eq, gt, inArray } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { additionEvent, classify, removalEvent } from "../changes/classify.ts";
+import type { Content } from "../changes/content.ts";
+import { detect, unapply } from "../changes/detect.ts";
+import type { Change, OpportunityEvent } from "../events/event.ts";
+import type { FeedEntry } from "../events/feed.ts";
+import { type Filter, matches } from "../filter/filter.ts";
+import { dueDateOf } from "../opportunities/clock.ts";
+import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { foldedChanges, upstreamContent } from "./earlier.ts";
+
+/** Every event of a period is later than `since`, and no record was changed later than its last event. */
+const changedRecords = query({ since: opportunities.updated_at }, ({ since }) =>
+  select(pick(opportunities, "seq", "document", "sidecar"))
+    .from(opportunities)
+    .where(gt(opportunities.updated_at, since))
+    .orderBy(asc(opportunities.updated_at), asc(opportunities.id)),
+);
+const eventsSince = query({ seqs: listOf(events.opportunity_seq), since: events.detected_at }, ({ seqs, since }) =>
+  select(pick(events, "opportunity_seq", "detected_at", "type", "document"))
+    .from(events)
+    .where(and(inArray(events.opportunity_seq, seqs), gt(events.detected_at, since), eq(events.origin, "detected")))
+    .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
+);
+
+/** Records whose history is read at once. */
+const RECORDS_AT_ONCE = 200;
+
+type Past = Omit<RowsOf<typeof eventsSince>, "opportunity_seq">;
+
+/** `filter`, with its sources resolved, is compared with the opportunity as it was at `until`. `since` is exclusive, `until` inclusive. */
+export type Period = { since: EpochMs; until: EpochMs; filter: Filter };
+
+/**
+ * Calls `take` with the net changes of a period as entries of the change feed, whose events are dated `until`, batch by batch. Imported
+ * histories are not part of it: they tell of changes before the records were stored. Memory does not grow with the period.
+ */
+export async function eachNetChange(db: CatalogDb, period: Period, take: (entries: FeedEntry[]) => void | Promise<void>): Promise<void> {
+  await db.readTransaction(async (sql) => {
+    await sql.each(changedRecords, { since: period.since }, async (rows) => {
+      for (let first = 0; first < rows.length; first += RECORDS_AT_ONCE)
+        await take(await entriesOf(sql, rows.slice(first, first + RECORDS_AT_ONCE), period));
+    });
+  });
+}
+
+async function entriesOf(sql: CatalogSql, rows: readonly RowsOf<typeof changedRecords>[], period: Period): Promise<FeedEntry[]> {
+  const found = await sql.all(eventsSince, { seqs: rows.map(({ seq }) => seq), since: period.since });
+  const histories = Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
+  return rows.flatMap((row) => entriesOfRecord(row.seq, wholeOpportunity(row), histories.get(row.seq) ?? [], period));
+}
+
+function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly Past[], { since: _, until, filter }: Period): FeedEntry[] {
+  const [within, later] = [past.filter(({ detected_at }) => detected_at <= until), past.filter(({ detected_at }) => detected_at > until)];
+  if (within.length === 0 || later.some(isAddition)) return [];
+  const end = unapply(upstreamContent(record), undoing(later));
+  const opportunity = wholeOf(record, end);
+  if (!matches(filter, opportunity, until)) return [];
+  const entry = { seq, opportunity, due: dueDateOf(opportunity.dates, until), twins: [], at: null };
+  return eventsOf(record.id, within, end, until).map((event) => ({ ...entry, event }));
+}
+
+function eventsOf(id: string, within: readonly Past[], end: Content, until: EpochMs): OpportunityEvent[] {
+  const isGone = end.status === "archived" && within.some(({ type }) => type === "opportunity_removed");
+  if (within.some(isAddition)) return isGone ? [] : [additionEvent(id, until)];
+  const changes = detect(unapply(end, undoing(within)), end);
+  if (changes.length === 0) return [];
+  return isGone ? [removalEvent(id, changes, until)] : classify(id, changes, until);
+}
+
+function isAddition({ type }: Past): boolean {
+  return type === "opportunity_added";
+}
+
+/** The changes of some events, the newest first. */
+function undoing(past: readonly Past[]): Change[] {
+  return past.flatMap(({ document }) => foldedChanges(document)).reverse();
+}
+
+/** The record with another content. */
+function wholeOf({ id, created_at, updated_at }: WholeOpportunity, content: Content): WholeOpportunity {
+  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
+  const sidecar: Sidecar = { ...noSidecar, attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award };
+  return { ...served, id, created_at, updated_at, sidecar };
+}
