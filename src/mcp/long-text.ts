@@ -12,11 +12,11 @@ import { jsonTextOf } from "./rows.ts";
 const PIECE_MAX = 10_000;
 
 export const CutMember = object({
-  path: Type.String({ description: "The member that was cut." }),
+  path: Type.String(),
   unit: Type.Union([Type.Literal("characters"), Type.Literal("items")]),
   shown: Type.Integer(),
-  length: Type.Integer({ description: "Its whole length." }),
-  cursor: Type.String({ description: "Send it as `cursor`, with the same arguments, for the whole member, piece by piece." }),
+  length: Type.Integer(),
+  cursor: Type.String(),
 });
 
 /** A piece of a long member. */
@@ -24,7 +24,8 @@ export const LongText = object({
   path: Type.String(),
   from: Type.Integer(),
   to: Type.Integer(),
-  length: Type.Integer({ description: "The whole length in characters, for a list that of its JSON." }),
+  /** In characters; for a list, of its JSON. */
+  length: Type.Integer(),
   text: Type.String(),
 });
 export type LongText = Static<typeof LongText>;

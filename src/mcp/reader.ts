@@ -24,6 +24,7 @@ import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { nullable, object } from "../text/schema.ts";
 
 /**
  * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `twins` is how many
@@ -45,12 +46,11 @@ export type EventConditions = { types: string[] | undefined; atLeast: Severity; 
 type HistoryRequest = Paging & EventConditions & { id: string };
 type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; since: EpochMs; until: EpochMs };
 
-export const ToolFreshness = Type.Object({
-  source: Type.String({ description: "Source code." }),
-  as_of: Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
-    description: "When an import of it last finished; null if none has.",
-  }),
-  age_seconds: Type.Union([Type.Integer(), Type.Null()]),
+/** How old the data of a source are: `as_of` is when an import of it last finished, null if none has. */
+export const ToolFreshness = object({
+  source: Type.String(),
+  as_of: nullable(Type.String({ format: "date-time" })),
+  age_seconds: nullable(Type.Integer()),
 });
 export type ToolFreshness = Static<typeof ToolFreshness>;
 

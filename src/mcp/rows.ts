@@ -16,7 +16,7 @@ const amount = nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }));
 /** One opportunity in a list. */
 export const OpportunityRow = object({
   id: Opportunity.properties.id,
-  number: nullable(Type.String(), "The number that people call it by; null if it has none."),
+  number: nullable(Type.String()),
   source: source.properties.code,
   title: Opportunity.properties.title,
   status: Opportunity.properties.status,
@@ -74,9 +74,10 @@ export const EventRow = object({
   detected_at: OpportunityEvent.properties.detected_at,
   type: OpportunityEvent.properties.type,
   severity: OpportunityEvent.properties.severity,
-  in_words: Type.String({ description: "What changed, for people. It repeats upstream text." }),
+  in_words: Type.String(),
   changes: Type.Array(Change),
-  cut: Type.Array(Type.String(), { description: "Values that were cut. A long value that is no text becomes the beginning of its JSON." }),
+  /** The paths of values that were cut. A long value that is no text becomes the beginning of its JSON. */
+  cut: Type.Array(Type.String()),
 });
 
 export function eventRowOf(event: OpportunityEvent, valueMax = VALUE_MAX): Static<typeof EventRow> {

@@ -1,6 +1,8 @@
 /** `/mcp` of `up`: the official client over HTTP in both revisions, the same key and quota as the API, and the same results as `fundfeed mcp`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpResponder } from "../../src/mcp/http.ts";
+import { toolReader } from "../../src/mcp/reader.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";
 
@@ -78,4 +80,39 @@ test("counts for the quota of the key, together with the API", async () => {
 
 test("neither a wrong argument nor an unknown tool is a failure of the server", () => {
   expect(server.log()).not.toContain('"level":"error"');
+});
+
+describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in revision %s,", (revision) => {
+  /** Reports progress, and waits until it is cut off. */
+  const cutOff = Promise.withResolvers<unknown>();
+  const reader = toolReader({
+    place: "a test",
+    withCatalog: (work) => work({} as never),
+    withIndex: async (_, { signal, progress }) => {
+      progress(1, 2, "indexing");
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      cutOff.resolve(signal.reason);
+      throw signal.reason;
+    },
+  });
+  const failures: unknown[] = [];
+  const slow = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: createMcpResponder({ reader, now: Date.now, onFailure: (error) => failures.push(error) }),
+  });
+  afterAll(() => slow.stop(true));
+
+  test("reports its progress, and is cut off when its client goes away", async () => {
+    const { client } = await clientOver(new StreamableHTTPClientTransport(new URL(slow.url)), revision);
+    const reported = Promise.withResolvers<unknown>();
+    const going = new AbortController();
+    const call = client.callTool({ name: "find", arguments: { words: "sail" } }, { onprogress: reported.resolve, signal: going.signal });
+    expect(await reported.promise).toEqual({ progress: 1, total: 2, message: "indexing" });
+    going.abort();
+    await expect(call).rejects.toThrow();
+    await client.close();
+    await cutOff.promise;
+    expect(failures).toEqual([]);
+  });
 });

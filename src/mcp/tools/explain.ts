@@ -25,7 +25,8 @@ export function explainTool({ reader, tool }: ToolContext): Tool {
     format: Type.String(),
     files: Type.Array(Type.String()),
     started_at: Type.String({ format: "date-time" }),
-    as_of: nullable(Type.String({ format: "date-time" }), "The day to which older files were imported as history."),
+    /** The day to which older files were imported as history. */
+    as_of: nullable(Type.String({ format: "date-time" })),
   });
   return tool({
     name: "explain",

@@ -21,9 +21,9 @@ const FoundRow = Type.Composite(
   [
     OpportunityRow,
     object({
-      match: nullable(Type.String(), "The words around the match, which is in brackets."),
-      missing_words: Type.Array(Type.String(), { description: "The words of the question that it does not have." }),
-      also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
+      match: nullable(Type.String()),
+      missing_words: Type.Array(Type.String()),
+      also_at: Type.Array(AlsoAt),
     }),
   ],
   { additionalProperties: false },

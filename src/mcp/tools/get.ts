@@ -64,7 +64,8 @@ export function getTool({ reader, tool }: ToolContext): Tool {
 const AttachmentRow = object({
   name: nullable(Type.String()),
   url: nullable(Type.String()),
-  since: nullable(Type.String({ format: "date-time" }), "Since when it is there; null if ever since the record was first stored."),
+  /** Since when it is there; null if ever since the record was first stored. */
+  since: nullable(Type.String({ format: "date-time" })),
 });
 
 /** The most opportunities that are named as similar. */

@@ -10,9 +10,9 @@ export function sourcesTool({ reader, tool }: ToolContext): Tool {
     code: Type.String(),
     name: nullable(Type.String()),
     records: Type.Integer(),
-    open: Type.Integer({ description: "With status open or closing_soon." }),
+    open: Type.Integer(),
     not_archived: Type.Integer(),
-    newest_posted_on: nullable(Type.String(), "When the source posted its newest record."),
+    newest_posted_on: nullable(Type.String()),
   });
   return tool({
     name: "sources",

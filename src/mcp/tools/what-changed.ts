@@ -21,13 +21,9 @@ import {
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 import { TWINS, twinLines } from "./twins.ts";
 
-const AT = "The source at which it changed, if that is not the source of `opportunity`.";
-const ALSO_AT = "The records of the same opportunity at other sources.";
+/** `at` is the source at which it changed, if that is not the source of `opportunity`. */
 const ChangeRow = Type.Composite(
-  [
-    EventRow,
-    object({ opportunity: OpportunityRow, at: nullable(Type.String(), AT), also_at: Type.Array(AlsoAt, { description: ALSO_AT }) }),
-  ],
+  [EventRow, object({ opportunity: OpportunityRow, at: nullable(Type.String()), also_at: Type.Array(AlsoAt) })],
   { additionalProperties: false },
 );
 const SINCE_DEFAULT = "-7d";
