@@ -25,9 +25,9 @@ type McpGate = {
 
 const LIMITS = {
   bodyBytes: 1024 * 1024,
-  /** How long the body and the response may take. */
+  /** How long the body may take, and the response. The listener closes a connection on which nothing is sent for 30 seconds. */
   bodyMs: 10_000,
-  responseMs: 60_000,
+  responseMs: 25_000,
   /** A batch exists only in revision 2025-03-26. */
   batch: 20,
   running: 16,

@@ -18,6 +18,9 @@ import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 
 type ReaderOptions = { socket: string; location: DatabaseLocation; index: KeptOpen; log: Log };
 
+/** The types of Bun do not have it for sockets. Without it, Bun cuts off a response that takes ten seconds. */
+const NEVER_IDLE: object = { idleTimeout: 0 };
+
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
 export async function serveReader(machine: Machine, { socket, location, index, log }: ReaderOptions): Promise<void> {
   const { now } = machine;
@@ -35,6 +38,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   };
   const server = Bun.serve({
     unix: socket,
+    ...NEVER_IDLE,
     development: false,
     fetch: async (request) => {
       const path = request.url.slice(pathStart(request.url));
