@@ -28,6 +28,7 @@ const INDEXES = [
   "records_by_twin_of on records (twin_of, id) where twin_of is not null",
   "records_by_updated_at on records (updated_at desc, id)",
   "records_by_agency_code on records (agency_code)",
+  "records_by_stored_at on records (stored_at)", // The check after each catch-up then reads no table.
   "records_by_due_at on records (due_at, status)",
   "records_by_turns_at on records (turns_at) where turns_at is not null",
   `records_accepting on records (twin_of, id, status, due_at, agency_code, amount_high) where ${IS_ACCEPTING}`,

@@ -33,6 +33,11 @@ test("names other rounds, and says if nothing is like it", async () => {
   expect((await fundfeed(["similar", "PD-23-1", "--data", directory])).out).toContain(
     "\nNothing is like it\n\nOther rounds of the same call, by title, agency and number\nearlier  PD-20-1, posted Feb 3, 2020, ",
   );
+  const shown = (await fundfeed(["show", "PD-23-1", "--similar", "--data", directory])).out;
+  expect(shown).toContain("\nSimilar\nNothing is like it\n\nOther rounds of the same call");
+  const json = JSON.parse((await fundfeed(["show", "PD-23-1", "--similar", "--json", "--data", directory])).out);
+  expect([json.title, json.rounds.length]).toEqual(["Oceanographic Facilities and Equipment", 1]);
+  expect((await fundfeed(["show", "PD-23-1", "--data", directory])).out).not.toContain("Similar");
   expect((await fundfeed(["similar", "A-1", "--data", directory])).out).toContain("\nNothing is like it\n");
   expect((await fundfeed(["similar", "nothing", "--data", directory])).err).toBe(
     "Cannot find what is like nothing: no opportunity has this id or number; look for it with fundfeed find\n",

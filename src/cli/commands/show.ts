@@ -8,6 +8,7 @@ import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
+import { findSimilar } from "../../search/similar.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
@@ -17,20 +18,24 @@ import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { formatCount, printResult, wrapped } from "../output.ts";
-import { addSearchOptions, type SearchOptions } from "../search-options.ts";
+import { plainStyle } from "../results.ts";
+import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
+import { similarLines, similarMembers } from "../similar-lines.ts";
 
 /** So many columns that a terminal of 80 has room. */
 const WIDTH = 79;
 const LABEL_WIDTH = 13;
 /** The most events of the history and items of a list that are shown. */
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
-/** The most attachments that are shown. */
-const LINKS_MAX = 30;
+/** The most attachments that are shown, and the most similar opportunities. */
+const [LINKS_MAX, SIMILAR] = [30, 5];
 
 export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   addIdArgument(showing);
-  addSearchOptions(showing).examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json");
-  return showing.action(async (text: string, options: SearchOptions) => {
+  addSearchOptions(showing)
+    .option("--similar", "name opportunities like it, too, and other rounds of its call")
+    .examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json");
+  return showing.action(async (text: string, options: SearchOptions & { similar?: true }) => {
     await withCatalog(cli, options, async (catalog) => {
       const opportunity = await requireOpportunity(cli, options, catalog, text, "show");
       const { id } = opportunity;
@@ -46,15 +51,22 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
       };
-      printResult(cli, options, json, page(opportunity, { ...belonging, twins }, history, cli.machine.now()));
+      const now = cli.machine.now();
+      const lines = page(opportunity, { ...belonging, twins }, history, now);
+      if (options.similar) {
+        const found = await withSearchIndex(cli, options, catalog, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now));
+        Object.assign(json, similarMembers(found));
+        lines.push(...section("Similar", similarLines(found, now, WIDTH, plainStyle)));
+      }
+      printResult(cli, options, json, lines.join("\n"));
     });
   });
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page(opportunity: WholeOpportunity, related: Related, history: readonly OpportunityEvent[], now: EpochMs): string {
+function page(opportunity: WholeOpportunity, related: Related, history: readonly OpportunityEvent[], now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
-  const lines = [
+  return [
     ...wrapped(oneLine(title), WIDTH),
     "",
     ...factsOf(opportunity, related, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
@@ -64,7 +76,6 @@ function page(opportunity: WholeOpportunity, related: Related, history: readonly
     ...section("Description", paragraphs(description ?? summary)),
     ...section("Eligibility", linesOf(eligibility.requirements ?? "", WIDTH)),
   ];
-  return lines.join("\n");
 }
 
 function section(heading: string, lines: readonly string[]): string[] {

@@ -1,0 +1,47 @@
+/** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
+import { statusInWords } from "../events/in-words.ts";
+import { withoutSidecar } from "../opportunities/opportunity.ts";
+import { numberInWords } from "../search/number.ts";
+import type { Round, Similar } from "../search/similar.ts";
+import { dateInWords } from "../text/date-in-words.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { ID_BEGINNING } from "./one-opportunity.ts";
+import { cut, wrapped } from "./output.ts";
+import { resultTable, type TableStyle } from "./results.ts";
+
+const LABEL_WIDTH = 9;
+
+/** As members of JSON. */
+export function similarMembers({ words, similar, rounds }: Similar) {
+  return {
+    words,
+    similar: similar.map(({ opportunity, shared }) => ({ ...withoutSidecar(opportunity), shared_words: shared })),
+    rounds: rounds.map(({ opportunity, isEarlier, reason }) => ({ ...withoutSidecar(opportunity), is_earlier: isEarlier, reason })),
+  };
+}
+
+/** A table with the shared words below each line, the rounds, and the words that were looked for. */
+export function similarLines({ words, similar, rounds }: Similar, now: EpochMs, width: number, style: TableStyle): string[] {
+  const rows = similar.map(({ opportunity, shared }) => ({ opportunity, below: [cut(`shared: ${shared.join(", ")}`, width - 2)] }));
+  return [
+    similar.length === 0 ? "Nothing is like it" : resultTable(rows, now, width, style),
+    ...(rounds.length === 0 ? [] : ["", "Other rounds of the same call, by title, agency and number"]),
+    ...rounds.flatMap((round) => roundLines(round, width)),
+    "",
+    ...wrapped(`Looked for: ${words.join(", ")}`, width),
+  ];
+}
+
+/** "earlier  PD-20-7236, posted Jun 6, 2025, due …, archived, id 1a2b3c4d". */
+function roundLines({ opportunity, isEarlier }: Round, width: number): string[] {
+  const { dates, status, id } = opportunity;
+  const dated = [
+    dates.posted_at === null ? [] : `posted ${dateInWords(dates.posted_at)}`,
+    dates.closes_at === null ? [] : `due ${dateInWords(dates.closes_at)}`,
+  ].flat();
+  const facts = [numberInWords(opportunity), ...dated, statusInWords(status), `id ${id.slice(0, ID_BEGINNING)}`].join(", ");
+  return wrapped(oneLine(facts), width - LABEL_WIDTH).map(
+    (line, n) => (n > 0 ? "" : isEarlier ? "earlier" : "later").padEnd(LABEL_WIDTH) + line,
+  );
+}
