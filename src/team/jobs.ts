@@ -24,6 +24,8 @@ export type Job = {
   onSuccess?: () => void;
   /** What it prints is not logged, except why it failed. */
   isQuiet?: true;
+  /** Runs at each start, also if it is not due. */
+  runsAtStart?: true;
   /** Whether there is anything to do. A job that is not needed is not run. */
   isNeeded?: () => boolean;
 };
@@ -171,7 +173,7 @@ function stateAtStart(job: Job, saved: readonly JobState[], now: EpochMs, delayM
   if (last === undefined) return { ...NEVER_RUN, name: job.name, every_ms: job.everyMs, next_at: now + delayMs };
   const result = last.state === "running" ? "stopped" : last.result;
   const state: JobState = { ...last, every_ms: job.everyMs, state: "waiting", result };
-  return { ...state, next_at: Math.max(now + delayMs, nextAfter(state, job, now)) };
+  return { ...state, next_at: job.runsAtStart ? now : Math.max(now + delayMs, nextAfter(state, job, now)) };
 }
 
 const NEVER_RUN = {

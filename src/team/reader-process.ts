@@ -40,8 +40,11 @@ type ReaderDeps = {
 const LIMITS = {
   /** How long a start may take. */
   startMs: 60_000,
-  /** How long a response may take before the reader is asked whether it is there, and how long that answer may take. */
-  answerMs: 15_000,
+  /**
+   * How long a response may take before the reader is asked whether it is there, and how long that answer may take. Writing a batch of a new
+   * search index takes the thread for ten seconds, on a slow machine for longer.
+   */
+  answerMs: 30_000,
   /** The pause before a reader that ended within `steadyMs` is replaced. It doubles each time. */
   pauseMs: 1000,
   pauseMaxMs: 60_000,

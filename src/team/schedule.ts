@@ -40,6 +40,7 @@ export function jobsOf({ pulls, watchEvery, hasWatches, backups, backupEvery }: 
     limitMs: 2 * HOUR_MS,
     lane: "index",
     isQuiet: true,
+    runsAtStart: true, // A new version may build it anew, and other programs may have imported.
   };
   const pulling = Array.from(
     pulls,

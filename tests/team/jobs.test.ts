@@ -232,6 +232,13 @@ test("a restart runs only what is due, as if there had been none", async () => {
   expect(second.stateOf("c").next_at).toBe(START + 4000);
 });
 
+test("a restart runs a job that runs at each start", async () => {
+  const first = aBench([{ name: "a", script: "true", runsAtStart: true }]);
+  first.at(0);
+  await first.ended("a", 1);
+  expect(aBench([{ name: "a", script: "true", runsAtStart: true }], first.data, START + 2000).stateOf("a").next_at).toBe(START + 2000);
+});
+
 test("a run that the end of the program cut off is no failure, and runs again a minute after its start", async () => {
   const first = aBench([{ name: "a", script: "sleep 1000" }]);
   first.at(0);
