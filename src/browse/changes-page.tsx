@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of what changed: how many changes there were by day and severity, and what they were. */
+
 import type { CatalogDb } from "../../db/engine.ts";
 import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
@@ -7,6 +8,7 @@ import type { FeedEntry } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
 import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
@@ -181,14 +183,11 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
   return (
     <>
-      <SeverityChart buckets={buckets} title={`${total.toLocaleString("en-US")} changes by ${perBar} (UTC) and severity, ${span}`} />
-      {isPartial && (
-        <p class="quiet">The chart counts the {COUNTED_MAX.toLocaleString("en-US")} matching opportunities that changed last.</p>
-      )}
+      <SeverityChart buckets={buckets} title={`${withCommas(total)} changes by ${perBar} (UTC) and severity, ${span}`} />
+      {isPartial && <p class="quiet">The chart counts the {withCommas(COUNTED_MAX)} matching opportunities that changed last.</p>}
       {repeats > 0 && (
         <p class="quiet">
-          {repeats.toLocaleString("en-US")} more {repeats === 1 ? "change" : "changes"} on this page only repeat what another source's
-          record told before. The bars count all of them.{" "}
+          {counted(repeats, "more change")} on this page only repeat what another source's record told before. The bars count all of them.{" "}
           <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
         </p>
       )}

@@ -3,6 +3,7 @@
 
 import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
+import { withCommas } from "../text/counted.ts";
 import { SeverityMark } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
@@ -15,7 +16,7 @@ export function Bars({ values, names, title, marked = values.length }: BarsProps
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;
   const peak = values.indexOf(Math.max(...values));
-  const description = values.some((value) => value > 0) ? `${title}; most in the ${names[peak]}: ${formatted(values[peak] ?? 0)}` : title;
+  const description = values.some((value) => value > 0) ? `${title}; most in the ${names[peak]}: ${withCommas(values[peak] ?? 0)}` : title;
   return (
     <figure class="bars">
       <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>
@@ -30,7 +31,7 @@ export function Bars({ values, names, title, marked = values.length }: BarsProps
               height={height}
               class={value === 0 ? "none" : n < marked ? "some" : "other"}
             >
-              <title>{`${names[n]}: ${formatted(value)}`}</title>
+              <title>{`${names[n]}: ${withCommas(value)}`}</title>
             </rect>
           );
         })}
@@ -52,7 +53,7 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
   const shown = stacked.filter((severity) => buckets.some(({ counts }) => counts[severity] > 0));
   const most = Math.max(1, ...buckets.map(({ counts }) => totalOf(counts)));
   const peak = buckets.find(({ counts }) => totalOf(counts) === most);
-  const description = peak === undefined ? title : `${title}. Most: ${formatted(most)}, ${peak.name}. The table below has all numbers.`;
+  const description = peak === undefined ? title : `${title}. Most: ${withCommas(most)}, ${peak.name}. The table below has all numbers.`;
   const top = topOf(buckets.map(({ counts }) => totalOf(counts)));
   const cut = buckets.filter(({ counts }) => totalOf(counts) > top).length;
   return (
@@ -60,7 +61,7 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
       <figure class="severities">
         <div class="plot">
           <span class="most" aria-hidden="true">
-            {formatted(top)}
+            {withCommas(top)}
           </span>
           <svg viewBox={`0 0 ${buckets.length * STEP} ${TALL}`} preserveAspectRatio="none" role="img" aria-label={description}>
             <Patterns />
@@ -76,7 +77,7 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
         <figcaption>
           {title}
           {cut > 0 &&
-            `. ${cut === 1 ? "The bar with a gap is" : `${cut} bars with a gap are`} cut; the highest is ${formatted(most)}, ${peak?.name}`}
+            `. ${cut === 1 ? "The bar with a gap is" : `${cut} bars with a gap are`} cut; the highest is ${withCommas(most)}, ${peak?.name}`}
           <ul class="legend">
             {shown.map((severity) => (
               <li key={severity}>
@@ -108,7 +109,7 @@ function Bar({ bucket: { name, counts }, x, scale, shown }: { bucket: Bucket; x:
   let top = TALL;
   return (
     <g>
-      <title>{`${name}: ${shown.map((severity) => `${formatted(counts[severity])} ${severity}`).join(", ")}`}</title>
+      <title>{`${name}: ${shown.map((severity) => `${withCommas(counts[severity])} ${severity}`).join(", ")}`}</title>
       {shown.map((severity) => {
         const height = Math.min(top, counts[severity] * scale);
         top -= height;
@@ -176,9 +177,9 @@ function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: r
                 <a href={address}>{name}</a>
               </th>
               {shown.map((severity) => (
-                <td key={severity}>{formatted(counts[severity])}</td>
+                <td key={severity}>{withCommas(counts[severity])}</td>
               ))}
-              <td>{formatted(totalOf(counts))}</td>
+              <td>{withCommas(totalOf(counts))}</td>
             </tr>
           ))}
         </tbody>
@@ -189,8 +190,4 @@ function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: r
 
 export function totalOf(counts: EventCounts): number {
   return severities.reduce((sum, severity) => sum + counts[severity], 0);
-}
-
-function formatted(count: number): string {
-  return count.toLocaleString("en-US");
 }

@@ -1,13 +1,14 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
+
 import type { CatalogDb } from "../../db/engine.ts";
-import type { Filter } from "../filter/filter.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { acceptingStatuses } from "../search/accepting.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
@@ -60,41 +61,46 @@ function later(date: string, days: number): string {
   return utcDate(Date.parse(date) + days * DAY_MS);
 }
 
+/** A stretch of days that begins with a date, and its ends as instants. */
+type Span = { date: string; since: EpochMs; until: EpochMs };
+
+function spansFrom(first: string, number: number, days: number): Span[] {
+  const dates = Array.from({ length: number }, (_, n) => later(first, n * days));
+  return dates.map((date) => ({ date, since: startOf(date) ?? Number.NaN, until: startOf(later(date, days)) ?? Number.NaN }));
+}
+
+function within(deadlines: readonly Deadline[], { since, until }: Span): Deadline[] {
+  return deadlines.filter(({ due_at }) => due_at >= since && due_at < until);
+}
+
+function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
+  return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
+}
+
 async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs): Promise<Shown> {
   const today = easternDate(now);
   const from = form.given.from ?? today;
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
-  const dates = Array.from({ length: DAYS + 1 }, (_, n) => later(sunday, n));
-  const starts = dates.map((date) => startOf(date) ?? Number.NaN);
-  const period = { since: starts[0] ?? now, until: starts[DAYS] ?? now };
+  const spans = spansFrom(sunday, DAYS, 1);
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
   const filter = { status: [...acceptingStatuses], ...form.resolved };
-  const { deadlines, twins } = listDeadlines(index, filter, period, now, most);
-  const byDay = Array.from({ length: DAYS }, (_, n) => deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1])));
+  const { deadlines, twins } = listDeadlines(index, filter, periodOf(spans), now, most);
+  const byDay = spans.map((span) => within(deadlines, span));
   const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
-    date: dates[n] ?? "",
+    date: spans[n]?.date ?? "",
     count: ofDay.length,
     opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
-  const weeks = weeksFrom(sunday, index, filter, now, most);
+  const weeks = countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most));
   return { weeks, days, total: deadlines.length, twins, isPartial: deadlines.length === COUNTED_MAX, today };
 }
 
-/** How many deadlines each week has. Those after the last one that is counted are left out. */
-function weeksFrom(sunday: string, index: SearchFile, filter: Filter, now: EpochMs, most: { limit: number; allSources: boolean }): Week[] {
-  const dates = Array.from({ length: BARS + 1 }, (_, n) => later(sunday, 7 * n));
-  const starts = dates.map((date) => startOf(date) ?? Number.NaN);
-  const deadlines = deadlinesIn(index, filter, { since: starts[0] ?? now, until: starts[BARS] ?? now }, now, most);
-  const end = deadlines.length < most.limit ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);
-  return dates.slice(0, BARS).flatMap((date, n) => {
-    const ofWeek = deadlines.filter(({ due_at }) => isWithin(due_at, starts[n], starts[n + 1]));
-    return (starts[n + 1] ?? 0) > end ? [] : [{ date, count: ofWeek.length }];
-  });
-}
-
-function isWithin(at: EpochMs, since = 0, until = 0): boolean {
-  return at >= since && at < until;
+/** How many deadlines each week has. Those after the last deadline that is read are left out. */
+function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof periodOf>) => readonly Deadline[]): Week[] {
+  const deadlines = read(periodOf(weeks));
+  const end = deadlines.length < COUNTED_MAX ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);
+  return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
 }
 
 async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[], now: EpochMs): Promise<WholeOpportunity[]> {
@@ -143,7 +149,7 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
                 <th scope="row">
                   <a href={addressOf(PATH, { ...given, from: date })}>{dateInWords(date)}</a>
                 </th>
-                <td>{count.toLocaleString("en-US")}</td>
+                <td>{withCommas(count)}</td>
               </tr>
             ))}
           </tbody>
@@ -155,12 +161,12 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
 
 function Calendar({ shown: { weeks, days, total, twins, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];
-  const count = `${isPartial ? "more than " : ""}${total.toLocaleString("en-US")}`;
   return (
     <section aria-labelledby="weeks">
       <div class="weeks-bar">
         <h2 id="weeks" class="count">
-          {count} {total === 1 ? "deadline" : "deadlines"} from {dateInWords(first)} to {dateInWords(last)}
+          {isPartial && "more than "}
+          {counted(total, "deadline")} from {dateInWords(first)} to {dateInWords(last)}
         </h2>
         <nav class="paging" aria-label="Weeks">
           <a href={addressOf(PATH, { ...given, from: later(first, -DAYS) })}>Earlier</a>
@@ -216,7 +222,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
       {count > opportunities.length && (
         <p>
           <a href={all}>
-            {(count - opportunities.length).toLocaleString("en-US")} more<span class="hidden"> on {dateInWords(date)}</span>
+            {withCommas(count - opportunities.length)} more<span class="hidden"> on {dateInWords(date)}</span>
           </a>
         </p>
       )}

@@ -1,10 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
+
 import { statusInWords } from "../events/in-words.ts";
 import { fields } from "../filter/filter.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
 import { understoodInWords } from "../search/understood.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { cutText, TwinsLeftOut } from "./marks.tsx";
@@ -79,7 +81,7 @@ function DropLinks({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] 
     <ul class="drop">
       {drop.map(({ name, records }) => (
         <li key={name}>
-          <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {records.toLocaleString("en-US")}
+          <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {withCommas(records)}
         </li>
       ))}
     </ul>
@@ -100,7 +102,7 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
           {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
             <dd key={value}>
               <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
-              {records.toLocaleString("en-US")}
+              {withCommas(records)}
             </dd>
           ))}
         </div>
@@ -117,8 +119,8 @@ function nameOf({ sources }: SearchForm, field: string, value: string): string {
 
 function countInWords(total: number): string {
   if (total === 0) return "Nothing found";
-  if (total > COUNTED_MAX) return `More than ${COUNTED_MAX.toLocaleString("en-US")} opportunities`;
-  return `${total.toLocaleString("en-US")} ${total === 1 ? "opportunity" : "opportunities"}`;
+  if (total > COUNTED_MAX) return `More than ${withCommas(COUNTED_MAX)} opportunities`;
+  return counted(total, "opportunity", "opportunities");
 }
 
 function Paging({ form: { given }, next }: { form: SearchForm; next: string | null }) {

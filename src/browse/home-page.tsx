@@ -1,11 +1,13 @@
 /** @jsxImportSource hono/jsx */
 /** The first page: the form, and what can be applied for, by next deadline. */
+
 import { shortNameOf } from "../agencies/understand.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { SortField } from "./find-page.tsx";
@@ -80,22 +82,22 @@ function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: 
   return (
     <section aria-labelledby="open">
       <h2 id="open" class="count">
-        {formatted(open)} {open === 1 ? "opportunity" : "opportunities"} can be applied for
+        {counted(open, "opportunity", "opportunities")} can be applied for
       </h2>
       <dl class="figures openings">
         <Fact name={`Due within ${days} days`}>
-          <a href={openAddress({ closes_after: "0d", closes_before: `${days}d` })}>{formatted(soon)}</a>
+          <a href={openAddress({ closes_after: "0d", closes_before: `${days}d` })}>{withCommas(soon)}</a>
         </Fact>
         <Fact name="Due later">
-          <a href={openAddress({ closes_after: `${days}d` })}>{formatted(dueAt.filter((at) => at >= now + CLOSING_SOON_MS).length)}</a>
+          <a href={openAddress({ closes_after: `${days}d` })}>{withCommas(dueAt.filter((at) => at >= now + CLOSING_SOON_MS).length)}</a>
         </Fact>
-        <Fact name="No date stated">{formatted(open - dueAt.length)}</Fact>
+        <Fact name="No date stated">{withCommas(open - dueAt.length)}</Fact>
         <Fact name="Forecast">
-          <a href={addressOf("/", { status: ["forecast", "pre_release"], sort: "closes" })}>{formatted(coming)}</a>
+          <a href={addressOf("/", { status: ["forecast", "pre_release"], sort: "closes" })}>{withCommas(coming)}</a>
         </Fact>
         {departments.length > 0 && (
           <Fact name="Departments">
-            <a href="#departments">{formatted(departments.length)}</a>
+            <a href="#departments">{withCommas(departments.length)}</a>
           </Fact>
         )}
       </dl>
@@ -139,7 +141,7 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
                 <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="open" />
               </svg>
             </th>
-            <td>{formatted(opportunities)}</td>
+            <td>{withCommas(opportunities)}</td>
             <td>{withAmount > 0 && dollars.format(amount)}</td>
           </tr>
         ))}
@@ -150,7 +152,3 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
 
 /** "$1.8B" */
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", notation: "compact", maximumFractionDigits: 1 });
-
-function formatted(count: number): string {
-  return count.toLocaleString("en-US");
-}

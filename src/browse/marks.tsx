@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** Small signs that several pages show: severity, status, amounts, facts. */
+
 import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
 import { amountInWords, statusInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
 
 /** Severities by shape as well as by color: the shape fits a box of 16. */
@@ -69,7 +71,7 @@ export function TwinsLeftOut({ twins, address }: { twins: number; address: strin
   if (twins === 0) return null;
   return (
     <p class="quiet">
-      {twins.toLocaleString("en-US")} more {twins === 1 ? "record" : "records"} of the same opportunities. <a href={address}>Show each</a>
+      {counted(twins, "more record")} of the same opportunities. <a href={address}>Show each</a>
     </p>
   );
 }
@@ -87,5 +89,5 @@ export function Fact({ name, children }: { name: string; children: Child }) {
 /** Cuts what is too long to be read on a page, and says so. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
-  return `${text.slice(0, max).toWellFormed()} … (${(text.length - max).toLocaleString("en-US")} more characters)`;
+  return `${text.slice(0, max).toWellFormed()} … (${withCommas(text.length - max)} more characters)`;
 }

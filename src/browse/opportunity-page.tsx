@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of one opportunity: its dates, all its fields, and its history. */
+
 import type { CatalogDb } from "../../db/engine.ts";
 import { type DatedAttachment, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -12,7 +13,11 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
+
 import { findSimilar, type Similar } from "../search/similar.ts";
+
+import { withCommas } from "../text/counted.ts";
+
 import type { EpochMs } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { webAddress } from "../text/web-address.ts";
@@ -154,12 +159,12 @@ function LinkedRecords({ opportunity, linked: { twins, parent, parts, total } }:
       </ul>
       {parts.length > 0 && (
         <details open={parts.length <= PARTS_OPEN}>
-          <summary>Parts and later stages ({total.toLocaleString("en-US")})</summary>
+          <summary>Parts and later stages ({withCommas(total)})</summary>
           <ul>
             {parts.map((part) => (
               <LinkedRecord key={part.id} relation={numberInWords(part)} record={part} />
             ))}
-            {total > parts.length && <li class="quiet">{(total - parts.length).toLocaleString("en-US")} more</li>}
+            {total > parts.length && <li class="quiet">{withCommas(total - parts.length)} more</li>}
           </ul>
         </details>
       )}

@@ -1,7 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the quality of data: the report of `fundfeed quality`. It reads every record, so a large catalog has it on the command line only. */
+
 import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { sourceStatuses } from "../sources/source.ts";
+import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";
@@ -14,7 +16,7 @@ export async function qualityPage({ catalog, now }: PageContext): Promise<Browse
   const body =
     records > RECORDS_MAX ? (
       <p class="empty">
-        There are {records.toLocaleString("en-US")} records, and a page reads at most {RECORDS_MAX.toLocaleString("en-US")}. The command{" "}
+        There are {withCommas(records)} records, and a page reads at most {withCommas(RECORDS_MAX)}. The command{" "}
         <code>fundfeed quality</code> reads them all.
       </p>
     ) : (
@@ -39,14 +41,14 @@ function SourceReport({ report: { source, live, findings, falls, fill, compared,
       <h2>{source}</h2>
       {last_import !== null && last_import.rejected > 0 && (
         <p>
-          The last import rejected {last_import.rejected.toLocaleString("en-US")} of {last_import.read.toLocaleString("en-US")} records.
+          The last import rejected {withCommas(last_import.rejected)} of {withCommas(last_import.read)} records.
         </p>
       )}
       {findings.length > 0 && (
         <ul>
           {findings.map(({ rule, says, records, sample_ids }) => (
             <li key={rule}>
-              {records.toLocaleString("en-US")}: {says} (for example{" "}
+              {withCommas(records)}: {says} (for example{" "}
               {sample_ids.map((id, n) => (
                 <>
                   {n > 0 && ", "}
@@ -69,7 +71,7 @@ function SourceReport({ report: { source, live, findings, falls, fill, compared,
       )}
       {findings.length === 0 && falls.length === 0 && <p>Nothing was found.</p>}
       <details class="numbers">
-        <summary>Fields of the {live.toLocaleString("en-US")} records that are not archived</summary>
+        <summary>Fields of the {withCommas(live)} records that are not archived</summary>
         <table>
           <thead>
             <tr>
@@ -84,7 +86,7 @@ function SourceReport({ report: { source, live, findings, falls, fill, compared,
                 <th scope="row">
                   <code>{field}</code>
                 </th>
-                <td>{records.toLocaleString("en-US")}</td>
+                <td>{withCommas(records)}</td>
                 <td>{percent(share)}</td>
               </tr>
             ))}
@@ -96,7 +98,7 @@ function SourceReport({ report: { source, live, findings, falls, fill, compared,
 }
 
 function amount(what: string, value: number): string {
-  return what === "records" ? value.toLocaleString("en-US") : percent(value);
+  return what === "records" ? withCommas(value) : percent(value);
 }
 
 function percent(share: number): string {

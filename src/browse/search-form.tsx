@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
+
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
 import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
@@ -9,6 +10,7 @@ import { type AgencyCount, countByAgency } from "../search/agencies.ts";
 import { listSources, UnknownSource } from "../sources/source.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
+import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { allSourcesField, type OwnFields } from "./own-fields.ts";
@@ -52,7 +54,7 @@ export async function readSearchForm({ catalog, index, query }: FormContext, own
 }
 
 function agencyOption({ agency, records }: AgencyCount): Option {
-  return { code: shortNameOf(agency), name: `${agency.name} (${records.toLocaleString("en-US")})` };
+  return { code: shortNameOf(agency), name: `${agency.name} (${withCommas(records)})` };
 }
 
 /** The filters that were given. Whatever is refused, fields of the page's own too, becomes an error. */

@@ -5,6 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { SourceEntry } from "../sources/entry.ts";
 import { type LastChanges, listSources, newestPostedDates, recordsByLastChange, type SourceStatus } from "../sources/source.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
@@ -88,9 +89,9 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
       <dl class="figures">
         <Fact name="Last import">{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</Fact>
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
-        <Fact name="Records">{records.toLocaleString("en-US")}</Fact>
+        <Fact name="Records">{withCommas(records)}</Fact>
         <Fact name="Open">
-          <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{open.toLocaleString("en-US")}</a>
+          <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{withCommas(open)}</a>
         </Fact>
       </dl>
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
@@ -98,11 +99,7 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
         <rect width={Math.max(0.5, (100 * records) / most)} height="4" class="all" />
         <rect width={(100 * open) / most} height="4" class="open" />
       </svg>
-      <Bars
-        values={weeks}
-        names={weekNames}
-        title={`${changed.toLocaleString("en-US")} ${changed === 1 ? "record" : "records"} changed last in these ${WEEKS} weeks`}
-      />
+      <Bars values={weeks} names={weekNames} title={`${counted(changed, "record")} changed last in these ${WEEKS} weeks`} />
       {description !== "" && <p class="quiet">{description}</p>}
     </li>
   );
