@@ -19,6 +19,9 @@ type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined;
 /** If there are more dates than this, only the next and the last due date are shown of them, and all are folded. */
 const LISTED = 8;
 
+/** Later than every date. */
+const UNPLACED = Number.MAX_SAFE_INTEGER;
+
 type Props = { opportunity: WholeOpportunity; moved: readonly MovedDeadline[]; now: EpochMs };
 
 /** The section of dates. */
@@ -59,7 +62,7 @@ function datesOf({ dates, sidecar }: WholeOpportunity, moved: readonly MovedDead
       return { sign: "moved", name: `Deadline until ${dateInWords(until)}`, at, ms: parseStoredMs(at), to: msOf(to) };
     }),
   ];
-  return all.sort((left, right) => (left.ms ?? Number.POSITIVE_INFINITY) - (right.ms ?? Number.POSITIVE_INFINITY) || 0);
+  return all.sort((left, right) => (left.ms ?? UNPLACED) - (right.ms ?? UNPLACED));
 }
 
 function msOf(at: string | null): EpochMs | undefined {
@@ -68,7 +71,7 @@ function msOf(at: string | null): EpochMs | undefined {
 
 // ---- The line.
 
-/** Shapes around a place on the line, 8 pixels below its top. */
+/** Shapes around the place of a date. */
 const shapes: Readonly<Record<Sign, string>> = {
   posted: "M0 -5a5 5 0 1 0 .01 0z",
   opens: "M-4 -6 6 0 -4 6z",
@@ -77,13 +80,15 @@ const shapes: Readonly<Record<Sign, string>> = {
   expires: "M-5 -5H5V5H-5z",
 };
 
+/** Pixels: the height of the drawing, and where the line is. */
 const [HEIGHT, MIDDLE] = [54, 36];
 
 function Line({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
   const placed = dates.filter(({ ms }) => ms !== undefined) as (LineDate & { ms: EpochMs })[];
   const [first, last] = [placed[0], placed.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const { placeOf, cut } = scaleOf([...placed.flatMap(({ ms, to = ms }) => [ms, to]), now]);
+  const { placeOf, cut } = scaleOf([...placed.map(({ ms }) => ms), now]);
+  const isPlaced = (at: EpochMs | undefined): at is EpochMs => placed.some(({ ms }) => ms === at);
   const x = (ms: EpochMs) => `${placeOf(ms).toFixed(2)}%`;
   const [begin, end] = [first.ms < now ? first.at : easternAt(now), last.ms > now ? last.at : easternAt(now)].map((at) => dateInWords(at));
   const today = placeOf(now);
@@ -101,7 +106,7 @@ function Line({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
         <text class="today" x={x(now)} y="12" text-anchor={today < 8 ? "start" : today > 92 ? "end" : "middle"}>
           today
         </text>
-        {placed.map(({ ms, to }) => to !== undefined && <line class="move" x1={x(ms)} y1={MIDDLE - 10} x2={x(to)} y2={MIDDLE - 10} />)}
+        {placed.map(({ ms, to }) => isPlaced(to) && <line class="move" x1={x(ms)} y1={MIDDLE - 10} x2={x(to)} y2={MIDDLE - 10} />)}
         {placed
           .toSorted((left, right) => Number(right.sign === "moved") - Number(left.sign === "moved"))
           .map((date) => (
@@ -133,18 +138,19 @@ function describe(placed: readonly LineDate[], span: string): string {
 
 /** How far a date's place is from the ends of the line, so that its sign is not cut. */
 const MARGIN = 2.5;
+const SHARE = 3;
 
 /**
- * Where instants are, in percent of the line's length. A stretch that is more than twice as long as all others together takes half of the
- * line; `cut` is the middle of it.
+ * Where instants are, in percent of the line's length. A stretch that is more than `SHARE` times as long as all others together is
+ * drawn as just that; `cut` is the middle of it.
  */
 function scaleOf(instants: readonly EpochMs[]): { placeOf: (ms: EpochMs) => number; cut: number | undefined } {
   const points = [...new Set(instants)].sort((left, right) => left - right);
   const gaps = points.slice(1).map((ms, n) => ms - (points[n] as number));
   const longest = gaps.indexOf(Math.max(...gaps));
   const others = gaps.reduce((sum, gap, n) => (n === longest ? sum : sum + gap), 0);
-  const isCut = others > 0 && (gaps[longest] ?? 0) > 2 * others;
-  const drawn = gaps.map((gap, n) => (isCut && n === longest ? others : gap));
+  const isCut = others > 0 && (gaps[longest] ?? 0) > SHARE * others;
+  const drawn = gaps.map((gap, n) => (isCut && n === longest ? SHARE * others : gap));
   const length = drawn.reduce((sum, gap) => sum + gap, 0) || 1;
   const places = points.map((_, n) => MARGIN + ((100 - 2 * MARGIN) * drawn.slice(0, n).reduce((sum, gap) => sum + gap, 0)) / length);
   const placeOf = (ms: EpochMs) => (points.length === 1 ? 50 : (places[points.indexOf(ms)] ?? 0));
