@@ -223,15 +223,15 @@ async function saveDetails(
     for (const { id, digest } of due) {
       try {
         const found = await findJson(visit, `details-${visit.requests}.json`, detailsAt(visit, id)).catch(explain);
-        seen[id] = `${digest} ${today}`;
-        if (found === undefined) continue; // It was withdrawn meanwhile.
-        if (textOf(objectOf(objectOf(found.value).data).opportunity_id) !== id)
+        // One that is missing was withdrawn meanwhile.
+        if (found !== undefined && textOf(objectOf(objectOf(found.value).data).opportunity_id) !== id)
           throw new Failure(`Cannot use the response of ${visit.base.host}: it is not the opportunity ${id}`);
+        seen[id] = `${digest} ${today}`;
+        if (found === undefined) continue;
         await rm(found.path);
         yield found.text;
       } catch (error) {
         if (visit.net.stop.aborted) throw error;
-        delete seen[id];
         warning = `${messageOf(error)}; the next pull asks for the details that are left`;
         return;
       }

@@ -172,6 +172,76 @@ test("124 opportunities, four of them forecasts, are the same in each layout", a
   }
 });
 
+describe("a difference", () => {
+  const first = records.find(({ summary }) => summary.additional_info_url_description) as SimplerRecord;
+  const withSummary = (summary: object): SimplerRecord => ({ ...first, summary: { ...first.summary, ...summary } });
+  const description = (text: string) => withSummary({ summary_description: text });
+  const named = (top_level_agency_name: string, agency_name: string) => ({ ...first, top_level_agency_name, agency_name });
+
+  test.each<[what: string, before: SimplerRecord, after: SimplerRecord, changed: string[]]>([
+    ["in mark-up is none", description("<p>Text&nbsp;of <b>it</b></p>"), description("<div>Text of <i>it</i></div>"), []],
+    ["in where a link leads", description('<a href="https://a.gov">A</a>'), description('<a href="https://b.gov">A</a>'), ["description"]],
+    ["in a word", description("<p>Text</p>"), description("<p>Texts</p>"), ["summary", "description"]],
+    ["in the department", named("Department of Energy", "ARPA-E"), named("Department of Defense", "ARPA-E"), ["organization.agency"]],
+    [
+      "in the agency",
+      named("Department of Energy", "ARPA-E"),
+      named("Department of Energy", "Office of Science"),
+      ["organization.sub_agency"],
+    ],
+    ["in the style of an agency is none", named("DEPT OF ENERGY", "ARPA-E"), named("Department of Energy", "ARPA-E"), []],
+    [
+      "in the words of a link",
+      withSummary({ additional_info_url_description: "A" }),
+      withSummary({ additional_info_url_description: "B" }),
+      ["attachments"],
+    ],
+    ["in missing words of a link is none", withSummary({ additional_info_url_description: null }), first, []],
+    ["in a ceiling", withSummary({ award_ceiling: 5 }), withSummary({ award_ceiling: 6 }), ["funding.amount_max", "funding.display"]],
+    [
+      "in a title of a listing",
+      first,
+      { ...first, opportunity_assistance_listings: [{ assistance_listing_number: "12.431", program_title: "New" }] },
+      ["classifications.keywords"],
+    ],
+  ])("%s", async (_, before, after, changed) => {
+    const catalog = await aCatalogOfThen();
+    await catalog.take(searchText([before]), { format: grantsGov });
+    await catalog.take(searchText([after]), { format: grantsGov });
+    const events = (await eventsOf(catalog.db, String(first.legacy_opportunity_id))).slice(1);
+    expect(events.flatMap(({ changed_fields }) => changed_fields).sort()).toEqual([...changed].sort());
+  });
+
+  test("in the agency is none in a hit of Grants.gov's own search", async () => {
+    const catalog = await aCatalogOfThen();
+    await catalog.take(searchText([first]), { format: grantsGov });
+    const {
+      legacy_opportunity_id: id,
+      opportunity_number: number,
+      opportunity_title: title,
+      agency_name: agency,
+      agency_code: agencyCode,
+    } = first;
+    const openDate = String(first.summary.post_date).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1");
+    const hit = { id: String(id), number, title, agency, agencyCode, openDate, closeDate: "", oppStatus: "posted", docType: "synopsis" };
+    await catalog.take(JSON.stringify({ oppHits: [hit] }), { format: grantsGov });
+    const [, event] = await eventsOf(catalog.db, String(id));
+    expect(event?.changed_fields ?? []).not.toContain("organization.agency");
+  });
+
+  test.each([
+    ["archived", {}, "archived"],
+    ["closed", { archive_date: "2030-01-01" }, "closed"],
+    ["closed", { close_date: "2030-01-01" }, "open"],
+    ["posted", {}, "open"],
+  ])("in a stated status %s with %j counts only without the date that says it: %s", async (opportunity_status, dates, status) => {
+    const catalog = await aCatalogOfThen();
+    const record = { ...withSummary({ close_date: null, archive_date: null, ...dates }), opportunity_status };
+    await catalog.take(searchText([record]), { format: grantsGov });
+    expect((await documentsOf(catalog.db)).map((each) => each.status)).toEqual([status]);
+  });
+});
+
 describe("details of one opportunity", () => {
   const details = ["345938", "355150", "359802"].map((id) => realPath(`simpler-api/derived/detail-response-${id}.json`));
   const some = records.filter(({ legacy_opportunity_id }) => [345938, 355150, 359802].includes(Number(legacy_opportunity_id)));
@@ -263,6 +333,12 @@ describe("what only one of the two has", () => {
     await catalog.take(legacyXml([later, second, records[2] as SimplerRecord]), { format: grantsGov });
     const outcome = await catalog.take(extractText([second]), { format: grantsGov, snapshot: true, allowRemovals: true });
     expect(outcome).toMatchObject({ removed: 1, changed: 0 });
+  });
+
+  test("a search that finds more than it counts is no snapshot either", async () => {
+    const catalog = await aCatalogOfThen();
+    const text = searchText([first], { total: 10_000 }).replace('{"posted":1}', '{"posted":12000}');
+    await expect(catalog.take(text, { format: grantsGov, snapshot: true })).rejects.toThrow("the search found 12000 opportunities");
   });
 
   test("a page of a search is no snapshot if others are missing", async () => {

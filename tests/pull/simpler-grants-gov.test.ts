@@ -135,12 +135,17 @@ describe("pull simpler-grants-gov", () => {
   test("keeps what the search found after the extract was made", async () => {
     const [late, ...others] = real as [SimplerRecord, ...SimplerRecord[]];
     const [old = late] = others;
-    const extract = simplerExtractOf([withSummary(old, { close_date: "2027-01-01" }), ...others.slice(1)], "2026-06-17");
-    const pull = aPull({ records: [...real], extract });
+    // A forecast, for which no details are asked that would be newer still.
+    const forecast = (forecasted_close_date: string) => ({
+      ...withSummary(old, { is_forecast: true, close_date: null, forecasted_close_date }),
+      opportunity_status: "forecasted",
+    });
+    const extract = simplerExtractOf([forecast("2027-01-01"), ...others.slice(1)], "2026-06-17");
+    const pull = aPull({ records: [late, forecast("2027-02-02"), ...others.slice(1)], extract });
     expect(await pull.run()).toMatchObject({ added: 24, removed: 0 });
     expect((await documentOf(pull.db, String(late.legacy_opportunity_id))).status).not.toBe("archived");
     const { dates } = (await documentOf(pull.db, String(old.legacy_opportunity_id))) as never as { dates: { closes_at: string } };
-    expect(dates.closes_at.slice(0, 10)).toBe(String(old.summary.close_date));
+    expect(dates.closes_at.slice(0, 10)).toBe("2027-02-02");
   });
 
   test("takes over a catalog of the XML extract, and gives it back, without an event", async () => {
@@ -247,6 +252,21 @@ describe("when something fails", () => {
     pull.asked();
     await pull.run();
     expect(pull.asked().filter(isDetails)).toHaveLength(21);
+  });
+
+  test("details of another opportunity are not taken, and are asked for again", async () => {
+    const [one, two] = real as [SimplerRecord, SimplerRecord];
+    const published: Published = {
+      records: [one],
+      before: ({ path }) => (path.endsWith(one.opportunity_id) ? Response.json({ data: two, status_code: 200 }) : undefined),
+    };
+    const pull = aPull(published);
+    await pull.run();
+    expect(pull.told.join()).toContain(`it is not the opportunity ${one.opportunity_id}`);
+    expect(await documentsOf(pull.db)).toHaveLength(1);
+    pull.asked();
+    await pull.run();
+    expect(pull.asked().filter(isDetails)).toHaveLength(1);
   });
 
   test("details of what was withdrawn meanwhile are left out", async () => {
