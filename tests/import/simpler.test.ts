@@ -225,8 +225,8 @@ describe("a difference", () => {
     const openDate = String(first.summary.post_date).replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1");
     const hit = { id: String(id), number, title, agency, agencyCode, openDate, closeDate: "", oppStatus: "posted", docType: "synopsis" };
     await catalog.take(JSON.stringify({ oppHits: [hit] }), { format: grantsGov });
-    const [, event] = await eventsOf(catalog.db, String(id));
-    expect(event?.changed_fields ?? []).not.toContain("organization.agency");
+    const changed = (await eventsOf(catalog.db, String(id))).flatMap(({ changed_fields }) => changed_fields);
+    expect(changed.filter((field) => field.startsWith("organization"))).toEqual([]);
   });
 
   test.each([
