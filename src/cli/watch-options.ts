@@ -29,12 +29,20 @@ export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now
 }
 
 /** What a watch is about, and how many opportunities that are now. */
-export function definitionInWords({ filter, all_sources }: WatchDefinition, matching: number, now: EpochMs): string {
+export function definitionInWords(
+  { filter, all_sources }: Pick<WatchDefinition, "filter" | "all_sources">,
+  matching: number,
+  now: EpochMs,
+): string {
   return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${formatCount(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
-export function tellTrouble({ machine }: Cli, { name }: Watch, { paused, pending }: Pick<WatchStatus, "paused" | "pending">): void {
+export function tellTrouble(
+  { machine }: Cli,
+  { name }: Pick<Watch, "name">,
+  { paused, pending }: Pick<WatchStatus, "paused" | "pending">,
+): void {
   if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }

@@ -6,6 +6,7 @@ import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { type EventType, type Severity, severities } from "../events/event.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { readSchedule, type Schedule } from "../watch/schedule.ts";
+import { receiverName } from "../watch/send.ts";
 import { isMailAddress, smtpServer } from "../watch/smtp.ts";
 import { changeTypes, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
@@ -15,7 +16,7 @@ import type { Cli, CliCommand } from "./command.ts";
 const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
 
 /** The options of receivers, and the receivers that have each. */
-const receiversOf = {
+const kindsOf = {
   url: ["webhook"],
   urlFile: ["webhook", "slack"],
   secretFile: ["webhook"],
@@ -27,8 +28,8 @@ const receiversOf = {
 } as const satisfies Record<string, readonly Receiver["to"][]>;
 
 type ReceiverOptions = { url?: URL | undefined; allowPrivate?: true | undefined; allowHttp?: true | undefined } & {
-  [name in "urlFile" | "secretFile" | "mailTo" | "mailFrom" | "smtpUrlFile"]?: string | undefined;
-};
+  [name in "urlFile" | "secretFile" | "mailFrom" | "smtpUrlFile"]?: string | undefined;
+} & { mailTo?: string[] | undefined };
 
 export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string } & {
   type?: EventType[];
@@ -66,7 +67,7 @@ export function addMessageOptions(command: CliCommand, isNew: boolean): CliComma
     .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
     .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
     .option("--secret-file <file>", `webhook: file of signing secrets (default: ${VARIABLES.secret}); created with a new one if missing`)
-    .option("--mail-to <address>", "smtp: who gets the mail: one address", mailAddress)
+    .option("--mail-to <address>", "smtp: who gets the mail: one address or several, each a receiver of its own", mailAddresses)
     .setting("--mail-from <address>", "smtp: the sender", mailAddress)
     .option("--smtp-url-file <file>", `smtp: file with the server, smtps://user:password@mail.example.org (default: ${VARIABLES.smtp})`)
     .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
@@ -86,32 +87,63 @@ export function messageFields(
   return { ...(types && { types }), ...(remind && { remind }), ...(every && { every }), ...(note && { note }) };
 }
 
-/** The receiver that the options name, if it can be used. Options of other receivers end the command with a usage error. */
-export function receiverOf(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver {
+/** The receivers that the options name, if they can be used. Options of other receivers end the command with a usage error. */
+export function receiversOf(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver[] {
   if (to === "slack" && options.url !== undefined)
     command.error(`error: the URL of --to slack is a secret; put it into a file (--url-file) or into ${VARIABLES.slack}`);
-  const foreign = givenNames(command).find((name) => !(receiversOf[name] as readonly string[]).includes(to));
+  const foreign = givenNames(command).find((name) => !(kindsOf[name] as readonly string[]).includes(to));
   if (foreign !== undefined) {
     const { long } = command.options.find((each) => each.attributeName() === foreign) ?? {};
-    command.error(`error: ${long} is not for --to ${to}, but for ${receiversOf[foreign].join(" and ")}`);
+    command.error(`error: ${long} is not for --to ${to}, but for ${kindsOf[foreign].join(" and ")}`);
   }
-  return usableReceiver(cli, command, to, options);
+  const receiver = usableReceiver(cli, command, to, options);
+  return receiver.to === "smtp" ? (options.mailTo ?? []).map((mail_to) => ({ ...receiver, mail_to })) : [receiver];
 }
 
-/** A receiver with the options that were given in place of its own. With --to, it is another one, made of the options alone. */
-export function changedReceiver(cli: Cli, command: CliCommand, present: Receiver, options: MessageOptions): Receiver {
-  if (options.to !== undefined) return receiverOf(cli, command, options.to, options);
+/**
+ * The receivers after a change. With --to, they are others, made of the options alone. Without it, the options replace those of the only
+ * receiver. With --also, the present ones stay: --mail-to then adds an address to the mail that there is.
+ */
+export function changedReceivers(
+  cli: Cli,
+  command: CliCommand,
+  all: readonly Receiver[],
+  options: MessageOptions & { also?: true; drop?: string },
+): Receiver[] {
+  const present = all.filter((each) => receiverName(each) !== options.drop);
+  if (options.drop !== undefined && present.length === all.length)
+    command.error(`error: there is no receiver ${options.drop}; there is ${all.map(receiverName).join(", ")}`);
+  const changed = newReceivers(cli, command, present, options);
+  const result = options.also ? [...present, ...changed] : changed;
+  const names = result.map(receiverName);
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  if (repeated !== undefined) command.error(`error: ${repeated} would be a receiver twice`);
+  if (result.length === 0) command.error("error: a watch needs a receiver; fundfeed watch remove removes the watch");
+  return result;
+}
+
+function newReceivers(cli: Cli, command: CliCommand, present: readonly Receiver[], options: MessageOptions & { also?: true }): Receiver[] {
   const names = givenNames(command);
-  if (names.length === 0) return present;
+  if (options.to !== undefined) return receiversOf(cli, command, options.to, options);
+  if (names.length === 0) return options.also ? command.error("error: --also needs a receiver: --to, or --mail-to") : [...present];
+  const [only, ...others] = options.also ? present.filter(({ to }) => to === "smtp").slice(0, 1) : [...present];
+  if (only === undefined || others.length > 0)
+    return command.error("error: the watch has several receivers; replace them with --to, or use --also and --drop");
+  return withOptions(cli, command, only, options);
+}
+
+/** A receiver with the options that were given in place of its own. */
+function withOptions(cli: Cli, command: CliCommand, present: Receiver, options: MessageOptions): Receiver[] {
+  const names = givenNames(command);
   const { url, urlFile, ...others } = optionsOf(present);
   const address = names.includes("url") || names.includes("urlFile") ? {} : { url, urlFile };
   const given = Object.fromEntries(names.map((name) => [name, options[name]]));
-  return receiverOf(cli, command, present.to, { ...address, ...others, ...given });
+  return receiversOf(cli, command, present.to, { ...address, ...others, ...given });
 }
 
 /** The options of receivers on the command line, without those of the environment. */
-function givenNames(command: CliCommand): (keyof typeof receiversOf)[] {
-  const names = Object.keys(receiversOf) as (keyof typeof receiversOf)[];
+function givenNames(command: CliCommand): (keyof typeof kindsOf)[] {
+  const names = Object.keys(kindsOf) as (keyof typeof kindsOf)[];
   return names.filter((name) => command.getOptionValueSource(name) === "cli");
 }
 
@@ -119,7 +151,7 @@ function givenNames(command: CliCommand): (keyof typeof receiversOf)[] {
 function optionsOf(receiver: Receiver): ReceiverOptions {
   const fileOf = (place: SecretPlace) => ("file" in place ? place.file : undefined);
   if (receiver.to === "stdout") return {};
-  if (receiver.to === "smtp") return { mailTo: receiver.mail_to, mailFrom: receiver.mail_from, smtpUrlFile: fileOf(receiver.url) };
+  if (receiver.to === "smtp") return { mailTo: [receiver.mail_to], mailFrom: receiver.mail_from, smtpUrlFile: fileOf(receiver.url) };
   const { url, allow_private, allow_http } = receiver;
   return {
     ...("text" in url ? { url: new URL(url.text) } : { urlFile: fileOf(url) }),
@@ -138,7 +170,7 @@ function usableReceiver(cli: Cli, command: CliCommand, to: Receiver["to"], optio
     const receiver = {
       to,
       url: placeOf(cli, command, options.smtpUrlFile, VARIABLES.smtp, "--to smtp requires --smtp-url-file"),
-      mail_to: mailTo ?? "",
+      mail_to: mailTo?.[0] ?? "",
       mail_from: mailFrom ?? "",
     };
     smtpServer(receiver, machine);
@@ -190,6 +222,10 @@ function receiverUrl(text: string): URL {
   if (url === undefined)
     throw new InvalidArgumentError("It must be an https URL without query and password; put one that has them into a file: --url-file.");
   return url;
+}
+
+function mailAddresses(text: string, earlier: string[] = []): string[] {
+  return [...new Set([...earlier, ...text.split(",").map((each) => mailAddress(each.trim()))])];
 }
 
 function mailAddress(text: string): string {

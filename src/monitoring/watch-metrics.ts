@@ -32,11 +32,16 @@ export async function watchMetricsText(db: WatchDb, now: EpochMs): Promise<strin
 
 async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
   const stored = await listWatches(db);
-  const watches = await Promise.all(
-    stored.map(async (watch) => ({ labels: { watch: watch.name }, definition: watch.definition, ...(await statusOf(db, watch)) })),
+  const receivers = await Promise.all(
+    stored.map(async ({ name, definition, ...watch }) => ({ name, definition, ...(await statusOf(db, { name, definition, ...watch })) })),
   );
-  const family = (make: typeof gauge, name: string, help: string, read: (watch: (typeof watches)[number]) => number) => {
-    const samples = watches.map((watch) => ({ labels: watch.labels, value: read(watch) }));
+  const watches = Map.groupBy(receivers, ({ name }) => name);
+  /** Over the receivers of a watch, the largest value or the sum. */
+  const family = (make: typeof gauge, name: string, help: string, read: (receiver: (typeof receivers)[number]) => number) => {
+    const samples = [...watches].map(([watch, each]) => {
+      const values = each.map(read);
+      return { labels: { watch }, value: make === counter ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values) };
+    });
     return make(`fundfeed_watch_${name}`, help, samples);
   };
   const secondsSince = (at: EpochMs) => Math.max(0, (now - at) / 1000);
@@ -50,7 +55,7 @@ async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
     family(gauge, "behind_seconds", "Time since the receiver had everything.", ({ definition, checked_at }) =>
       secondsSince(behindSince(definition, checked_at, now)),
     ),
-    family(gauge, "paused", "1 while the watch is paused.", ({ paused }) => (paused === null ? 0 : 1)),
+    family(gauge, "paused", "1 while a receiver of the watch is paused.", ({ paused }) => (paused === null ? 0 : 1)),
     family(counter, "messages_total", "Messages that the receiver accepted.", ({ delivered_total }) => delivered_total),
     family(counter, "failures_total", "Attempts that failed.", ({ failed_total }) => failed_total),
   ];

@@ -56,7 +56,7 @@ export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest
     heading: "Due soon",
     isUrgent: false,
     ofChanges: false,
-    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, { zone, now }, [dueInWords(due_at, zone)], 1)),
+    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, { zone, now }, [dueInWords(due_at, zone)], 1, false)),
     more: counts.due - due.length,
   };
   // Those that changed are shown above, with the change that made them leave.
@@ -119,7 +119,7 @@ function changedEntries(
   });
 }
 
-function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number): DigestEntry {
+function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number, withDue = true): DigestEntry {
   const { number, title, organization, status, dates, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
   const due = dueDateOf(dates, now);
@@ -127,7 +127,7 @@ function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes:
     sub_agency ?? agency,
     number,
     statusInWords(status),
-    due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
+    !withDue ? null : due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
     alsoAtInWords(also_at),
   ].filter((fact) => fact !== null);
   return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };

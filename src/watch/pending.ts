@@ -11,7 +11,7 @@ import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { MessageCounts } from "./message.ts";
 import type { Reminder } from "./schedule.ts";
-import type { Attempts, PendingMessage, Watch, WatchStatus } from "./watch.ts";
+import type { Attempts, PendingMessage, Receiver, Watch, WatchDefinition, WatchStatus } from "./watch.ts";
 
 /** A message to be stored, with its effects. */
 export type PlannedMessage = {
@@ -31,7 +31,15 @@ export type PlannedMessage = {
 };
 
 /** An accepted message. */
-export type Delivery = { id: string; watch: string; created_at: EpochMs; delivered_at: EpochMs; attempts: number; counts: MessageCounts };
+export type Delivery = {
+  id: string;
+  watch: string;
+  receiver: Receiver;
+  created_at: EpochMs;
+  delivered_at: EpochMs;
+  attempts: number;
+  counts: MessageCounts;
+};
 
 /** Accepted messages that are listed for each watch. */
 const DELIVERIES_KEPT = 100;
@@ -98,11 +106,15 @@ const forgetOld = query({ watch: deliveries.watch }, ({ watch }) => {
   const kept = select(pick(deliveries, "seq")).from(deliveries).where(ofSame).orderBy(desc(deliveries.seq)).limit(DELIVERIES_KEPT);
   return deleteFrom(deliveries).where(and(ofSame, notInArray(deliveries.seq, kept)));
 });
-const newest = query({ watch: parameter<number | null>(), limit: parameter<number>() }, ({ watch, limit }) =>
-  select({ ...pick(deliveries, "id", "created_at", "delivered_at", "attempts", "counts"), watch: watches.name })
+const newest = query({ name: parameter<string | null>(), limit: parameter<number>() }, ({ name, limit }) =>
+  select({
+    ...pick(deliveries, "id", "created_at", "delivered_at", "attempts", "counts"),
+    watch: watches.name,
+    definition: watches.definition,
+  })
     .from(deliveries)
     .innerJoin(watches, eq(watches.key, deliveries.watch))
-    .where(or(isNull(watch), eq(deliveries.watch, watch)))
+    .where(or(isNull(name), eq(watches.name, name)))
     .orderBy(desc(deliveries.seq))
     .limit(limit),
 );
@@ -162,7 +174,10 @@ export async function accept(db: WatchDb, id: string, delivered_at: EpochMs): Pr
 }
 
 /** Accepted messages, the newest first; of one watch or of all. */
-export async function listDeliveries(db: WatchDb, watch: Watch | undefined, limit: number): Promise<Delivery[]> {
-  const rows = await db.all(newest, { watch: watch?.key ?? null, limit });
-  return rows.map(({ counts, ...row }) => ({ ...row, counts: JSON.parse(counts) as MessageCounts }));
+export async function listDeliveries(db: WatchDb, name: string | undefined, limit: number): Promise<Delivery[]> {
+  const rows = await db.all(newest, { name: name ?? null, limit });
+  return rows.map(({ counts, definition, ...row }) => {
+    const { receiver } = JSON.parse(definition) as WatchDefinition;
+    return { ...row, receiver, counts: JSON.parse(counts) as MessageCounts };
+  });
 }

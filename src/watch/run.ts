@@ -18,6 +18,7 @@ import { accept, pendingOf, statusOf, storeAttempts, storePending } from "./pend
 import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
+import { receiverName } from "./send.ts";
 import type { PendingMessage, Watch } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
@@ -44,6 +45,8 @@ export type RunContext = {
 /** What a run did for a watch. */
 export type WatchOutcome = {
   watch: string;
+  /** The receiver. */
+  to: string;
   /** Accepted messages, and what they were about. */
   messages: number;
   counts: MessageCounts;
@@ -71,7 +74,15 @@ export async function runWatches(context: RunContext, watches?: readonly Watch[]
 
 async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome> {
   const counts = { ...NOTHING_COUNTED };
-  const outcome: WatchOutcome = { watch: watch.name, messages: 0, counts, waits_until: null, failure: null, paused: null };
+  const outcome: WatchOutcome = {
+    watch: watch.name,
+    to: receiverName(watch.definition.receiver),
+    messages: 0,
+    counts,
+    waits_until: null,
+    failure: null,
+    paused: null,
+  };
   const nextMessage = messagesOf(context, watch, (at) => {
     outcome.waits_until = at;
   });

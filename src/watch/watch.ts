@@ -20,7 +20,7 @@ export type HttpReceiver = {
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
 /** Slack, or a program that takes Slack's incoming webhooks. Their URL is a secret. */
 export type SlackReceiver = HttpReceiver & { to: "slack"; url: SecretPlace };
-/** One person or mailing list: with several recipients, a message that one of them refused would come again to the others. */
+/** One person or mailing list. Several are several receivers: otherwise a message that one of them refused would come again to the others. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | MailReceiver;
 
@@ -54,6 +54,7 @@ export function isDigest({ receiver }: WatchDefinition): boolean {
   return receiver.to === "smtp" || receiver.to === "slack";
 }
 
+/** A watch as one of its receivers has it. Each receiver has a position, messages and a state of its own. */
 export type Watch = { key: number; name: string; created_at: EpochMs; definition: WatchDefinition };
 
 /** How the deliveries of a watch go. */

@@ -1,4 +1,4 @@
-/** The watches that are stored: adding, finding, changing, pausing and removing them. */
+/** The watches that are stored: adding, finding, changing, pausing and removing them. (E-77) */
 import { and, eq, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";
@@ -11,10 +11,16 @@ import { addMembers, clearMembers, moveOn, removeMembers } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const stored = pick(watches, "key", "name", "created_at", "definition");
-const all = query({}, () => select(stored).from(watches).orderBy(watches.name));
-const byName = query({ name: watches.name }, ({ name }) => select(stored).from(watches).where(eq(watches.name, name)));
+const all = query({}, () => select(stored).from(watches).orderBy(watches.name, watches.place));
+const byName = query({ name: watches.name }, ({ name }) =>
+  select({ ...stored, ...pick(watches, "place") })
+    .from(watches)
+    .where(eq(watches.name, name))
+    .orderBy(watches.place),
+);
 const byKey = query({ key: watches.key }, ({ key }) => select(stored).from(watches).where(eq(watches.key, key)));
 const insert = insertInto(watches, { key: "key" });
+const removeByName = query({ name: watches.name }, ({ name }) => deleteFrom(watches).where(eq(watches.name, name)));
 const remove = query({ key: watches.key }, ({ key }) => deleteFrom(watches).where(eq(watches.key, key)));
 const setDefinition = query(pick(watches, "key", "definition"), ({ key, definition }) =>
   update(watches).set({ definition }).where(eq(watches.key, key)),
@@ -31,6 +37,13 @@ const insertMuted = insertInto(muted);
 const removeMuted = query(pick(muted, "watch", "id"), ({ watch, id }) =>
   deleteFrom(muted).where(and(eq(muted.watch, watch), eq(muted.id, id))),
 );
+/** What is muted in a watch is muted for each of its receivers. */
+const copyMuted = query(
+  { ...pick(muted, "watch"), ...pick(watches, "name") },
+  ({ watch, name }) =>
+    sql<never>`insert or ignore into ${muted} (watch, id, muted_at) select distinct ${watch}, id, muted_at from ${muted}
+      join ${watches} on watches.key = muted.watch where watches.name = ${name}`,
+);
 /** Makes the message on its way due, whatever failed before. */
 const makeDue = query({ watch: pending.watch }, ({ watch }) =>
   update(pending).set({ at: null, wait_ms: 0, failing_ms: 0 }).where(eq(pending.watch, watch)),
@@ -45,21 +58,16 @@ const setKey = query(
     }>`update ${watches} set key = (select seq from sqlite_sequence where name = 'watches') where key = ${key} returning key`,
 );
 
-/** All watches by name. */
+/** All watches by name, each once for each receiver. */
 export async function listWatches(db: WatchDb): Promise<Watch[]> {
   return (await db.all(all)).map(watchOf);
 }
 
-export async function findWatch(db: WatchDb, name: string): Promise<Watch | undefined> {
-  const row = await db.get(byName, { name });
-  return row && watchOf(row);
-}
-
-/** The watch of this name. Throws if there is none. */
-export async function requireWatch(db: WatchDb, name: string): Promise<Watch> {
-  const watch = await findWatch(db, name);
-  if (watch === undefined) throw new Failure(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
-  return watch;
+/** The watch of this name, once for each receiver. Throws if there is none. */
+export async function requireWatch(db: WatchDb, name: string): Promise<[Watch, ...Watch[]]> {
+  const [first, ...others] = (await db.all(byName, { name })).map(({ place: _, ...row }) => watchOf(row));
+  if (first === undefined) throw new Failure(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
+  return [first, ...others];
 }
 
 function watchOf({ definition, ...row }: RowsOf<typeof all>): Watch {
@@ -67,35 +75,41 @@ function watchOf({ definition, ...row }: RowsOf<typeof all>): Watch {
   return { ...row, definition: { ...others, filter: storedFilter(filter) } };
 }
 
-/** Stores a new watch with the opportunities that match already. Returns false if there is one with this name. */
-export async function addWatch(
-  db: WatchDb,
-  { name, created_at, definition }: Omit<Watch, "key">,
-  feed: FeedPosition,
-  members: readonly string[],
-): Promise<boolean> {
+/** Where a receiver begins: after this place in the feed, knowing these opportunities. */
+type Beginning = { at: EpochMs; feed: FeedPosition; members: readonly string[] };
+
+/** Stores a new watch, a row for each receiver. Returns false if there is one with this name. */
+export async function addWatch(db: WatchDb, name: string, definitions: readonly WatchDefinition[], beginning: Beginning): Promise<boolean> {
   return db.transaction(async (sql) => {
     if ((await sql.get(byName, { name })) !== undefined) return false;
-    const key = await sql.insert(insert, {
-      name,
-      created_at,
-      definition: JSON.stringify(definition),
-      feed_seq: feed?.seq ?? null,
-      feed_id: feed?.id ?? null,
-      checked_at: created_at,
-      delivered_at: null,
-      delivered_total: 0,
-      failed_total: 0,
-      paused: null,
-    });
-    await addMembers(sql, key, members);
+    for (const definition of definitions) await addRow(sql, name, definition, beginning);
     return true;
   });
 }
 
+/** Adds a receiver after those that the watch has. */
+async function addRow(sql: WatchSql, name: string, definition: WatchDefinition, { at, feed, members: known }: Beginning): Promise<void> {
+  const place = ((await sql.all(byName, { name })).at(-1)?.place ?? 0) + 1;
+  const key = await sql.insert(insert, {
+    name,
+    place,
+    created_at: at,
+    definition: JSON.stringify(definition),
+    feed_seq: feed?.seq ?? null,
+    feed_id: feed?.id ?? null,
+    checked_at: at,
+    delivered_at: null,
+    delivered_total: 0,
+    failed_total: 0,
+    paused: null,
+  });
+  await addMembers(sql, key, known);
+  await sql.run(copyMuted, { watch: key, name });
+}
+
 /** Removes a watch with all that is stored of it. */
-export async function removeWatch(db: WatchDb, { key }: Watch): Promise<void> {
-  await db.run(remove, { key });
+export async function removeWatch(db: WatchDb, { name }: Pick<Watch, "name">): Promise<void> {
+  await db.run(removeByName, { name });
 }
 
 /** An opportunity of which a watch reports nothing, and since when. */
@@ -156,31 +170,46 @@ export async function resumeAt(
   });
 }
 
+/** Receivers to be added to a watch and removed from it. */
+type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
+
 /**
- * Gives a watch another definition. It keeps its position, and its receiver is not told what the change of its filter adds or removes. With
- * "all", its receiver gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
+ * Gives receivers of a watch another definition. Each keeps its position, and is not told what the change of the filter adds or removes. With
+ * "all", each gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
  */
 export async function changeWatch(
   db: WatchDb,
-  { key: former, definition }: Watch,
+  changed: readonly Watch[],
   difference: { joining: readonly string[]; leaving: readonly string[] } | "all",
+  { added, beginning, dropped }: ReceiverChange = { added: [], beginning: { at: 0, feed: null, members: [] }, dropped: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
-    const row = await sql.get(byKey, { key: former });
-    const key = await renewKey(sql, former);
-    if (row === undefined || key === undefined) return false;
-    const before = watchOf(row).definition;
-    await sql.run(setDefinition, { key, definition: JSON.stringify(definition) });
-    if (difference === "all") await clearMembers(sql, key);
-    else {
-      await addMembers(sql, key, difference.joining);
-      await removeMembers(sql, key, difference.leaving);
-    }
-    // A digest lacks what it only counts, so a receiver of every item gets other messages from the same position.
-    if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
-    else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(makeDue, { watch: key });
+    for (const { key } of [...changed, ...dropped]) if ((await sql.get(byKey, { key })) === undefined) return false;
+    for (const watch of changed) await changeRow(sql, watch, difference);
+    for (const definition of added) await addRow(sql, (changed[0] ?? dropped[0])?.name ?? "", definition, beginning);
+    for (const { key } of dropped) await sql.run(remove, { key });
     return true;
   });
+}
+
+async function changeRow(
+  sql: WatchSql,
+  { key: former, definition }: Watch,
+  difference: { joining: readonly string[]; leaving: readonly string[] } | "all",
+): Promise<void> {
+  const row = await sql.get(byKey, { key: former });
+  const key = await renewKey(sql, former);
+  if (row === undefined || key === undefined) return;
+  const before = watchOf(row).definition;
+  await sql.run(setDefinition, { key, definition: JSON.stringify(definition) });
+  if (difference === "all") await clearMembers(sql, key);
+  else {
+    await addMembers(sql, key, difference.joining);
+    await removeMembers(sql, key, difference.leaving);
+  }
+  // A digest lacks what it only counts, so a receiver of every item gets other messages from the same position.
+  if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
+  else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(makeDue, { watch: key });
 }
 
 /**

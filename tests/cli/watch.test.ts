@@ -92,7 +92,7 @@ describe("fundfeed watch", () => {
     expect(message.data.events.map(({ kind }: { kind: string }) => kind)).toEqual(["new", "changed", "left"]);
     expect((await watch("run")).err).toBe("q: nothing new\n");
     expect((await watch("deliveries")).out).toMatch(
-      /^delivered +watch +attempts +about +id\n.*Z {2}q {13}1 {2}1 new, 1 changed, 1 no longer matching {2}msg_\w+\n$/,
+      /^delivered +watch +to +attempts +about +id\n.*Z {2}q {6}stdout {9}1 {2}1 new, 1 changed, 1 no longer matching {2}msg_\w+\n$/,
     );
   });
 
@@ -104,7 +104,7 @@ describe("fundfeed watch", () => {
     );
     const { out } = await watch("show", "q");
     expect(out).toMatch(
-      /^name +q\nfilter +closes before .* UTC \(30d\)\nfilter +words quantum -optical\nchanges +critical or more severe\nto +stdout\n/,
+      /^name +q\nfilter +closes before .* UTC \(30d\)\nfilter +words quantum -optical\nchanges +critical or more severe\nzone +America.New_York\nadded +\S+\n\nto +stdout\n/,
     );
     expect(JSON.parse((await watch("list", "--json")).out)).toEqual([JSON.parse((await watch("show", "q", "--json")).out)]);
     expect((await watch("remove", "q")).out).toBe("Removed watch q\n");
@@ -136,6 +136,58 @@ describe("fundfeed watch", () => {
     ]);
     await take(record("2"));
     expect(JSON.parse((await watch("run")).out).data.note).toBe("Ask Ann first.");
+  });
+
+  test("has several receivers, each with messages and failures of its own", async () => {
+    await addWebhook("q");
+    expect((await watch("set", "q", "--also", "--to", "stdout")).code).toBe(0);
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: 500 });
+    const failed = await watch("run");
+    expect(JSON.parse(failed.out).data.counts.new).toBe(1);
+    expect(failed.err).toMatch(/^q to webhook \S+: Cannot deliver .*\nq to stdout: delivered 1 new\n$/);
+    const shown = async () => JSON.parse((await watch("show", "q", "--json")).out).receivers;
+    expect((await shown()).map(({ to, state, matching }: Record<string, unknown>) => [to, state, matching])).toEqual([
+      ["webhook", "failing", 1],
+      ["stdout", "ok", 2],
+    ]);
+    receiver.respond = () => new Response("");
+    await watch("resume", "q");
+    expect((await watch("run")).err).toMatch(/^q to webhook \S+: delivered 1 new\nq to stdout: nothing new\n$/);
+    expect((await watch("deliveries", "q")).out.match(/ (stdout|webhook) /g)).toHaveLength(2);
+    expect((await watch("list")).out.match(/^q /gm)).toHaveLength(2);
+
+    expect(await watch("set", "q", "--also", "--to", "stdout")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("a receiver twice"),
+    });
+    expect(await watch("set", "q", "--drop", "nobody")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("there is no receiver nobody"),
+    });
+    expect(await watch("set", "q", "--allow-http")).toMatchObject({ code: 2, err: expect.stringContaining("several receivers") });
+    expect((await watch("set", "q", "--at-least", "critical")).code).toBe(0);
+    expect((await watch("set", "q", "--drop", "stdout")).code).toBe(0);
+    expect((await shown()).map(({ to }: Record<string, unknown>) => to)).toEqual(["webhook"]);
+    expect(await watch("set", "q", "--drop", `webhook ${(await shown())[0].url.file}`)).toMatchObject({ code: 2 });
+    expect((await watch("remove", "q")).code).toBe(0);
+    expect((await watch("list")).out).toStartWith("No watches yet");
+  });
+
+  test("sends mail to several addresses, each as a receiver that begins when it is added", async () => {
+    const env = { FUNDFEED_SMTP_URL: "smtp://localhost:1" };
+    const mail = (...args: string[]) => fundfeed(["watch", ...args, "--data", data], env);
+    const added = ["--to", "smtp", "--mail-from", "fundfeed@example.org", "--mail-to", "ann@example.org,bob@example.org"];
+    expect((await mail("add", "q", ...added)).code).toBe(0);
+    await take(record("2"));
+    expect((await mail("set", "q", "--also", "--mail-to", "cy@example.org")).code).toBe(0);
+    await watch("mute", "1");
+    const { err } = await mail("run");
+    expect(err.match(/q to \w+@example.org: Cannot deliver/g)).toHaveLength(2);
+    expect(err).toContain("q to cy@example.org: nothing new\n");
+    expect((await mail("set", "q", "--to", "smtp", "--mail-from", "fundfeed@example.org", "--mail-to", "dee@example.org")).code).toBe(0);
+    const [only, ...others] = JSON.parse((await watch("show", "q", "--json")).out).receivers;
+    expect([only.mail_to, only.pending.attempts, others]).toEqual(["dee@example.org", 1, []]); // It has the place of the first one.
   });
 
   test("mutes an opportunity in all watches or in some, and says what was skipped", async () => {
@@ -246,7 +298,7 @@ describe("fundfeed watch", () => {
       expect.stringMatching(/failing {2}webhook/),
       `Watch q is failing: Cannot deliver to ${host}: it returned 500\n`,
     ]);
-    expect((await watch("deliveries")).out).toMatch(/\nfailing +q +1 +1 new +msg_/);
+    expect((await watch("deliveries")).out).toMatch(/\nfailing +q +webhook \S+ +1 +1 new +msg_/);
 
     receiver.respond = () => new Response("", { status: 410 });
     const paused = await waitFor("410", async () => {
@@ -588,10 +640,11 @@ describe("fundfeed watch set", () => {
       err: "",
     });
     const filter = { words: "quantum", status: ["open", "closed"] };
-    expect(await definitionOf("q")).toEqual({ ...before, filter, at_least: "critical", matching: 1 });
+    const receivers = [{ ...before.receivers[0], matching: 1 }];
+    expect(await definitionOf("q")).toEqual({ ...before, filter, at_least: "critical", receivers });
     const { out } = await watch("set", "q", "sensing", "-optical", "--zone", "UTC", "--json");
-    const { at_least, zone, receiver } = { ...before, at_least: "critical", zone: "UTC" };
-    expect(JSON.parse(out)).toEqual({ name: "q", filter: { ...filter, words: "sensing -optical" }, at_least, zone, receiver, matching: 1 });
+    const given = { at_least: "critical", zone: "UTC", receivers: [{ to: "stdout" }] };
+    expect(JSON.parse(out)).toEqual({ name: "q", filter: { ...filter, words: "sensing -optical" }, ...given, matching: 1 });
   });
 
   test("still reports what changed before it, and nothing that matches only because of the new filter", async () => {
@@ -619,7 +672,7 @@ describe("fundfeed watch set", () => {
     await watch("run");
     const moved = aFile(`${receiver.url}/moved\n`, "moved");
     expect((await watch("set", "q", "--url-file", moved)).code).toBe(0);
-    expect((await definitionOf("q")).receiver).toEqual({
+    expect((await definitionOf("q")).receivers[0]).toMatchObject({
       to: "webhook",
       url: { file: moved },
       secret: { file: secret },
@@ -631,7 +684,7 @@ describe("fundfeed watch set", () => {
     const [first, second] = receiver.posted;
     expect([second?.path, second?.body]).toEqual(["/hook/moved", first?.body]);
     expect((await watch("set", "q", "--to", "stdout")).code).toBe(0);
-    expect((await definitionOf("q")).receiver).toEqual({ to: "stdout" });
+    expect((await definitionOf("q")).receivers).toMatchObject([{ to: "stdout" }]);
   });
 
   test("leaves out no change when Slack, with a digest on its way, is replaced by standard output", async () => {
@@ -653,7 +706,7 @@ describe("fundfeed watch set", () => {
     await watch("run");
     const { code, err } = await watch("set", "q", "--at-least", "noise");
     expect([code, err]).toEqual([0, expect.stringMatching(/^Watch q is paused: .* fundfeed watch resume q ends the pause\n$/)]);
-    expect((await definitionOf("q")).state).toBe("paused");
+    expect((await definitionOf("q")).receivers[0].state).toBe("paused");
   });
 
   test.each([

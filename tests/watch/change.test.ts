@@ -6,10 +6,10 @@ import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchingEach } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";
-import { changeWatch, requireWatch, resume } from "../../src/watch/watches.ts";
+import { changeWatch, resume } from "../../src/watch/watches.ts";
 import { dropScratch, opportunitiesOf, SECOND } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
-import { aWatched } from "./watched.ts";
+import { aWatched, theWatch } from "./watched.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -63,19 +63,19 @@ test.each([1, 2, 114])("with seed %i, a receiver is told each change once, and e
     const what = step < STEPS - 1 ? random(3) : 1;
     if (what === 0) await importSome();
     else if (what === 1) {
-      await resume(file, await requireWatch(file, "q")); // It may be paused, because it has failed for long.
+      await resume(file, await theWatch(file, "q")); // It may be paused, because it has failed for long.
       await watched.run();
     } else {
       const next = FILTERS[random(FILTERS.length)] as Filter;
-      const watch = await requireWatch(file, "q");
+      const watch = await theWatch(file, "q");
       await catchUp(db, index);
       const [before, after] = (await matchingEach(db, index, [{ filter }, { filter: next }], clock.now)).map((ids) => new Set(ids));
       const [joining, leaving] = [after?.difference(before ?? new Set()) ?? [], before?.difference(after ?? new Set()) ?? []];
       const definition = { ...watch.definition, filter: next };
-      expect(await changeWatch(file, { ...watch, definition }, { joining: [...joining], leaving: [...leaving] })).toBe(true);
+      expect(await changeWatch(file, [{ ...watch, definition }], { joining: [...joining], leaving: [...leaving] })).toBe(true);
       for (const id of joining) known.add(id);
       for (const id of leaving) known.delete(id);
-      const { id: by = "" } = (await pendingOf(file, await requireWatch(file, "q"))) ?? {};
+      const { id: by = "" } = (await pendingOf(file, await theWatch(file, "q"))) ?? {};
       forgotten = { by, ids: new Set([...(by === forgotten.by ? forgotten.ids : []), ...leaving]) };
       filter = next;
     }

@@ -13,11 +13,11 @@ import type { Message } from "../../src/watch/message.ts";
 import { pendingOf } from "../../src/watch/pending.ts";
 import { runWatches } from "../../src/watch/run.ts";
 import type { Watch, WatchDefinition } from "../../src/watch/watch.ts";
-import { mute, requireWatch, resume, unmute } from "../../src/watch/watches.ts";
+import { mute, resume, unmute } from "../../src/watch/watches.ts";
 import { DAY, dropScratch, NOON, opportunitiesOf, SECOND } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
 import { interruptedWatches, unsynced } from "./interrupted-watches.ts";
-import { aWatched, type Watched } from "./watched.ts";
+import { aWatched, theWatch, type Watched } from "./watched.ts";
 
 setDefaultTimeout(600_000);
 afterAll(dropScratch);
@@ -351,7 +351,7 @@ describe("an opportunity that is muted", () => {
     const { watched, watch, id } = await muted();
     await watched.take([record("1", inDays(NOON, 21))]);
     await runAt(watched, NOON + 10 * DAY);
-    await unmute(watched.file, await requireWatch(watched.file, watch.name), id);
+    await unmute(watched.file, await theWatch(watched.file, watch.name), id);
     expect(await runAt(watched, NOON + 10 * DAY + SECOND)).toEqual(["due 1"]);
     await mute(watched.file, watch, id, watched.clock.now);
     await watched.take([record("1", inDays(NOON, 21), { status: "cancelled" })]);

@@ -7,12 +7,12 @@ import { matchesAtEnd } from "../../src/watch/matching.ts";
 import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
 import { countMembers, positionOf } from "../../src/watch/position.ts";
 import { findDue, runWatches } from "../../src/watch/run.ts";
-import { addWatch, changeWatch, findWatch, pause, removeWatch, requireWatch, resume, resumeAt } from "../../src/watch/watches.ts";
+import { addWatch, changeWatch, pause, removeWatch, resume, resumeAt } from "../../src/watch/watches.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { rawSql } from "../support/sql.ts";
-import { aWatched, type Watched } from "./watched.ts";
+import { aWatched, theWatch, type Watched } from "./watched.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -335,11 +335,11 @@ describe("a watch", () => {
       watched.received.push(JSON.parse("{}"));
       await removeWatch(watched.file, old);
       const definition = { ...old.definition, filter: { words: "other" } };
-      await addWatch(watched.file, { name: "q", created_at: watched.clock.now, definition }, null, []);
+      await addWatch(watched.file, "q", [definition], { at: watched.clock.now, feed: null, members: [] });
     };
     await after(watched, record("1"));
     expect(watched.received).toHaveLength(1);
-    const added = await requireWatch(watched.file, "q");
+    const added = await theWatch(watched.file, "q");
     expect(await positionOf(watched.file, added, watched.clock.now)).toMatchObject({ feed: null, members: new Set() });
     expect(await pendingOf(watched.file, added)).toBeUndefined();
   });
@@ -348,10 +348,10 @@ describe("a watch", () => {
     const watched = await aWatched();
     await watched.add("q");
     await after(watched, record("1"));
-    await resumeAt(watched.file, await requireWatch(watched.file, "q"), { seq: 1, id: "another event" }, [], watched.clock.now);
+    await resumeAt(watched.file, await theWatch(watched.file, "q"), { seq: 1, id: "another event" }, [], watched.clock.now);
     const [outcome] = await watched.run();
     expect(outcome?.paused).toStartWith("its position in the feed is lost: a backup was restored");
-    await resumeAt(watched.file, await requireWatch(watched.file, "q"), null, [], watched.clock.now);
+    await resumeAt(watched.file, await theWatch(watched.file, "q"), null, [], watched.clock.now);
     expect((await watched.run())[0]?.paused).toBeNull();
   });
 
@@ -380,7 +380,7 @@ describe("a watch", () => {
         isImported = true;
         await importChanges();
       });
-      const watch = await requireWatch(watched.file, "q");
+      const watch = await theWatch(watched.file, "q");
       const { matching, position } = await matchesAtEnd(catalog, watched.index, watch.definition, watched.clock.now);
       if (!isImported) await importChanges();
       await resumeAt(watched.file, watch, position, matching, watched.clock.now);
@@ -399,7 +399,7 @@ describe("a watch", () => {
       if (watched.received.length > 1) return;
       watched.clock.now += SECOND;
       await watched.take([record("3"), record("4"), record("2", { status: "cancelled" })]);
-      const watch = await requireWatch(watched.file, "q");
+      const watch = await theWatch(watched.file, "q");
       const { matching, position } = await matchesAtEnd(watched.db, watched.index, { filter: {} }, watched.clock.now);
       await resumeAt(watched.file, watch, position, matching, watched.clock.now);
     };
@@ -418,14 +418,14 @@ describe("a watch", () => {
       watched.clock.now += SECOND;
       await watched.take([record("2"), record("3", { title: "Other" })]);
       const definition = { ...old.definition, filter: { words: "quantum" } };
-      expect(await changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(true);
-      expect(await changeWatch(watched.file, { ...old, definition }, { joining: [], leaving: [] })).toBe(false); // It is another one by now.
+      expect(await changeWatch(watched.file, [{ ...old, definition }], { joining: [], leaving: [] })).toBe(true);
+      expect(await changeWatch(watched.file, [{ ...old, definition }], { joining: [], leaving: [] })).toBe(false); // It is another one by now.
     };
     await after(watched, record("1"));
     expect(watched.items()).toEqual(["new 1"]);
     await after(watched, record("1", { status: "cancelled" }));
     expect(watched.items().slice(1)).toEqual(["new 2", "changed 1 status_changed"]);
-    expect(await listDeliveries(watched.file, await requireWatch(watched.file, "q"), 10)).toHaveLength(2);
+    expect(await listDeliveries(watched.file, "q", 10)).toHaveLength(2);
   });
 
   test("reads no document of a change that does not concern it", async () => {
@@ -450,7 +450,7 @@ describe("a watch", () => {
     await watched.take(Array.from({ length: 102 }, (_, n) => record(`${n}`)));
     await catchUp(watched.db, watched.index);
     await runWatches({ ...watched.context(), itemsMax: 1 });
-    const deliveries = await listDeliveries(watched.file, watch, 1000);
+    const deliveries = await listDeliveries(watched.file, "q", 1000);
     expect(deliveries).toHaveLength(100);
     expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, due: 0, left: 0 } });
     expect(await statusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
@@ -467,7 +467,7 @@ describe("a watch", () => {
     const pending = await pendingOf(watched.file, watch);
     await accept(watched.file, "msg_other", watched.clock.now);
     expect(await pendingOf(watched.file, watch)).toEqual(pending);
-    expect(await findWatch(watched.file, "q")).toEqual(watch);
+    expect(await theWatch(watched.file, "q")).toEqual(watch);
   });
 
   test("leaves the rest to the next run after a time limit", async () => {

@@ -1,14 +1,14 @@
 /** A catalog with its search index, watch.db and a receiver, all within the test's own process. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { fileNames, openWatchFile } from "../../db/sqlite/open.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { type RunContext, runWatches } from "../../src/watch/run.ts";
-import type { WatchDefinition } from "../../src/watch/watch.ts";
+import type { Watch, WatchDefinition } from "../../src/watch/watch.ts";
 import { addWatch, requireWatch } from "../../src/watch/watches.ts";
 import { aCatalog, aDirectory } from "../support/imports.ts";
 
@@ -51,8 +51,8 @@ export async function aWatched(given?: CatalogDb) {
     add: async (name: string, fields: Partial<WatchDefinition> = {}) => {
       const definition = aDefinition(fields);
       const { matching, position } = await matchesAtEnd(db, index, definition, clock.now);
-      await addWatch(file, { name, created_at: clock.now, definition }, position, matching);
-      return requireWatch(file, name);
+      await addWatch(file, name, [definition], { at: clock.now, feed: position, members: matching });
+      return theWatch(file, name);
     },
     run: async () => {
       await catchUp(db, index);
@@ -61,6 +61,11 @@ export async function aWatched(given?: CatalogDb) {
     /** The items received so far, by kind and upstream id, and of changes the type. */
     items: () => received.flatMap(({ data }) => data.events.map(itemText)),
   };
+}
+
+/** The watch as its first receiver has it. */
+export async function theWatch(file: WatchDb, name: string): Promise<Watch> {
+  return (await requireWatch(file, name))[0];
 }
 
 export type Watched = Awaited<ReturnType<typeof aWatched>>;

@@ -1,26 +1,33 @@
 /** The tables of `watch.db`: watches, what their receivers know, and messages. Instants are milliseconds since 1970 UTC. (E-28) */
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 const follow = { onDelete: "cascade", onUpdate: "cascade" } as const;
 
-export const watches = sqliteTable("watches", {
-  /** A watch that is changed, or removed and added again, gets another key. A run that still has the old key then does nothing to it. */
-  key: integer("key").primaryKey({ autoIncrement: true }),
-  name: text("name").notNull().unique(),
-  created_at: integer("created_at").notNull(),
-  /** JSON of a `WatchDefinition`. */
-  definition: text("definition").notNull(),
-  /** The watch's position in the feed: after this event. Both are null at the beginning. */
-  feed_seq: integer("feed_seq"),
-  feed_id: text("feed_id"),
-  /** When the watch was last compared with the catalog, and its receiver had everything until then. */
-  checked_at: integer("checked_at").notNull(),
-  delivered_at: integer("delivered_at"),
-  delivered_total: integer("delivered_total").notNull(),
-  failed_total: integer("failed_total").notNull(),
-  /** Why the watch is paused. */
-  paused: text("paused"),
-});
+/** A row for each receiver of a watch. All rows of a watch have the same name, and the same definition but for the receiver. */
+export const watches = sqliteTable(
+  "watches",
+  {
+    /** A watch that is changed, or removed and added again, gets another key. A run that still has the old key then does nothing to it. */
+    key: integer("key").primaryKey({ autoIncrement: true }),
+    name: text("name").notNull(),
+    /** The place among the receivers of the watch. */
+    place: integer("place").notNull(),
+    created_at: integer("created_at").notNull(),
+    /** JSON of a `WatchDefinition`. */
+    definition: text("definition").notNull(),
+    /** The watch's position in the feed: after this event. Both are null at the beginning. */
+    feed_seq: integer("feed_seq"),
+    feed_id: text("feed_id"),
+    /** When the watch was last compared with the catalog, and its receiver had everything until then. */
+    checked_at: integer("checked_at").notNull(),
+    delivered_at: integer("delivered_at"),
+    delivered_total: integer("delivered_total").notNull(),
+    failed_total: integer("failed_total").notNull(),
+    /** Why the watch is paused. */
+    paused: text("paused"),
+  },
+  (table) => [uniqueIndex("watches_by_name").on(table.name, table.place)],
+);
 
 /** Opportunities of which the receiver knows that they match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
 export const members = sqliteTable(

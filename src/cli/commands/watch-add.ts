@@ -20,7 +20,7 @@ import {
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { addWatchOptions, definitionInWords, refuseAlwaysEmptyRanges, type WatchOptions, withWatches } from "../watch-options.ts";
-import { addMessageOptions, type MessageOptions, messageFields, receiverOf } from "../watch-receiver.ts";
+import { addMessageOptions, type MessageOptions, messageFields, receiversOf } from "../watch-receiver.ts";
 
 type AddOptions = WatchOptions &
   SearchOptions &
@@ -48,29 +48,37 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
       const { to, atLeast: at_least, zone } = options;
       const matching = { filter, ...(options.allSources && { all_sources: true as const }) };
       const fields = messageFields(adding, words, options);
-      await add(cli, name, { ...matching, at_least, ...fields, zone, receiver: receiverOf(cli, adding, to, options) }, options);
+      await add(cli, name, { ...matching, at_least, ...fields, zone }, receiversOf(cli, adding, to, options), options);
     });
 }
 
-async function add(cli: Cli, name: string, definition: WatchDefinition, options: AddOptions): Promise<void> {
+async function add(
+  cli: Cli,
+  name: string,
+  definition: Omit<WatchDefinition, "receiver">,
+  receivers: readonly Receiver[],
+  options: AddOptions,
+): Promise<void> {
   const { machine } = cli;
   const members = await withWatches(cli, options, "create", async (db, catalog) => {
     await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
-      if (!(await addWatch(db, { name, created_at: now, definition }, position, options.fromStart ? [] : matching)))
+      const beginning = { at: now, feed: position, members: options.fromStart ? [] : matching };
+      const definitions = receivers.map((receiver) => ({ ...definition, receiver }));
+      if (!(await addWatch(db, name, definitions, beginning)))
         throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
       return matching.length;
     });
   });
   const what = definitionInWords(definition, members, machine.now());
   const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${firstInWords(definition, machine.now())}`;
-  printResult(cli, options, { name, ...definition, matching: members }, text);
+  printResult(cli, options, { name, ...definition, receivers, matching: members }, text);
 }
 
 /** ", the first at 2026-11-24T13:00:00Z" */
-function firstInWords({ every, zone }: WatchDefinition, now: EpochMs): string {
+function firstInWords({ every, zone }: Pick<WatchDefinition, "every" | "zone">, now: EpochMs): string {
   return every === undefined ? "" : `, the first ones at ${formatInstant(nextTime(every, zone, now))}`;
 }
 

@@ -24,7 +24,7 @@ export function muteCommand(muting: CliCommand, cli: Cli): CliCommand {
         const watches = await namedOf(db, names);
         if (watches.length === 0) throw new Failure(`Cannot mute ${text}: there are no watches yet`);
         for (const watch of watches) await mute(db, watch, id, cli.machine.now());
-        const json = { id, watches: watches.map(({ name }) => name), muted: true };
+        const json = { id, watches: [...new Set(watches.map(({ name }) => name))], muted: true };
         printResult(cli, options, json, `Muted ${quoted(title)} in ${json.watches.join(", ")}; fundfeed watch unmute ${text} ends that`);
       });
     });
@@ -40,6 +40,7 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
         const muted = (await listMuted(db, watch)).find((each) => each.id === id);
         if (muted === undefined) continue;
         await unmute(db, watch, id);
+        if (ended.some((each) => each.watch === watch.name)) continue; // Another receiver of the same watch.
         // A run after the muting, and none later, has passed over these.
         const { types = changeTypes, at_least: atLeast } = watch.definition;
         const passed = { types, atLeast, since: muted.muted_at, until: (await statusOf(db, watch)).checked_at };
@@ -60,5 +61,5 @@ function addArguments(command: CliCommand): CliCommand {
 
 /** The watches with these names; all without any. */
 async function namedOf(db: WatchDb, names: readonly string[]): Promise<Watch[]> {
-  return names.length === 0 ? listWatches(db) : Promise.all(names.map((name) => requireWatch(db, name)));
+  return names.length === 0 ? listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
 }

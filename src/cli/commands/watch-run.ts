@@ -95,7 +95,7 @@ async function runOnce(
     const release = tryLockIn(watchDirectory(options), "watch");
     if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
-      const named = names.length === 0 ? await listWatches(db) : await Promise.all(names.map((name) => requireWatch(db, name)));
+      const named = names.length === 0 ? await listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
       const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
       const setUp = named.filter((watch) => faultOf(watch) === null);
       const due = async () => findDue(db, setUp, machine.now());
@@ -129,8 +129,11 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
   else {
-    for (const outcome of outcomes)
-      for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${outcome.watch}: ${line}`);
+    for (const outcome of outcomes) {
+      const isOne = outcomes.filter(({ watch }) => watch === outcome.watch).length === 1;
+      const name = isOne ? outcome.watch : `${outcome.watch} to ${outcome.to}`;
+      for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${name}: ${line}`);
+    }
   }
 }
 

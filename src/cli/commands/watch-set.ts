@@ -4,10 +4,11 @@ import { Failure } from "../../../db/reason.ts";
 import { type FieldName, fieldNames } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { matchingEach } from "../../watch/matching.ts";
+import { matchesAtEnd, matchingEach } from "../../watch/matching.ts";
 import { statusOf } from "../../watch/pending.ts";
-import type { Watch, WatchDefinition } from "../../watch/watch.ts";
+import type { Receiver, Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
+import { nonBlank } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
@@ -29,13 +30,16 @@ import {
   type WatchOptions,
   withWatches,
 } from "../watch-options.ts";
-import { addMessageOptions, changedReceiver, clearableOptions, type MessageOptions, messageFields } from "../watch-receiver.ts";
+import { addMessageOptions, changedReceivers, clearableOptions, type MessageOptions, messageFields } from "../watch-receiver.ts";
 
 /** What a watch can be without. */
 type Clearable = FieldName | (typeof clearableOptions)[number];
 const clearable: readonly Clearable[] = [...fieldNames, ...clearableOptions];
 
-type SetOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptions & { clear?: Clearable[]; allSources?: boolean };
+type SetOptions = WatchOptions &
+  SearchOptions &
+  FilterOptions &
+  MessageOptions & { clear?: Clearable[]; allSources?: boolean; also?: true; drop?: string };
 
 export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
   addWatchOptions(setting)
@@ -43,10 +47,12 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
     .argument("[words...]", "words in place of its own")
     .allowUnknownOption() // -optical
     .option("--clear <filters>", "remove these filters, or what type, remind, every or note says: agency,words", clearableNames);
-  addMessageOptions(setting, false);
+  addMessageOptions(setting, false)
+    .option("--also", "keep the receivers that the watch has, and add this one: --to, or --mail-to alone")
+    .option("--drop <receiver>", "remove this receiver, as watch list shows it", nonBlank);
   addAllSourcesOption(addFilterOptions(setting)).option("--no-all-sources", "one record of each opportunity again");
   return addSearchOptions(setting)
-    .addHelpText("after", "\nWhat is not given stays. --to replaces the receiver and all of its options.")
+    .addHelpText("after", "\nWhat is not given stays. --to without --also replaces all receivers.")
     .examples(
       "fundfeed watch set quantum --status open --at-least critical",
       "fundfeed watch set quantum photonics --clear agency,naics",
@@ -86,33 +92,50 @@ async function set(
   changed: (definition: WatchDefinition) => Pick<WatchDefinition, "filter" | "types" | "remind" | "every" | "note">,
 ): Promise<void> {
   const now = cli.machine.now();
-  const { watch, matching, paused } = await withWatches(cli, options, "create", async (db, catalog) => {
-    const before = await requireWatch(db, name);
+  const { definition, receivers, matching, paused } = await withWatches(cli, options, "create", async (db, catalog) => {
+    const all = await requireWatch(db, name);
+    const before = all[0];
     const { filter, ...fields } = changed(before.definition);
     refuseAlwaysEmptyRanges(setting, filter, now);
     await resolveFilter(catalog, filter, "watch opportunities of");
-    const { receiver, at_least, zone, all_sources } = before.definition;
+    const { at_least, zone, all_sources } = before.definition;
     const allSources = options.allSources ?? all_sources ?? false;
-    const definition: WatchDefinition = {
+    const definition: Omit<WatchDefinition, "receiver"> = {
       filter,
       ...(allSources && { all_sources: true as const }),
       at_least: options.atLeast ?? at_least,
       ...fields,
       zone: options.zone ?? zone,
-      receiver: changedReceiver(cli, setting, receiver, options),
     };
+    const present = all.map((each) => each.definition.receiver);
+    const receivers = changedReceivers(cli, setting, present, options);
+    // A receiver that stays keeps its row. Of the others, the first new one takes the place of the first old one, and so on.
+    const isSame = (one: Receiver) => (other: Receiver) => Bun.deepEquals(one, other);
+    const added = receivers.filter((each) => !present.some(isSame(each)));
+    const staying: Watch[] = [];
+    const dropped: Watch[] = [];
+    for (const watch of all) {
+      const { receiver: former } = watch.definition;
+      const receiver = receivers.some(isSame(former)) ? former : options.also || options.drop !== undefined ? undefined : added.shift();
+      if (receiver === undefined) dropped.push(watch);
+      else staying.push({ ...watch, definition: { ...definition, receiver } });
+    }
     return withSearchIndex(cli, options, catalog, async (index) => {
+      // Read before the rest: an import that commits meanwhile is then still to be reported to a receiver that is added.
+      const end = await matchesAtEnd(catalog, index, definition, now);
       const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
-      const watch: Watch = { ...before, definition };
-      if (!(await changeWatch(db, watch, options.fromStart ? "all" : differenceOf(former, matching))))
+      const beginning = { at: now, feed: end.position, members: options.fromStart ? [] : end.matching };
+      const definitions = added.map((receiver) => ({ ...definition, receiver }));
+      const difference = options.fromStart ? "all" : differenceOf(former, matching);
+      if (!(await changeWatch(db, staying, difference, { added: definitions, beginning, dropped })))
         throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
-      const { paused } = await statusOf(db, await requireWatch(db, name));
-      return { watch, matching: matching.length, paused };
+      const statuses = await Promise.all((await requireWatch(db, name)).map((watch) => statusOf(db, watch)));
+      return { matching: matching.length, receivers, definition, paused: statuses.map(({ paused }) => paused) };
     });
   });
-  const text = `Changed watch ${name}: ${definitionInWords(watch.definition, matching, now)}. It continues where it was`;
-  printResult(cli, options, { name, ...watch.definition, matching }, text);
-  tellTrouble(cli, watch, { paused, pending: null });
+  const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
+  printResult(cli, options, { name, ...definition, receivers, matching }, text);
+  for (const each of paused) tellTrouble(cli, { name }, { paused: each, pending: null });
 }
 
 /** What matches only because of the change of a filter, and what no longer does because of it. */

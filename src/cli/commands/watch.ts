@@ -27,8 +27,7 @@ import { countsInWords } from "./watch-run.ts";
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command).action(async (options: WatchOptions) => {
     await withWatches(cli, options, "read", async (db) => {
-      const shown = (await listWatches(db)).map(async (watch) => ({ watch, status: await shownStatus(db, watch) }));
-      const watches = await Promise.all(shown);
+      const watches = await shownEach(db, await listWatches(db));
       const rows = watches.map(({ watch, status }) => ({
         name: watch.name,
         matching: status.members,
@@ -41,7 +40,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
       printResult(
         cli,
         options,
-        watches.map(({ watch, status }) => watchJson(watch, status, cli.machine.now())),
+        [...Map.groupBy(watches, ({ watch }) => watch.name).values()].map((ofOne) => watchJson(ofOne, cli.machine.now())),
         table(rows, "No watches yet; fundfeed watch add makes one"),
       );
       for (const { watch, status } of watches) tellTrouble(cli, watch, status);
@@ -54,10 +53,9 @@ export function showCommand(command: CliCommand, cli: Cli): CliCommand {
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
       await withWatches(cli, options, "read", async (db) => {
-        const watch = await requireWatch(db, name);
-        const status = await shownStatus(db, watch);
-        printResult(cli, options, watchJson(watch, status, cli.machine.now()), page(watch, status, cli.machine.now()));
-        tellTrouble(cli, watch, status);
+        const shown = await shownEach(db, await requireWatch(db, name));
+        printResult(cli, options, watchJson(shown, cli.machine.now()), page(shown, cli.machine.now()));
+        for (const { watch, status } of shown) tellTrouble(cli, watch, status);
       });
     });
 }
@@ -66,7 +64,7 @@ export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .action(async (name: string, options: WatchOptions) => {
-      await withWatches(cli, options, "create", async (db) => removeWatch(db, await requireWatch(db, name)));
+      await withWatches(cli, options, "create", async (db) => removeWatch(db, (await requireWatch(db, name))[0]));
       printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
     });
 }
@@ -79,23 +77,20 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
     const { machine } = cli;
     const stop = stopSignal(machine);
-    const receiver = await withWatches(cli, options, "create", async (db, catalog) => {
-      const watch = await requireWatch(db, name);
-      const ids = await withSearchIndex(
-        cli,
-        options,
-        catalog,
-        (index) => matchingIds(catalog, index, watch.definition, machine.now()),
-        stop,
-      );
+    await withWatches(cli, options, "create", async (db, catalog) => {
+      const watches = await requireWatch(db, name);
+      const { definition } = watches[0];
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
-      const message = testMessage(watch, sample, machine);
-      await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
-      return watch.definition.receiver;
+      for (const watch of watches) {
+        const { receiver } = watch.definition;
+        const message = testMessage(watch, sample, machine);
+        await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
+        if (!options.json) machine.printError(`${receiverName(receiver)} accepted a test message`);
+      }
+      if (options.json && watches.every((watch) => watch.definition.receiver.to !== "stdout"))
+        machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
     });
-    const text = `${receiverName(receiver)} accepted a test message`;
-    if (options.json && receiver.to !== "stdout") machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
-    else if (!options.json) machine.printError(text);
   });
 }
 
@@ -114,9 +109,9 @@ export function deliveriesCommand(command: CliCommand, cli: Cli): CliCommand {
     .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
     .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
       await withWatches(cli, options, "read", async (db) => {
-        const watch = name === undefined ? undefined : await requireWatch(db, name);
-        const waiting = await waitingOf(db, watch, cli.machine.now());
-        const accepted = await listDeliveries(db, watch, options.limit);
+        const watches = name === undefined ? await listWatches(db) : await requireWatch(db, name);
+        const waiting = await waitingOf(db, watches, cli.machine.now());
+        const accepted = await listDeliveries(db, name, options.limit);
         const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
         const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
         printResult(cli, options, json, table(rows, "No messages yet"));
@@ -130,14 +125,16 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
   return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
     await withWatches(cli, options, "create", async (db, catalog) => {
-      const watch = await requireWatch(db, name);
+      const watches = await requireWatch(db, name);
       if (options.atEnd) {
         const now = cli.machine.now();
         await withSearchIndex(cli, options, catalog, async (index) => {
-          const { matching, position } = await matchesAtEnd(catalog, index, watch.definition, now);
-          if (!(await resumeAt(db, watch, position, matching, now))) throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
+          const { matching, position } = await matchesAtEnd(catalog, index, watches[0].definition, now);
+          for (const watch of watches)
+            if (!(await resumeAt(db, watch, position, matching, now)))
+              throw new Failure(`Cannot resume watch ${name}: ${CHANGED_MEANWHILE}`);
         });
-      } else await resume(db, watch);
+      } else for (const watch of watches) await resume(db, watch);
     });
     const next = options.atEnd ? "it continues with what changes from now on" : "it continues where it was";
     printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
@@ -149,8 +146,15 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
 type Shown = WatchStatus & { members: number; muted: Muted[] };
 
-async function shownStatus(db: WatchDb, watch: Watch): Promise<Shown> {
-  return { ...(await statusOf(db, watch)), members: await countMembers(db, watch), muted: await listMuted(db, watch) };
+type ShownWatch = { watch: Watch; status: Shown };
+
+async function shownEach(db: WatchDb, watches: readonly Watch[]): Promise<ShownWatch[]> {
+  const statusEach = async (watch: Watch): Promise<Shown> => ({
+    ...(await statusOf(db, watch)),
+    members: await countMembers(db, watch),
+    muted: await listMuted(db, watch),
+  });
+  return Promise.all(watches.map(async (watch) => ({ watch, status: await statusEach(watch) })));
 }
 
 function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): string {
@@ -158,18 +162,27 @@ function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): 
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
 }
 
-function watchJson(
-  { name, created_at, definition }: Watch,
-  { members, muted, checked_at, delivered_at, paused, pending, ...totals }: Shown,
-  now: EpochMs,
-) {
+/** One watch, with all its receivers. */
+function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
+  const [first] = receivers;
+  if (first === undefined) return null;
+  const { name, created_at, definition } = first.watch;
+  const { receiver: _, ...others } = definition;
   return {
     name,
     created_at: formatInstant(created_at),
-    ...definition,
-    muted: muted.map(({ id, muted_at }) => ({ id, muted_at: formatInstant(muted_at) })),
-    matching: members,
+    ...others,
+    muted: first.status.muted.map(({ id, muted_at }) => ({ id, muted_at: formatInstant(muted_at) })),
     next_messages: instantOrNull(nextMessages(definition, now)),
+    receivers: receivers.map(receiverJson),
+  };
+}
+
+function receiverJson({ watch, status }: ShownWatch) {
+  const { members, muted: _, checked_at, delivered_at, paused, pending, ...totals } = status;
+  return {
+    ...watch.definition.receiver,
+    matching: members,
     checked_at: formatInstant(checked_at),
     last_delivery: instantOrNull(delivered_at),
     state: stateOf({ paused, pending }),
@@ -193,9 +206,12 @@ function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: 
   return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
 }
 
-function page({ name, created_at, definition }: Watch, status: Shown, now: EpochMs): string {
-  const { filter, receiver, at_least, types, every, note, zone, all_sources } = definition;
-  const { members, muted, delivered_at, delivered_total, failed_total, pending, paused } = status;
+/** What the watch is about, then each of its receivers. */
+function page(receivers: readonly ShownWatch[], now: EpochMs): string {
+  const [first] = receivers;
+  if (first === undefined) return "";
+  const { name, created_at, definition } = first.watch;
+  const { filter, at_least, types, every, note, zone, all_sources } = definition;
   const facts: [string, string | null][] = [
     ["name", name],
     ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
@@ -205,11 +221,18 @@ function page({ name, created_at, definition }: Watch, status: Shown, now: Epoch
     ["every", every ?? null],
     ["next messages", instantOrNull(nextMessages(definition, now))],
     ["note", note ?? null],
-    ["to", receiverName(receiver)],
     ["zone", zone],
-    ["matching", formatCount(members)],
-    ...muted.map(({ id, muted_at }): [string, string] => ["muted", `${id} since ${formatInstant(muted_at)}`]),
+    ...first.status.muted.map(({ id, muted_at }): [string, string] => ["muted", `${id} since ${formatInstant(muted_at)}`]),
     ["added", formatInstant(created_at)],
+  ];
+  return [facts, ...receivers.map((each) => receiverFacts(each, now))].map(factLines).join("\n\n");
+}
+
+function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, string | null][] {
+  const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
+  return [
+    ["to", receiverName(watch.definition.receiver)],
+    ["matching", formatCount(members)],
     [
       "delivered",
       `${formatCount(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`,
@@ -219,28 +242,31 @@ function page({ name, created_at, definition }: Watch, status: Shown, now: Epoch
     ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
     ["state", stateOf(status)],
   ];
+}
+
+function factLines(facts: readonly [string, string | null][]): string {
   return facts.flatMap(([label, value]) => (value === null ? [] : [label.padEnd(15) + value])).join("\n");
 }
 
-async function waitingOf(db: WatchDb, only: Watch | undefined, now: EpochMs) {
-  const watches = only === undefined ? await listWatches(db) : [only];
+async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
   return statuses.flatMap(({ watch, pending, paused }) => {
     if (pending === null) return [];
     const { counts } = pending;
+    const to = receiverName(watch.definition.receiver);
     const { count, error } = pending.attempts;
     const retry_at = paused === null ? formatInstant(dueAt(pending.attempts, now)) : null;
-    const json = { ...pendingJson(pending), watch: watch.name, delivered_at: null, counts, retry_at };
+    const json = { ...pendingJson(pending), watch: watch.name, to, delivered_at: null, counts, retry_at };
     const state = paused !== null ? "paused" : count === 0 ? "planned" : "failing";
-    const row = { delivered: state, watch: watch.name, attempts: count, about: countsInWords(counts), id: pending.id };
+    const row = { delivered: state, watch: watch.name, to, attempts: count, about: countsInWords(counts), id: pending.id };
     return [{ json: { ...json, error }, row }];
   });
 }
 
-function deliveryJson({ created_at, delivered_at, ...delivery }: Delivery) {
-  return { ...delivery, created_at: formatInstant(created_at), delivered_at: formatInstant(delivered_at) };
+function deliveryJson({ receiver, created_at, delivered_at, ...delivery }: Delivery) {
+  return { ...delivery, to: receiverName(receiver), created_at: formatInstant(created_at), delivered_at: formatInstant(delivered_at) };
 }
 
-function deliveryRow({ id, watch, delivered_at, attempts, counts }: Delivery) {
-  return { delivered: formatInstant(delivered_at), watch, attempts, about: countsInWords(counts), id };
+function deliveryRow({ id, watch, receiver, delivered_at, attempts, counts }: Delivery) {
+  return { delivered: formatInstant(delivered_at), watch, to: receiverName(receiver), attempts, about: countsInWords(counts), id };
 }

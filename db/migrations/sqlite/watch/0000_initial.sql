@@ -72,6 +72,7 @@ CREATE TABLE `reminded` (
 CREATE TABLE `watches` (
 	`key` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`name` text NOT NULL,
+	`place` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`definition` text NOT NULL,
 	`feed_seq` integer,
@@ -83,4 +84,4 @@ CREATE TABLE `watches` (
 	`paused` text
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `watches_name_unique` ON `watches` (`name`);
+CREATE UNIQUE INDEX `watches_by_name` ON `watches` (`name`,`place`);
