@@ -254,6 +254,15 @@ describe("the children of up", () => {
     expect(children).toContain(delivery);
   });
 
+  test("complete a page that is under way at SIGTERM, even if its reader has only just started", async () => {
+    const server = await upOn(aHome());
+    const response = page(server, "/sources");
+    await waitFor("the reader is started", () => childNamed(server, "reader") !== undefined);
+    server.kill("SIGTERM");
+    expect((await response).status).toBe(200);
+    expect(await server.ended).toBe(0);
+  });
+
   test("end when up is killed", async () => {
     const server = await upOn(aHome());
     await page(server, "/");
