@@ -41,7 +41,12 @@ export const FoundPage = object({
     "How the words were read. Null unless the best matches come first.",
   ),
   counts: nullable(
-    object({ status: counts("By status."), source: counts("By source."), program_type: counts("By type.") }),
+    object({
+      status: counts("By status."),
+      source: counts("By source."),
+      agency: counts("By department."),
+      program_type: counts("By type."),
+    }),
     "How many results have each value, on the first page; null if they are too many.",
   ),
   drop: Type.Array(object({ name: Type.String(), records: Type.Integer() }), {
