@@ -64,7 +64,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
   [/^test -e \S+ \|\| fundfeed /, (line, sandbox) => runQuietly(line.replace(/^test .*\|\| /, ""), sandbox)],
   [/^\.\/process /, () => undefined], // A program of the reader.
-  [/^fundfeed show /, (line, sandbox) => run(`${line} --data ${sandbox.demoData}`, sandbox)], // Shows a record of the demo's sample.
+  [/^fundfeed (show|similar) /, (line, sandbox) => run(`${line} --data ${sandbox.demoData}`, sandbox)], // Shows a record of the demo's sample.
   [/^curl /, run],
   [/^([A-Z_]+=\S+ )*fundfeed /, run],
 ];
