@@ -23,9 +23,10 @@ try {
 } catch {
   fail(`the package ${name} is missing: install fundfeed again, without --omit=optional`);
 }
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends its signals to both processes. Others are sent to this one only.
-for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => signal !== "SIGINT" && child.kill(signal));
+// A terminal sends its signals to both processes. Others are sent to this one only. Before the start, so that none ends this process alone.
+let child;
+for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => signal !== "SIGINT" && child?.kill(signal));
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => fail(`${program} cannot be started: ${error.message}`));
 child.on("exit", (code, signal) => {
   if (signal === null) process.exit(code);
