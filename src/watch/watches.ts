@@ -1,4 +1,4 @@
-/** The watches that are stored: adding, finding, changing, pausing and removing them. (E-77) */
+/** The watches that are stored: adding, finding, changing, pausing and removing them. (E-79) */
 import { and, eq, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";
