@@ -233,9 +233,9 @@ function mailAddress(text: string): string {
   return text;
 }
 
-function reminders(text: string): number[] {
+function reminders(text: string, earlier: number[] = []): number[] {
   const given = text.split(",").map((each) => /^(\d{1,3})d$/.exec(each.trim())?.[1]);
-  const days = [...new Set(given.map((each) => (each === undefined ? Number.NaN : Number(each))))];
+  const days = [...new Set([...earlier, ...given.map((each) => (each === undefined ? Number.NaN : Number(each)))])];
   if (days.length <= REMINDERS_MAX && days.every((each) => each <= REMIND_DAYS_MAX)) return days.toSorted((one, other) => other - one);
   throw new InvalidArgumentError(
     `It must be days before the due date such as 14d,3d: at most ${REMINDERS_MAX}, each at most ${REMIND_DAYS_MAX}d.`,

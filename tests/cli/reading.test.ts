@@ -31,6 +31,10 @@ const arguments_: Record<string, () => string[]> = {
   explain: () => [eventId],
   find: () => ["one"],
   show: () => ["1"],
+  similar: () => ["1"],
+  diff: () => ["30d"],
+  report: () => [],
+  status: () => [],
   mcp: () => [], // Its input ends at once. What it does with requests: tests/mcp.
   changes: () => ["--since", "all"],
   copy: () => ["postgres://127.0.0.1:1/nowhere"],
@@ -61,17 +65,22 @@ const changing: Record<string, string[]> = {
   "watch test": ["kept"],
   "watch run": [],
   "watch resume": ["kept"],
+  "watch mute": ["1"],
+  "watch unmute": ["1"],
 };
 
 const readers = Object.keys(arguments_);
+/** They tell of any directory and database, also of one that is empty or of an older version. */
+const TELLING = ["report", "status"];
+const opening = readers.filter((words) => !TELLING.includes(words));
 const lineOf = (words: string, place: readonly string[]) => [
   ...words.split(" "),
   ...(arguments_[words]?.() ?? changing[words] ?? []),
   ...place,
 ];
 
-/** The copy's target answers nobody; until it is asked, all is read. */
-const isWell = (words: string, code: number) => code === (words === "copy" ? 1 : 0);
+/** The copy's target answers nobody; until it is asked, all is read. No `up` runs, which `status` tells. */
+const isWell = (words: string, code: number) => code === (words === "copy" || words === "status" ? 1 : 0);
 
 /** All that can be told of a directory and its files. An index, `-shm`, is memory that SQLite's connections share, and no data: only its name counts. */
 function stateOf(directory: string): unknown {
@@ -121,7 +130,7 @@ test("every command that opens data is tested here", () => {
 });
 
 describe("without data, and without creating any,", () => {
-  const needing = [...readers, ...Object.keys(changing)];
+  const needing = [...opening, ...Object.keys(changing)];
   let emptyUrl: string | undefined; // One for all, because it stays empty.
 
   test.each(needing)("fundfeed %s fails for a missing and an empty directory, and names it", async (words) => {
@@ -218,7 +227,7 @@ describe("with data of an older version", () => {
   const migratedLine = (kind: Kind, name: string) =>
     `Migrated ${name} from schema ${schemasOf(kind, "to")}; older versions of fundfeed refuse it from now on\n`;
 
-  test.each(readers)("fundfeed %s migrates no file", async (words) => {
+  test.each(opening)("fundfeed %s migrates no file", async (words) => {
     const directory = copied();
     const before = stateOf(directory);
     const { code, out, err } = await fundfeed(lineOf(words, ["--data", directory]));
@@ -270,7 +279,7 @@ describe("with data of an older version", () => {
   }
   let dumped: { url: string; before: string } | undefined; // One for all, because no command changes it.
 
-  test.if(hasPostgres).each(readers.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
+  test.if(hasPostgres).each(opening.filter((words) => words !== "backup"))("fundfeed %s migrates no PostgreSQL database", async (words) => {
     dumped ??= await aDumpedDatabase();
     const { url, before } = dumped;
     const { code, out, err } = await fundfeed(lineOf(words, ["--database", url]));
@@ -307,7 +316,7 @@ describe("no file is changed by", () => {
     for (const directory of [closed, used, left, bare]) {
       const before = stateOf(directory);
       const { code, out } = await fundfeed(lineOf(words, ["--data", directory]));
-      expect(existsSync(join(directory, "search.db"))).toBe(words === "find" || words === "browse");
+      expect(existsSync(join(directory, "search.db"))).toBe(["find", "similar", "browse"].includes(words));
       rmSync(join(directory, "search.db"), { force: true });
       expect(stateOf(directory)).toEqual(before);
       expect(isWell(words, code)).toBe(true);

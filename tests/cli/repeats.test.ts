@@ -17,6 +17,9 @@ const LISTS = [
   "--place",
   "--type",
   "--clear",
+  "--fail-on",
+  "--mail-to",
+  "--remind",
 ];
 
 /** Values for the options without choices, by how the help shows them. */
@@ -36,6 +39,9 @@ const VALUES: Readonly<Record<string, string>> = {
   "<address>": "ann@example.org",
   "<zone>": "UTC",
   "<filters>": "status",
+  "<sources>": "none",
+  "<days>": "14d,3d",
+  "<what...>": "rejected",
 };
 
 const program = await wholeProgram();
@@ -43,8 +49,10 @@ const options = [program, ...program.commands, ...program.commands.flatMap((each
   command.options.filter(({ required, optional }) => required || optional).map((option) => ({ command, option })),
 );
 
-function sample({ long, argChoices, flags }: Option): string {
-  if (long === "--type") return "date_changed";
+function sample({ argChoices, flags }: Option): string {
+  const [name, way] = flags.split(" ");
+  if (name === "--type") return "date_changed";
+  if (name === "--every" && way === "<when>") return "monday 08:00";
   return argChoices?.[0] ?? VALUES[flags.slice(flags.indexOf("<"))] ?? "x";
 }
 

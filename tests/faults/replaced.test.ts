@@ -186,7 +186,7 @@ test.each(["mv", "cp"])("the pages of browse show the new files at once (%s)", a
   const [listening, stopping] = [Promise.withResolvers<string>(), Promise.withResolvers<() => void>()];
   const machine = machineOf({}, { printLine: (line) => listening.resolve(line.replace("listening on ", "")), printError: () => undefined });
   const ended = runCommandLine(["browse", "--port", "0", "--data", data], { ...machine, onStopSignal: stopping.resolve });
-  const page = async () => (await fetch(await listening.promise)).text();
+  const page = async () => (await fetch(new URL("/?sort=updated", await listening.promise))).text();
   expect(await page()).toContain("Old");
   sh(place, `${verb} next/catalog.db data/catalog.db`);
   const shown = await page();
