@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { type Filter, readFilter } from "../../src/filter/filter.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { type SearchRequest, search as searchIn, sorts } from "../../src/search/search.ts";
+import { type SearchRequest, type SearchResult, search as searchIn, sorts } from "../../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { MATCH_BEGIN, MATCH_END } from "../../src/search/snippet.ts";
 import { aCatalogOfAll } from "../support/all-records.ts";
@@ -35,8 +35,11 @@ const search = ({ text = [], filter = {}, now = NOW, ...given }: Given) => {
   return searchIn(catalog, index, { limit: 50, ...given, filter: { ...filter, ...words } }, now);
 };
 const asked = (question: string, given: Given = {}) => search({ text: question.match(/[-+]?"[^"]*"|\S+/g) ?? [], ...given });
-const namesIn = (results: readonly { opportunity: WholeOpportunity }[]) =>
-  results.flatMap(({ opportunity: { source, program } }) => [source.opportunity_id, program.solicitation_id]);
+/** The numbers of results, and those of the other records of the same opportunities. */
+const namesIn = (results: readonly Pick<SearchResult, "opportunity" | "twins">[]) =>
+  results
+    .flatMap(({ opportunity, twins }) => [opportunity, ...twins])
+    .flatMap(({ source, program }) => [source.opportunity_id, program.solicitation_id]);
 
 /** A question as it is typed, and the numbers that a person would expect among the first results. */
 const questions: readonly (readonly [question: string, expected: readonly string[], among: number, filter?: Filter])[] = [
