@@ -21,8 +21,7 @@ LABEL org.opencontainers.image.title="fundfeed" \
       org.opencontainers.image.licenses="MIT"
 COPY --from=build /app/dist/fundfeed /usr/local/bin/fundfeed
 COPY --from=build --chown=65532:65532 /data /data
-# The pages ask for no password, so the image serves the API alone.
-ENV FUNDFEED_DATA=/data FUNDFEED_HOST=0.0.0.0 FUNDFEED_PORT=8080 FUNDFEED_PAGES=off
+ENV FUNDFEED_DATA=/data FUNDFEED_HOST=0.0.0.0 FUNDFEED_PORT=8080
 VOLUME /data
 EXPOSE 8080
 USER 65532:65532

@@ -23,7 +23,7 @@ import { type Allowance, dayOf, ownQuotas, type Quotas, type Taken, type Use, un
 import { singleFlight } from "../runtime/single-flight.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { findGenerations, type Generations } from "./generations.ts";
-import { hashFromBytes, hashOfKey, isWellFormedKey, type KeyHash } from "./key.ts";
+import { hashFromBytes, hashOfKey, isExpired, isWellFormedKey, type KeyHash } from "./key.ts";
 import { findUse, type StoredSums, storeUse } from "./use.ts";
 
 /** A stored key, with all that its next request depends on. */
@@ -47,6 +47,8 @@ type UnsavedDay = { key: KnownKey; day: number; count: number };
 export type Access = {
   db: StateDb;
   keys: Map<KeyHash, KnownKey>;
+  /** The same keys. */
+  keysById: Map<string, KnownKey>;
   quotas: Quotas;
   /** Keys whose `use` includes what was stored as of `lastSeen`. */
   counted: Set<KnownKey>;
@@ -69,6 +71,7 @@ export async function createAccess(db: StateDb): Promise<Access> {
   const access: Access = {
     db,
     keys: new Map(),
+    keysById: new Map(),
     quotas: ownQuotas,
     counted: new Set(),
     dirty: new Set(),
@@ -94,6 +97,12 @@ export function updateAccess(access: Access): Promise<void> | undefined {
 /** The key that a text is, which may be revoked or expired; `undefined` if it is none. Reads memory only. */
 export function findKey(access: Access, text: string): KnownKey | undefined {
   return isWellFormedKey(text) ? access.keys.get(hashOfKey(text)) : undefined;
+}
+
+/** The key with this id if it may be used now: it is not revoked or expired, and its account has a subscription. Reads memory only. */
+export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): KnownKey | undefined {
+  const key = keysById.get(id);
+  return key === undefined || !key.subscribed || key.revoked_at !== null || isExpired(key.expires_at, now) ? undefined : key;
 }
 
 /**
@@ -223,4 +232,5 @@ async function readChangedKeys(access: Access, newest: number): Promise<void> {
     }
   });
   access.keys = keysByHash;
+  access.keysById = new Map(Array.from(keysByHash.values(), (key) => [key.id, key]));
 }

@@ -19,3 +19,6 @@ export function opportunityAddress(id: string): string {
 
 /** The description of the searches for other programs. */
 export const DESCRIPTION_PATH = "/find.openapi.json";
+
+/** The header in which a front says where a request was sent to. */
+export const ADDRESS_HEADER = "x-fundfeed-address";

@@ -6,7 +6,7 @@ import { urlForRouter } from "../http/quirks.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { addressOf, DESCRIPTION_PATH } from "./addresses.ts";
+import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -23,6 +23,7 @@ import { qualityPage } from "./quality-page.tsx";
 import { pageFiles, pageResponse } from "./response.ts";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
+import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.tsx";
 
 type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
@@ -32,10 +33,10 @@ type BrowseOptions = {
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
-  /** Whether the server has a page of its jobs. */
-  hasJobs?: boolean;
   /** Called with anything unexpected that a page failed with. */
   onFailure: (error: unknown) => void;
+  /** If another process passes requests on: whether readers sign in there. It says the public address of each request in `ADDRESS_HEADER`. */
+  front?: { hasSignIn: boolean };
 };
 
 /** `fetch` returns a response to every request, and never throws. */
@@ -68,7 +69,7 @@ function refusalOf(request: Request, host: string): Response | undefined {
 }
 
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
-  const respondPage = (page: BrowsePage) => pageResponse(page, options);
+  const respondPage = (page: BrowsePage) => pageResponse(page, options.front);
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size === 0 ? homePage : findPage)(context)))
@@ -79,11 +80,14 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
+    .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
   for (const output of outputs)
-    router.get(output.path, ({ request }) => withContext(request, (context) => outputResponse(request, output, context)));
+    router.get(output.path, ({ request }) =>
+      withContext(request, (context) => outputResponse(request, output, { ...context, address: publicAddress(request) })),
+    );
   for (const { path, contentType, text } of pageFiles) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
     router.get(path, () => new Response(text, { headers }));
@@ -110,6 +114,17 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     } finally {
       await catalog.close();
     }
+  }
+
+  /** Only a front may say it: anyone can send the header. */
+  function publicAddress({ url, headers }: Request): string {
+    return (options.front && headers.get(ADDRESS_HEADER)) ?? url;
+  }
+
+  function addressesOf(request: Request, query: URLSearchParams): Subscriptions {
+    const { origin } = new URL(publicAddress(request));
+    const { ics, atom } = outputsFor(query);
+    return { ics: origin + ics, atom: origin + atom };
   }
 
   function failed(error: unknown): Response {

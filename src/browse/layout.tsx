@@ -10,8 +10,8 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
-/** The addresses of its files, and whether the server has a page of its jobs, as that of `up` has. */
-type Frame = { style: string; icon: string; hasJobs: boolean };
+/** The addresses of its files, and, on `up`, which has a page of its jobs, whether readers have signed in. */
+type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined };
 
 /**
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
@@ -56,9 +56,15 @@ function Document({ page: { title, section: current, body }, frame }: { page: Ex
           <p>
             US federal funding opportunities as their sources publish them. These pages only read; dates without a zone are US Eastern time.
           </p>
-          {frame.hasJobs && (
+          {frame.up && (
             <p>
               <a href="/status">Jobs of this server</a>
+              {frame.up.hasSignIn && (
+                <>
+                  {" · "}
+                  <a href="/sign-out">Sign out</a>
+                </>
+              )}
             </p>
           )}
         </footer>

@@ -6,13 +6,17 @@ import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
 import { omit, readSearchForm } from "./search-form.tsx";
 
-/** What an address asks of an output, or a problem (RFC 9457) with what was refused. */
-export async function outputResponse(request: Request, output: SearchOutput, context: PageContext): Promise<Response> {
+/** What a request asks of an output that was sent to a public address, or a problem (RFC 9457) with what was refused. */
+export async function outputResponse(
+  request: Request,
+  output: SearchOutput,
+  context: PageContext & { address: string },
+): Promise<Response> {
   const form = await readSearchForm(context, output.own);
   if (form.errors.size > 0) return refused(Array.from(form.errors, ([field, reason]) => ({ field, reason })));
-  const { origin, href, pathname } = new URL(request.url);
+  const { pathname } = new URL(request.url);
   try {
-    const { text, next = null } = await output.write({ ...context, form, origin, address: href });
+    const { text, next = null } = await output.write({ ...context, form });
     const link = next === null ? {} : { Link: `<${addressOf(pathname, { ...omit(form.given, "after"), after: next })}>; rel="next"` };
     return unlessKnown(request, text, { "Content-Type": output.contentType, ...link }, next);
   } catch (error) {

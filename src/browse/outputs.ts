@@ -20,8 +20,8 @@ import type { PageContext } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
 import { utcDate } from "./times.tsx";
 
-/** `form` was read without errors. `origin` and `address` are where this is served: with what all addresses begin, and the whole one. */
-type OutputContext = PageContext & { form: SearchForm; origin: string; address: string };
+/** `form` was read without errors. `address` is where this is served. */
+type OutputContext = PageContext & { form: SearchForm; address: string };
 
 /** The text, and the cursor of the page that follows, if this has pages and one does. */
 type Written = { text: string; next?: string | null };
@@ -85,9 +85,9 @@ export const outputs: readonly SearchOutput[] = [
     summary: "The deadlines of a search as a calendar",
     description: `Every due date of the last month and of the next two years, of the ${CALENDAR_LIMIT} opportunities that are due next. A deadline keeps its \`UID\`, and its \`SEQUENCE\` grows when it moves. ${STRICT}`,
     own: {},
-    write: async ({ catalog, index, now, form, origin }) => {
+    write: async ({ catalog, index, now, form, address }) => {
       const { resolved: filter, filter: shown, allSources } = form;
-      const pageOf = (id: string) => origin + opportunityAddress(id);
+      const pageOf = (id: string) => new URL(opportunityAddress(id), address).href;
       return { text: await deadlinesCalendar(catalog, index, { filter, shown, allSources }, now, pageOf) };
     },
   },

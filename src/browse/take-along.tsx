@@ -13,6 +13,7 @@ type TakeAlongProps = { form: SearchForm; of: "find" | "changes"; own?: UrlQuery
 /** Links to the same search for other programs, and the command that watches it. */
 export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
   const filters = Object.fromEntries(Object.entries(given).filter(([name]) => name === "all_sources" || isFilter(name)));
+  const changes = { ...filters, type: own.type, at_least: own.at_least };
   const rows = (format: string) => addressOf(`/${of}.${format}`, { ...filters, ...own, limit: ROWS });
   return (
     <details class="take">
@@ -23,10 +24,9 @@ export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
           <a href={DESCRIPTION_PATH}>described for programs</a>)
         </li>
         <li>
-          <a href={addressOf("/find.ics", filters)}>Calendar</a> of its deadlines, to import or to subscribe to
-        </li>
-        <li>
-          <a href={addressOf("/changes.atom", { ...filters, type: own.type, at_least: own.at_least })}>Atom feed</a> of what changes
+          <a href={addressOf("/find.ics", filters)}>Calendar</a> of its deadlines, and{" "}
+          <a href={addressOf("/changes.atom", changes)}>Atom feed</a> of what changes:{" "}
+          <a href={addressOf("/subscribe", changes)}>addresses to subscribe to</a>
         </li>
         <li>
           A message when something changes: <code>{watchCommand(given)}</code>

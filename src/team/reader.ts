@@ -16,13 +16,13 @@ import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 
-type ReaderOptions = { socket: string; location: DatabaseLocation; index: KeptOpen; log: Log };
+type ReaderOptions = { socket: string; location: DatabaseLocation; index: KeptOpen; log: Log; hasSignIn: boolean };
 
 /** The types of Bun do not have it for sockets. Without it, Bun cuts off a response that takes ten seconds. */
 const NEVER_IDLE: object = { idleTimeout: 0 };
 
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
-export async function serveReader(machine: Machine, { socket, location, index, log }: ReaderOptions): Promise<void> {
+export async function serveReader(machine: Machine, { socket, location, index, log, hasSignIn }: ReaderOptions): Promise<void> {
   const { now } = machine;
   const openCatalog = () => openCatalogAt(location, now());
   const onFailure = (error: unknown) => log.failure(now(), error, null);
@@ -30,7 +30,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   machine.onStopSignal(stopped.resolve);
 
   const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
-  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, hasJobs: true, onFailure });
+  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, front: { hasSignIn } });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
     loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });

@@ -8,7 +8,7 @@ import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";
 
 /** How each job went last, and when it runs next. */
-export function statusPage(jobs: readonly JobState[], now: EpochMs): Response {
+export function statusPage(jobs: readonly JobState[], now: EpochMs, hasSignIn: boolean): Response {
   const body = (
     <>
       <h1>Jobs</h1>
@@ -20,7 +20,7 @@ export function statusPage(jobs: readonly JobState[], now: EpochMs): Response {
       </ul>
     </>
   );
-  return pageResponse({ title: "Jobs", body }, { hasJobs: true });
+  return pageResponse({ title: "Jobs", body }, { hasSignIn });
 }
 
 function JobCard({ job, now }: { job: JobState; now: EpochMs }) {

@@ -1,6 +1,8 @@
 /** `up`: a server with everything that a small team needs, on one address: the API, the pages, and the work that keeps the data fresh. (E-67) */
 import { resolve } from "node:path";
 import type { Access } from "../accounts/access.ts";
+import { readPagesSecret } from "../accounts/secret.ts";
+import { ADDRESS_HEADER } from "../browse/addresses.ts";
 import { pathStart } from "../http/query-text.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
@@ -12,13 +14,14 @@ import { createFront } from "./front.ts";
 import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
 import { createMcpGate } from "./mcp-gate.ts";
+import { createPageGate } from "./page-gate.ts";
 import { createReaderProcess, MCP_PATH, pickHeaders } from "./reader-process.ts";
 import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
   ScheduleOptions & {
-    /** Whether pages are served. */
-    pages: "on" | "off";
+    /** Whether pages are served, and to whom: to everyone, or to who has a key. */
+    pages: "open" | "key" | "off";
     searchData?: string;
     watchData?: string;
   };
@@ -58,15 +61,31 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
     if (stopped === undefined || isForced) stopped = jobs.stop(isForced);
     return stopped;
   };
+  const isSecure = options.tlsCert !== undefined || baseUrl?.startsWith("https:") === true;
+  const forward = (path: string, { method, headers, signal }: Request, address: string) =>
+    reader.fetch(path, { method, headers: [...pickHeaders(headers, FORWARDED), [ADDRESS_HEADER, address]], signal });
+  const originOf = ({ headers }: Request) =>
+    baseUrl === undefined ? `${isSecure ? "https" : "http"}://${headers.get("host")}` : new URL(baseUrl).origin;
+  const gate = createPageGate({
+    needsKey: options.pages === "key",
+    access,
+    secret: () => readPagesSecret(access.db, machine.randomBytes),
+    now,
+    isSecure,
+    originOf,
+    forward,
+  });
+  const pages = (request: Request) => {
+    const path = pathOf(request.url);
+    return gate(request, path.replace(/\?.*/s, ""), () => forward(path, request, originOf(request) + path));
+  };
   const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
   const front = createFront({
     api,
     mcp: createMcpGate({ hosts, access, now, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
-    status: async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now()),
-    pages:
-      options.pages === "off"
-        ? undefined
-        : ({ url, method, headers, signal }) => reader.fetch(pathOf(url), { method, headers: pickHeaders(headers, FORWARDED), signal }),
+    status: (request) =>
+      gate(request, "/status", async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now(), options.pages === "key")),
+    pages: options.pages === "off" ? undefined : pages,
     hosts,
     onFailure,
   });
@@ -86,13 +105,14 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
 }
 
 /** Absolute, and with what options said: children are started with the environment alone. Their log comes back in the format of this one. */
-function envOfChildren({ env }: Machine, { data, database, searchData, watchData, logFormat, logLevel }: UpOptions) {
+function envOfChildren({ env }: Machine, { data, database, searchData, watchData, pages, logFormat, logLevel }: UpOptions) {
   return {
     ...env,
     FUNDFEED_DATA: resolve(data),
     FUNDFEED_DATABASE: database ?? "", // Empty is unset.
     FUNDFEED_SEARCH_DATA: resolve(searchData ?? data),
     FUNDFEED_WATCH_DATA: resolve(watchData ?? data),
+    FUNDFEED_PAGES: pages,
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
   };
@@ -103,7 +123,9 @@ function pathOf(url: string): string {
 }
 
 /** What the pages look at. Cookies and keys stay here. */
-const FORWARDED = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
+const FORWARDED = ["if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
+
+const READERS = { open: "open to all who reach this address", key: "for those who sign in with an API key" };
 
 /** What it does, and what it lacks and how to get it. */
 function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {
@@ -115,7 +137,9 @@ function introduction(options: UpOptions, origin: string, { keys }: Access, { en
     everyMs !== undefined && keyFrom !== "" && (env[keyFrom] ?? "") === "" && !pulls.has(name) ? [{ name, keyFrom }] : [],
   );
   return [
-    pages === "on" ? `The pages are at ${origin}/ and the jobs at ${origin}/status` : "No pages are served (--pages off)",
+    pages === "off"
+      ? "No pages are served (--pages off)"
+      : `The pages are at ${origin}/ and the jobs at ${origin}/status, ${READERS[pages]}`,
     pulled === "" ? "Nothing is pulled (--pull none)" : `Pulls ${pulled}`,
     ...withoutKey.map(({ name, keyFrom }) => `${name} is not pulled: it needs a key, in ${keyFrom}`),
     ...(pulled !== "" && (env.FUNDFEED_CONTACT ?? "") === "" ? ["The sources do not know how to reach you: set FUNDFEED_CONTACT"] : []),

@@ -7,6 +7,7 @@ import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.t
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import { readPagesSecret } from "../../src/accounts/secret.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -73,6 +74,7 @@ beforeAll(async () => {
   const { catalog, state } = await open(directory);
   await catalog.run(rawSql("insert into moved_link_keys (key) values ('x')"));
   await state.run(rawSql("insert into use (key_id, day, count) select id, 20000, 17 from keys"));
+  await readPagesSecret(state, (count) => new Uint8Array(count).fill(7));
 });
 
 const told = () => undefined;

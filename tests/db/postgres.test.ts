@@ -44,7 +44,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       ),
     ).toEqual([
       { schemaname: "fundfeed_catalog", tables: 13 },
-      { schemaname: "fundfeed_state", tables: 6 },
+      { schemaname: "fundfeed_state", tables: 7 },
     ]);
     const second = await openPostgresCatalog(url, NOON + 1);
     expect(await second.get(rawSql("select value from settings where name = 'cursor_secret'"))).toEqual(secret);

@@ -64,6 +64,7 @@ test("PostgreSQL's B-trees, whose entries have at most 2,704 bytes, index only t
     "opportunities.parent_id",
     "opportunities.source",
     "plans.name",
+    "secrets.name",
     "settings.name",
     "sources.code",
     "upstream_ids.source",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readJobs } from "../../src/team/job-file.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { selfSigned } from "../support/certificates.ts";
+import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { childrenOf, runs } from "../support/processes.ts";
 import { realFile } from "../support/real-data.ts";
@@ -14,7 +15,8 @@ import { zipArchive } from "../support/zip-archive.ts";
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
-const upOn = (home: Home, ...more: string[]) => home.serve(["up", "--port", "0", "--pull", "none", ...more]);
+const upOn = (home: Home, ...more: string[]) =>
+  home.serve(["up", ...(more.includes("--port") ? [] : ["--port", "0"]), "--pull", "none", ...more]);
 const page = (server: Server, path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
 /** The children whose environment says what they are. */
 const childNamed = (server: Server, name: string) =>
@@ -60,7 +62,7 @@ describe("up", () => {
       .map((line) => (JSON.parse(line) as { message: string }).message);
     const origin = `http://127.0.0.1:${server.port}`;
     expect(messages.slice(1)).toEqual([
-      `The pages are at ${origin}/ and the jobs at ${origin}/status`,
+      `The pages are at ${origin}/ and the jobs at ${origin}/status, open to all who reach this address`,
       "Nothing is pulled (--pull none)",
       "simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY",
       "sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY",
@@ -81,6 +83,57 @@ describe("up", () => {
     expect(await server.stop()).toBe(0);
   });
 
+  test.each([
+    [["--host", "0.0.0.0"], 303],
+    [["--base-url", "https://api.example.org/v1"], 303],
+    [["--base-url", "http://localhost:8080/v1"], 200],
+    [["--host", "0.0.0.0", "--pages", "open"], 200],
+    [["--pages", "key"], 303],
+  ])("with %j responds with %i to who has not signed in", async (args, status) => {
+    const port = await freePort(); // With --base-url, the program does not say where it listens.
+    const server = await upOn(aHome(), "--port", `${port}`, ...args);
+    const response = await fetch(`http://127.0.0.1:${port}/status`, { redirect: "manual" });
+    expect(response.status).toBe(status);
+    expect(await server.stop()).toBe(0);
+  });
+
+  test("lets who has a key read and subscribe, and logs neither key nor cookie nor the address of a feed", async () => {
+    const home = aHome();
+    const dates = { closes_at: new Date(Date.now() + 30 * 86_400_000).toISOString() };
+    await home.run(["import", "records", "-"], { stdin: record.replace("{", `{"dates":${JSON.stringify(dates)},`) });
+    const key = await home.key();
+    const server = await upOn(home, "--pages", "key", "--log-level", "request");
+    const origin = `http://127.0.0.1:${server.port}`;
+    const form = { method: "POST", body: new URLSearchParams({ key }), headers: { origin }, redirect: "manual" } as const;
+    const signedIn = await fetch(`${origin}/sign-in`, form);
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").replace(/;.*/, "");
+    const read = (path: string, headers: Record<string, string>) => fetch(origin + path, { headers, redirect: "manual" });
+    const page = await (await read("/?words=quantum", { cookie })).text();
+    expect(page).toContain("Quantum sensing");
+    expect(page).toContain('<a href="/sign-out">');
+    const subscriptions = await (await read("/subscribe?words=quantum", { cookie })).text();
+    const feeds = [...subscriptions.matchAll(/<code>([^<]+)<\/code>/g)].map(([, address = ""]) => address);
+    expect(feeds).toHaveLength(2);
+    for (const address of feeds) {
+      const response = await fetch(address);
+      const text = await response.text();
+      expect(text).toContain("Quantum sensing");
+      expect(text).toContain(address.endsWith(".ics") ? `${origin}/opportunities/`.slice(0, 20) : address);
+      const known = { "if-none-match": response.headers.get("etag") ?? "" };
+      expect((await fetch(address, { headers: known })).status).toBe(304);
+    }
+    expect((await read("/find.json?words=quantum", { authorization: `Bearer ${key}` })).status).toBe(200);
+    expect((await read("/find.json?words=quantum", {})).status).toBe(401);
+    expect((await read("/v1/opportunities", { cookie })).status).toBe(401); // A cookie is for pages.
+    const [{ id = "" } = {}] = JSON.parse((await home.run(["keys", "list", "--json"])).out) as { id?: string }[];
+    await home.run(["keys", "revoke", id]);
+    expect((await read("/", { cookie })).status).toBe(303);
+    for (const address of feeds) expect((await fetch(address)).status).toBe(410);
+    expect(await server.stop()).toBe(0);
+    const [session = ""] = cookie.split("=").slice(1);
+    for (const secret of [key, session, ...feeds.map((address) => address.replace(/.*\//, ""))]) expect(server.log()).not.toContain(secret);
+  });
+
   test("with --pages off serves the API alone, on any address", async () => {
     const server = await upOn(aHome(), "--host", "0.0.0.0", "--pages", "off");
     expect(await (await page(server, "/")).json()).toMatchObject({ status: 404 });
@@ -89,8 +142,7 @@ describe("up", () => {
   });
 
   test.each([
-    [["--host", "0.0.0.0"], "the pages ask for no password, so they are served to this machine only; with 0.0.0.0, give --pages off"],
-    [["--base-url", "https://api.example.org/v1"], "with api.example.org, give --pages off"],
+    [["--pages", "on"], "Allowed choices are open, key, off."],
     [["--pull", "grants-gv=1h"], 'There is no source "grants-gv". Did you mean grants-gov?'],
     [["--pull", "grants-gov=1s"], "It must be at least 1m."],
     [["--watch-every", "soon"], "It must be a number with a unit: 90s, 15m, 6h or 2d."],

@@ -61,3 +61,9 @@ export const generations = sqliteTable("generations", {
   name: text("name").primaryKey(),
   number: integer("number").notNull(),
 });
+
+/** Random bytes under a name, made when they are first needed: `pages` signs the cookies of the pages and the addresses of feeds. */
+export const secrets = sqliteTable("secrets", {
+  name: text("name").primaryKey(),
+  value: bytes("value").notNull(),
+});

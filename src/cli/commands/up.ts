@@ -20,11 +20,18 @@ import { addServeOptions, type GivenServeOptions, readServeOptions } from "../se
 import { addWatchOptions } from "../watch-options.ts";
 
 type GivenUpOptions = GivenServeOptions &
-  Pick<UpOptions, "pages" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & { pull?: ReadonlyMap<string, number> };
+  Pick<UpOptions, "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & {
+    pull?: ReadonlyMap<string, number>;
+    pages?: UpOptions["pages"];
+  };
 
 export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   addServeOptions(command)
-    .setting("--pages <on|off>", "whether pages for a web browser are served, too", ["on", "off"], "on")
+    .setting(
+      "--pages <readers>",
+      "who may read the pages: open, all who reach the address; key, who signs in with an API key; off serves none (default: open on an address of this machine, else key)",
+      ["open", "key", "off"],
+    )
     .setting(
       "--pull <sources>",
       "what to pull and how often: grants-gov=6h,dsip=1d; none for nothing (default: every source once or twice a day, Grants.gov every 6h)",
@@ -39,14 +46,11 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   );
   return command.action(async (given: GivenUpOptions) => {
     const { machine } = cli;
-    const { pull, ...options } = readServeOptions(command, machine, given);
+    const { pull, ...read } = readServeOptions(command, machine, given);
+    const options = { ...read, pages: given.pages ?? (isForThisMachine(read) ? "open" : "key") } as const;
     cli.isLasting = true;
     const socket = machine.env[READER_VARIABLE];
-    if (socket !== undefined) return read(cli, options, socket);
-    const hosts = [options.host, ...(options.baseUrl === undefined ? [] : [new URL(options.baseUrl).hostname])];
-    const reached = options.pages === "on" ? hosts.find((host) => !isLoopbackName(host)) : undefined;
-    if (reached !== undefined)
-      command.error(`error: the pages ask for no password, so they are served to this machine only; with ${reached}, give --pages off`);
+    if (socket !== undefined) return serveAsReader(cli, options, socket);
     if (options.backups !== undefined && options.database !== undefined)
       command.error("error: --backups copies files; back up --database with pg_dump (docs/operate/postgres.md)");
     const release = await holdAlone(options.data);
@@ -59,17 +63,23 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   });
 }
 
+/** Whether only programs of this machine reach the server, also through a proxy: one that does so names its host in the base URL. */
+function isForThisMachine({ host, baseUrl }: Pick<UpOptions, "host" | "baseUrl">): boolean {
+  const names = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
+  return names.every(isLoopbackName);
+}
+
 function isLoopbackName(host: string): boolean {
   return /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(host);
 }
 
 /** The part of it that renders the pages, in a child process. */
-async function read({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
+async function serveAsReader({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
   const { serveReader } = await import("../../team/reader.ts");
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
   const index = keepOpen(() => openIndex(options, (message) => log.notice(machine.now(), message)));
   try {
-    await serveReader(machine, { socket, location: { ...options, mode: "read" }, index, log });
+    await serveReader(machine, { socket, location: { ...options, mode: "read" }, index, log, hasSignIn: options.pages === "key" });
   } finally {
     index.close();
     log.flush();

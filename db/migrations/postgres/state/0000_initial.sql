@@ -44,6 +44,11 @@ ALTER TABLE "fundfeed_state"."keys" ADD CONSTRAINT "keys_account_id_accounts_id_
 ALTER TABLE "fundfeed_state"."use" ADD CONSTRAINT "use_key_id_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "fundfeed_state"."keys"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "keys_generation" ON "fundfeed_state"."keys" USING btree ("generation");
 --> statement-breakpoint
+CREATE TABLE "fundfeed_state"."secrets" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"value" "bytea" NOT NULL
+);
+--> statement-breakpoint
 INSERT INTO "fundfeed_state"."plans" ("name", "daily", "per_minute") VALUES
 	('trial', 1000, 60),
 	('starter', 10000, 120),

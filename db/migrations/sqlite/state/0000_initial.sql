@@ -43,6 +43,11 @@ CREATE TABLE `use` (
 	FOREIGN KEY (`key_id`) REFERENCES `keys`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE TABLE `secrets` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` blob NOT NULL
+);
+--> statement-breakpoint
 INSERT INTO `plans` (`name`, `daily`, `per_minute`) VALUES
 	('trial', 1000, 60),
 	('starter', 10000, 120),

@@ -1,0 +1,139 @@
+/** @jsxImportSource hono/jsx */
+/**
+ * Sign-in for the pages with an API key. The cookie names the key and holds none of it; it is refused as soon as the key cannot be used. (E-80)
+ */
+import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
+import { plainResponse } from "../browse/headers.ts";
+import { pageResponse } from "../browse/response.ts";
+import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
+import type { Signer } from "./signed.ts";
+
+type SignInDeps = {
+  access: Access;
+  signer: Signer;
+  now: () => EpochMs;
+  /** Whether browsers reach the pages by https. */
+  isSecure: boolean;
+};
+
+export type SignIn = {
+  /** The key of the cookie that a request has, if both may be used. */
+  keyOf: (headers: Headers) => KnownKey | undefined;
+  /** Responds to the paths of `SIGN_IN_PATHS`. */
+  respond: (request: Request, path: string) => Promise<Response>;
+};
+
+const LASTS_MS = 30 * DAY_MS;
+/** A form with a key and an address of a page has less. */
+const FORM_BYTES_MAX = 8000;
+/** Wrong keys a minute that get the form again. A right key is never refused for the wrong ones of others. */
+const WRONG_MAX = 30;
+
+/** The sign-in of one server. */
+export function createSignIn({ access, signer, now, isSecure }: SignInDeps): SignIn {
+  const name = isSecure ? "__Host-fundfeed" : "fundfeed"; // Browsers take __Host- only with Secure, from the host itself, for all paths.
+  const cookie = (value: string, maxAge: number) =>
+    new Bun.Cookie(name, value, { httpOnly: true, sameSite: "lax", secure: isSecure, path: "/", maxAge }).serialize();
+  let wrong = { minute: 0, count: 0 };
+  const countWrong = (): boolean => {
+    const minute = Math.floor(now() / MINUTE_MS);
+    wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
+    return wrong.count > WRONG_MAX;
+  };
+  const signIn = async (request: Request): Promise<Response> => {
+    const form = await readForm(request);
+    if (form === undefined) return plainResponse(413, "The form is too long.");
+    await updateAccess(access);
+    const found = findKey(access, (form.get("key") ?? "").trim());
+    const key = found && findUsableKey(access, found.id, now());
+    if (key !== undefined) return redirect(safePath(form.get("to")), cookie(signer.sign(`${key.id} ${now() + LASTS_MS}`), LASTS_MS / 1000));
+    const isTooMany = countWrong();
+    const response = signInPage(isTooMany ? 429 : 401, safePath(form.get("to")));
+    if (isTooMany) response.headers.set("Retry-After", "60");
+    return response;
+  };
+  return {
+    keyOf: (headers) => {
+      const text = new Bun.CookieMap(headers.get("cookie") ?? "").get(name);
+      const [id, until] = (text === null ? undefined : signer.open(text))?.split(" ") ?? [];
+      return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
+    },
+    respond: async (request, path) => {
+      const { method, url } = request;
+      if (method === "GET" || method === "HEAD")
+        return path === "/sign-out" ? signOutPage() : signInPage(200, safePath(new URLSearchParams(url.split("?")[1]).get("to")));
+      if (method !== "POST") return plainResponse(405, "Send GET or POST.");
+      if (!isSameOrigin(request.headers)) return plainResponse(403, "Open this page of the server itself, and send its form.");
+      return path === "/sign-out" ? redirect("/sign-in", cookie("", 0)) : signIn(request);
+    },
+  };
+}
+
+/** All browsers of the last years send one of the two with a POST; `Sec-Fetch-Site` only to https and to the machine itself. */
+function isSameOrigin(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site === "same-origin";
+  const host = headers.get("host");
+  return host !== null && URL.parse(headers.get("origin") ?? "")?.host === host;
+}
+
+/** Only paths of this server: `//evil.example` and `/\evil.example` lead elsewhere. */
+function safePath(to: string | null): string {
+  return to !== null && /^\/(?![/\\])[!-~]*$/.test(to) ? to : "/";
+}
+
+async function readForm({ body }: Request): Promise<URLSearchParams | undefined> {
+  let text = "";
+  for await (const piece of body ?? []) {
+    text += Buffer.from(piece).toString("latin1");
+    if (text.length > FORM_BYTES_MAX) return undefined;
+  }
+  return new URLSearchParams(text);
+}
+
+/** With `no-referrer`, as on other pages, browsers send `Origin: null` with a form. */
+function withForm(response: Response): Response {
+  response.headers.set("Referrer-Policy", "same-origin");
+  response.headers.set("Cache-Control", "no-store");
+  return response;
+}
+
+function redirect(location: string, setCookie: string): Response {
+  return new Response(null, { status: 303, headers: { Location: location, "Set-Cookie": setCookie, "Cache-Control": "no-store" } });
+}
+
+function signInPage(status: number, to: string): Response {
+  const message = { 401: "This key is not valid.", 429: "Too many wrong keys were sent. Wait a minute." }[status];
+  const body = (
+    <>
+      <h1>Sign in</h1>
+      <p class="lead">Who has an API key of this service can read its pages. Each page counts as one request of the key.</p>
+      {message !== undefined && (
+        <p class="error" role="alert">
+          {message}
+        </p>
+      )}
+      <form class="sign-in" method="post" action="/sign-in">
+        <input type="hidden" name="to" value={to} />
+        <div class="field">
+          <label for="key">API key</label>
+          <input id="key" name="key" type="password" autocomplete="current-password" required />
+        </div>
+        <button type="submit">Sign in</button>
+      </form>
+    </>
+  );
+  return withForm(pageResponse({ title: "Sign in", status, body }));
+}
+
+function signOutPage(): Response {
+  const body = (
+    <>
+      <h1>Sign out</h1>
+      <form class="sign-in" method="post" action="/sign-out">
+        <button type="submit">Sign out of this browser</button>
+      </form>
+    </>
+  );
+  return withForm(pageResponse({ title: "Sign out", body }));
+}

@@ -1,0 +1,32 @@
+/** Short texts that only an installation of this secret can have made: cookies of the pages and addresses of feeds. They hold no key. (E-80) */
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+
+/** What a text is for. One that was made for another purpose is refused. */
+type Purpose = "session" | "feed";
+
+/** `open` returns what was signed, or `undefined` for any text that `sign` has not made. */
+export type Signer = { sign: (payload: string) => string; open: (text: string) => string | undefined };
+
+/** A longer text is refused before it is looked at. */
+const TEXT_MAX = 4000;
+const MAC_BYTES = 16;
+
+/** A signer for one purpose. */
+export function signerFor(secret: Uint8Array, purpose: Purpose): Signer {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", `fundfeed ${purpose}`, 32));
+  const macOf = (body: string) => createHmac("sha256", key).update(body).digest().subarray(0, MAC_BYTES);
+  return {
+    sign: (payload) => {
+      const body = Buffer.from(payload).toString("base64url");
+      return `${body}.${macOf(body).toString("base64url")}`;
+    },
+    open: (text) => {
+      const [, body, mac = ""] = (text.length <= TEXT_MAX && /^([\w-]+)\.([\w-]+)$/.exec(text)) || [];
+      if (body === undefined) return undefined;
+      const [given, right] = [Buffer.from(mac, "base64url"), macOf(body)];
+      // The last comparison: base64url has several spellings of the same bytes.
+      if (given.length !== right.length || !timingSafeEqual(given, right) || given.toString("base64url") !== mac) return undefined;
+      return Buffer.from(body, "base64url").toString();
+    },
+  };
+}
