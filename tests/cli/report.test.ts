@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fundfeed } from "../support/command-line.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 import { anOpportunity } from "../support/records.ts";
 
 afterAll(dropScratch);
@@ -51,4 +51,16 @@ test("is made also of a directory without data, and says so without its name", a
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ files: [], jobs: [], catalog: { error: expect.stringMatching(/^Cannot open/) } });
   expect(out).not.toContain(SECRET);
+});
+
+test("counts as open what is open now, as all other commands do", async () => {
+  const data = aDirectory();
+  const record = {
+    source: { code: "OWN", opportunity_id: "1" },
+    title: "Past",
+    dates: { opens_at: "2025-12-01T17:00:00Z", closes_at: "2026-01-02T17:00:00Z" },
+  };
+  expect((await fundfeed(["import", "records", aFile([record]), "--as-of", "2026-01-01T12:00:00Z", "--data", data])).code).toBe(0);
+  const { out } = await fundfeed(["report", "--data", data]);
+  expect(JSON.parse(out).catalog.sources).toMatchObject([{ source: "OWN", records: 1, open: 0 }]);
 });

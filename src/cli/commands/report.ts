@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { messageOf } from "../../../db/reason.ts";
 import { listImports } from "../../import/import-log.ts";
-import { sourceStatuses } from "../../sources/source.ts";
+import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { readJobs } from "../../team/job-file.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { instantOrNull, printResult } from "../output.ts";
@@ -27,7 +28,9 @@ export function reportCommand(command: CliCommand, cli: Cli): CliCommand {
         .sort(),
       engine: options.database === undefined ? "files" : "PostgreSQL",
       files: options.data === undefined ? [] : ownFiles(options.data),
-      catalog: await withCatalog(cli, options, readCatalog).catch((error: unknown) => ({ error: withoutDetails(messageOf(error)) })),
+      catalog: await withCatalog(cli, options, (db) => readCatalog(db, cli.machine.now())).catch((error: unknown) => ({
+        error: withoutDetails(messageOf(error)),
+      })),
       jobs: options.data === undefined ? [] : jobsOf(options.data),
     };
     printResult(cli, options, report, JSON.stringify(report, null, 2));
@@ -52,8 +55,8 @@ function ownFiles(directory: string): { name: string; bytes: number }[] {
 
 const OWN_FILE = /^(?:catalog|state|search|watch)\.db(?:-wal|-shm)?$|^jobs\.json$/;
 
-async function readCatalog(db: CatalogDb) {
-  const sources = (await sourceStatuses(db)).map(({ last_import_at, ...each }) => ({
+async function readCatalog(db: CatalogDb, now: EpochMs) {
+  const sources = (await sourceStatusesAt(db, now)).map(({ last_import_at, ...each }) => ({
     ...each,
     last_import_at: instantOrNull(last_import_at),
   }));
