@@ -2,8 +2,10 @@
 # Builds the binary and runs it as an unprivileged user that can write only to /data:
 #   docker build -t fundfeed .
 #   docker run --read-only --tmpfs /tmp --cap-drop ALL -p 8080:8080 -v fundfeed:/data fundfeed
+# For both architectures, without emulation, because the program is compiled for the other one and nothing runs in its image:
+#   docker buildx build --platform linux/amd64,linux/arm64 -t fundfeed .
 
-FROM oven/bun:1.4.5-debian AS build
+FROM --platform=$BUILDPLATFORM oven/bun:1.4.5-debian AS build
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --production --ignore-scripts
@@ -12,7 +14,9 @@ COPY db db
 COPY src src
 # For `fundfeed version`: --build-arg SOURCE_COMMIT=$(git rev-parse --short HEAD)
 ARG SOURCE_COMMIT
-RUN bun run build && mkdir -m 0700 /data
+ARG TARGETARCH
+RUN case "$TARGETARCH" in arm64) platform=linux-arm64 ;; *) platform=linux-x64-baseline ;; esac \
+    && bun run build:portable --target="bun-$platform" && mkdir -m 0700 /data
 
 # glibc and CA certificates, no shell.
 FROM gcr.io/distroless/base-nossl-debian12:nonroot

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json" with { type: "json" };
 import { packDebian } from "./deb.ts";
@@ -34,7 +34,8 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
   for (const platform of chosen) {
     const path = join(directory, binaryName(platform));
     say(`Building ${basename(path)}`);
-    await runProgram([process.execPath, "run", "build:portable", `--target=${platform.target}`, "--outfile", path], root);
+    const build = ["--define", `BUILD_PLATFORM="${platform.name}"`, `--target=${platform.target}`, "--outfile", path];
+    await runProgram([process.execPath, "run", "build:portable", ...build], root);
     programs.set(platform, path);
   }
   await runProgram([process.execPath, "install", "--frozen-lockfile", "--no-summary"], root); // A build leaves the packages of the program only.
@@ -54,8 +55,7 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     say(`Packing for MCP clients: ${platform.name}`);
     await packBundle(platform, programs.get(platform) ?? "", directory);
   }
-  const { sqlite } = JSON.parse(await runProgram([runnable, "version", "--json"])) as { sqlite: string };
-  writeFileSync(join(directory, "fundfeed.cdx.json"), await sbomOf(sqlite));
+  writeFileSync(join(directory, "fundfeed.cdx.json"), await sbomOf());
   writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "docs/operate/fundfeed.service")));
   writeFileSync(join(directory, "install.sh"), readFileSync(join(import.meta.dir, "install.sh"), "utf8").replace("@RELEASES@", releases));
   const released = { url: `${releases}/download/v${version}`, sums: await sumsOf(directory) };
@@ -71,9 +71,11 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     await runProgram([...trial, join(directory, binaryName(own))], root);
     await runProgram([...trial, "--npm", join(directory, "npm")], root);
   }
-  const sums = await sumsOf(directory);
-  writeFileSync(join(directory, "SHA256SUMS"), [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join(""));
-  say(`${sums.size} files and SHA256SUMS are in dist/release, the npm packages in dist/release/npm`);
+  for (const each of [directory, join(directory, "npm")]) {
+    const sums = await sumsOf(each);
+    writeFileSync(join(each, "SHA256SUMS"), [...sums].map(([name, sum]) => `${sum}  ${name}\n`).join(""));
+    say(`${sums.size} files and SHA256SUMS are in ${relative(root, each)}`);
+  }
 }
 
 /** SHA-256 by name, of the files directly in a directory. */

@@ -73,10 +73,11 @@ describe("a data directory with real records", () => {
   test.each<[string[], RegExp, unknown]>([
     [
       ["version"],
-      /^fundfeed \d+\.\d+\.\d+ \(commit \S+, Bun \S+, SQLite 3\S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/,
+      /^fundfeed \d+\.\d+\.\d+ \(commit \S+, build own, Bun \S+, SQLite 3\S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/,
       {
         fundfeed: expect.any(String),
         commit: expect.stringMatching(/^([0-9a-f]{7,}(-dirty)?|unknown)$/),
+        build: "own",
         bun: expect.any(String),
         sqlite: expect.any(String),
         schemas: { catalog: expect.any(Number), state: expect.any(Number), watches: expect.any(Number) },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unpackExtension } from "@anthropic-ai/mcpb";
+import { version } from "../package.json" with { type: "json" };
 import { homebrewFormula, scoopManifest } from "../release/formulas.ts";
 import { bundleName, packBundle, serverJson } from "../release/mcp.ts";
 import { packAll } from "../release/npm.ts";
@@ -40,7 +41,7 @@ describe.if(has("npm") && process.platform === "linux")("the npm packages", () =
     packed = await packAll(new Map(platforms.map((platform) => [platform, program])), packages);
     installed = aDirectory();
     writeFileSync(join(installed, "package.json"), "{}");
-    const wanted = [packed.at(-1) ?? "", ...packed.filter((path) => path.includes(`-${own.name}-0`))];
+    const wanted = [packed.at(-1) ?? "", ...packed.filter((path) => path.includes(`-${own.name}-${version}`))];
     const cache = join(directory, "cache");
     await runProgram(["npm", "install", "--offline", "--no-audit", "--no-fund", "--cache", cache, ...wanted], installed);
   });
@@ -54,7 +55,7 @@ describe.if(has("npm") && process.platform === "linux")("the npm packages", () =
   test("are one for each platform and a launcher of a few kilobytes", () => {
     expect(packed).toHaveLength(platforms.length + 1);
     expect(Bun.file(packed.at(-1) ?? "").size).toBeLessThan(10_000);
-    for (const { name } of platforms) expect(packed.filter((path) => path.includes(`/fundfeed-${name}-0`))).toHaveLength(1);
+    for (const { name } of platforms) expect(packed.filter((path) => path.includes(`/fundfeed-${name}-${version}`))).toHaveLength(1);
   });
 
   test("install the program of this platform only, which gets arguments and input, and whose exit code is returned", async () => {

@@ -40,5 +40,5 @@ test.skipIf(installed.code !== 0)(`\`bun run build\` works without installed pac
   const { code, output } = await run(["run", "build"], clone);
   expect([code, output]).toEqual([0, expect.stringContaining("compile")]);
   const built = Bun.spawnSync([join(clone, "dist/fundfeed"), "version"]);
-  expect(built.stdout.toString()).toStartWith(`fundfeed ${manifest.version} (commit unknown, Bun `); // That PATH has no git either.
+  expect(built.stdout.toString()).toStartWith(`fundfeed ${manifest.version} (commit unknown, build own, Bun `); // That PATH has no git either.
 });

@@ -21,7 +21,7 @@ test.each(leaves.map((command) => [wordsOf(command), command] as const))("fundfe
 
 test("version names the commit and the schemas in its text, too", async () => {
   const { out } = await fundfeed(["version"]);
-  expect(out).toMatch(/^fundfeed \S+ \(commit checkout, Bun \S+, SQLite \S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/);
+  expect(out).toMatch(/^fundfeed \S+ \(commit checkout, build own, Bun \S+, SQLite \S+; schemas: catalog \d+, state \d+, watches \d+\)\n$/);
 });
 
 describe("--json prints one JSON document", () => {
@@ -31,6 +31,7 @@ describe("--json prints one JSON document", () => {
       {
         fundfeed: expect.any(String),
         commit: "checkout",
+        build: "own",
         bun: Bun.version,
         sqlite: expect.any(String),
         schemas: { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length },

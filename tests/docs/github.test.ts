@@ -12,3 +12,11 @@ test("every action of the workflows is pinned by its hash, with its version besi
 test("CITATION.cff names the version of package.json", () => {
   expect(/^version: (.+)$/m.exec(readText("CITATION.cff"))?.[1]).toBe(manifest.version);
 });
+
+test("the workflows, the image and the development container have the Bun of package.json", () => {
+  const named = trackedFiles(/^(Dockerfile|\.devcontainer\/.*|\.github\/workflows\/.*|\.ci\/run)$/).flatMap((path) =>
+    [...readText(path).matchAll(/(?:oven\/bun:|bun-version: |bun@)(\d+\.\d+\.\d+)/g)].map(([, version]) => `${path} ${version}`),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((each) => !each.endsWith(` ${manifest.engines.bun}`))).toEqual([]);
+});

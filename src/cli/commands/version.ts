@@ -1,7 +1,7 @@
 /** `fundfeed version`: print versions of the program and its schemas. */
 import { Database } from "bun:sqlite";
 import { migrations } from "../../../db/sqlite/migrate.ts";
-import { commit, version } from "../../runtime/version.ts";
+import { build, commit, version } from "../../runtime/version.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
 
@@ -13,7 +13,7 @@ export function versionCommand(command: CliCommand, cli: Cli): CliCommand {
       cli,
       options,
       versions,
-      `fundfeed ${versions.fundfeed} (commit ${versions.commit}, Bun ${versions.bun}, SQLite ${versions.sqlite}; schemas: ${numbers.join(", ")})`,
+      `fundfeed ${versions.fundfeed} (commit ${versions.commit}, build ${versions.build}, Bun ${versions.bun}, SQLite ${versions.sqlite}; schemas: ${numbers.join(", ")})`,
     );
   });
 }
@@ -24,9 +24,10 @@ export function readVersions() {
   const row = sqlite.query<{ version: string }, []>("select sqlite_version() as version").get();
   sqlite.close();
   const schemas = { catalog: migrations.catalog.length, state: migrations.state.length, watches: migrations.watch.length };
-  return { fundfeed: version, commit, bun: Bun.version, sqlite: row?.version ?? "unknown", schemas };
+  return { fundfeed: version, commit, build, bun: Bun.version, sqlite: row?.version ?? "unknown", schemas };
 }
 
 const HELP = `
-The commit is "checkout" if the program runs from its source. Data of a newer
-schema is refused; data of an older one is migrated by a command that writes.`;
+The commit is "checkout" if the program runs from its source. The build is the
+platform of a program of a release, else "own". Data of a newer schema is
+refused; data of an older one is migrated by a command that writes.`;
