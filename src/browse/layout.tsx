@@ -58,6 +58,8 @@ function Document({ page: { title, section: current, body }, frame }: { page: Ex
           </p>
           {frame.up && (
             <p>
+              <a href="/v1/docs">API for programs</a>
+              {" · "}
               <a href="/status">Jobs of this server</a>
               {frame.up.hasSignIn && (
                 <>

@@ -10,21 +10,24 @@ import { type Asset, type StaticFile, staticFiles } from "./static-files.ts";
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns a function that returns all files by path. Its first call builds them, in about 20 ms; later calls return the same ones. */
-export function descriptionFiles(baseUrl: string): () => ReadonlyMap<string, StaticFile> {
+/**
+ * Returns a function that returns all files by path. Its first call builds them, in about 20 ms; later calls return the same ones. With
+ * `hasPages` the page leads to those of the server.
+ */
+export function descriptionFiles(baseUrl: string, hasPages = false): () => ReadonlyMap<string, StaticFile> {
   let files: ReadonlyMap<string, StaticFile> | undefined;
   return () => {
-    files ??= staticFiles(descriptionAssets(baseUrl));
+    files ??= staticFiles(descriptionAssets(baseUrl, hasPages));
     return files;
   };
 }
 
 /** The description, the page, and the files that the page loads, for a public base address. */
-function descriptionAssets(baseUrl: string): Asset[] {
+function descriptionAssets(baseUrl: string, hasPages: boolean): Asset[] {
   const document = openapiDocument(baseUrl);
   const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));
   const script = hashedFile("page", "js", "text/javascript; charset=utf-8", Bun.gzipSync(pageScript));
-  const page = docsPage(document, { style: style.path, script: script.path });
+  const page = docsPage(document, { style: style.path, script: script.path, hasPages });
   return [
     { path: "/openapi.json", contentType: "application/json", body: Buffer.from(JSON.stringify(document)) },
     {

@@ -24,6 +24,8 @@ import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.
 export type Addition = {
   /** Responds to every request, to those for the API by its `api`. */
   fetch: App["fetch"];
+  /** Whether it serves pages for people at `/`. */
+  hasPages: boolean;
   /** Called once the server listens and has printed its address. */
   start: (origin: string) => void;
   families: () => readonly Family[];
@@ -63,7 +65,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
     );
     const origin = originOf(certificate === undefined ? "http" : "https", options.host, listener);
     const { baseUrl = `${origin}/v1` } = options;
-    const files = descriptionFiles(baseUrl);
+    const files = descriptionFiles(baseUrl, addition?.hasPages);
     app = createApp({ model, access, baseUrl, files, now, randomBytes: machine.randomBytes, log });
     const directory = options.database === undefined ? options.data : undefined;
     const metricsListener = await listenForMetrics(options, log, now, () =>

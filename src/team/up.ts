@@ -91,6 +91,7 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   });
   return {
     fetch: front,
+    hasPages: options.pages !== "off",
     start: (origin) => {
       for (const line of introduction(options, origin, access, machine)) log.notice(now(), line);
       timer = setInterval(jobs.tick, TICK_MS);
@@ -140,6 +141,7 @@ function introduction(options: UpOptions, origin: string, { keys }: Access, { en
     pages === "off"
       ? "No pages are served (--pages off)"
       : `The pages are at ${origin}/ and the jobs at ${origin}/status, ${READERS[pages]}`,
+    `Agents connect to ${origin}${MCP_PATH}, with an API key`,
     pulled === "" ? "Nothing is pulled (--pull none)" : `Pulls ${pulled}`,
     ...withoutKey.map(({ name, keyFrom }) => `${name} is not pulled: it needs a key, in ${keyFrom}`),
     ...(pulled !== "" && (env.FUNDFEED_CONTACT ?? "") === "" ? ["The sources do not know how to reach you: set FUNDFEED_CONTACT"] : []),

@@ -7,7 +7,7 @@ import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { freePort } from "../support/free-port.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
-import { childrenOf, runs } from "../support/processes.ts";
+import { childrenOf, environmentOf, runs } from "../support/processes.ts";
 import { realFile } from "../support/real-data.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { zipArchive } from "../support/zip-archive.ts";
@@ -20,8 +20,17 @@ const upOn = (home: Home, ...more: string[]) =>
 const page = (server: Server, path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
 /** The children whose environment says what they are. */
 const childNamed = (server: Server, name: string) =>
-  childrenOf(server.pid).find((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`FUNDFEED_CHILD=${name}`));
+  childrenOf(server.pid).find((pid) => environmentOf(pid).includes(`FUNDFEED_CHILD=${name}`));
 const record = `${JSON.stringify({ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", description: "Sensors." })}\n`;
+
+/** The names of the tools that agents are offered. */
+async function toolsOf(origin: string, key: string, init: BunFetchRequestInit = {}): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+  const text = await (await fetch(`${origin}/mcp`, { ...init, method: "POST", headers, body })).text();
+  const [, json = ""] = /^data: (.*)$/m.exec(text) ?? ["", text];
+  return (JSON.parse(json) as { result: { tools: { name: string }[] } }).result.tools.map(({ name }) => name);
+}
 
 /** A receiver that never responds. */
 const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
@@ -38,9 +47,11 @@ describe("up", () => {
     const server = await upOn(home);
     const key = await home.key();
     expect(await (await server.get("/opportunities", key)).json()).toMatchObject({ data: [{ title: "Quantum sensing" }] });
-    expect((await server.get("/docs")).status).toBe(200);
+    expect(await (await server.get("/docs")).text()).toContain('<a href="../">Pages</a>');
     expect(childNamed(server, "reader")).toBeUndefined();
-    expect(await (await page(server, "/?words=quantum")).text()).toContain("Quantum sensing");
+    const found = await (await page(server, "/?words=quantum")).text();
+    expect(found).toContain("Quantum sensing");
+    expect(found).toContain('<a href="/v1/docs">');
     const jobs = await (await page(server, "/status")).text();
     for (const name of ["index", "watch"]) expect(jobs).toContain(`<h2>${name} <small>every 1`);
     expect((await page(server, "/none")).status).toBe(404);
@@ -63,6 +74,7 @@ describe("up", () => {
     const origin = `http://127.0.0.1:${server.port}`;
     expect(messages.slice(1)).toEqual([
       `The pages are at ${origin}/ and the jobs at ${origin}/status, open to all who reach this address`,
+      `Agents connect to ${origin}/mcp, with an API key`,
       "Nothing is pulled (--pull none)",
       "simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY",
       "sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY",
@@ -136,6 +148,7 @@ describe("up", () => {
 
   test("with --pages off serves the API alone, on any address", async () => {
     const server = await upOn(aHome(), "--host", "0.0.0.0", "--pages", "off");
+    expect(await (await server.get("/docs")).text()).not.toContain(">Pages</a>");
     expect(await (await page(server, "/")).json()).toMatchObject({ status: 404 });
     expect(await (await page(server, "/status")).json()).toMatchObject({ status: 404 });
     expect(await server.stop()).toBe(0);
@@ -184,7 +197,7 @@ describe("up", () => {
 });
 
 describe("up works", () => {
-  test("over TLS, and with its pages", async () => {
+  test("over TLS, with its pages and agents", async () => {
     const home = aHome();
     selfSigned(home.directory, "server");
     const server = await upOn(home, "--tls-cert", "server.crt", "--tls-key", "server.key");
@@ -193,6 +206,7 @@ describe("up works", () => {
     for (const path of ["/", "/status", "/v1/meta"]) {
       expect([path, (await fetch(`https://127.0.0.1:${server.port}${path}`, { tls })).status]).toEqual([path, 200]);
     }
+    expect(await toolsOf(`https://127.0.0.1:${server.port}`, await home.key(), { tls })).toContain("find");
     expect(await server.stop()).toBe(0);
   });
 
@@ -216,6 +230,8 @@ describe("up works", () => {
     const server = await home.serve(["up", "--port", "0", "--pull", "none"], { env });
     await home.run(["import", "records", "-"], { stdin: record, env });
     await waitFor("the page shows it", async () => (await (await page(server, "/?words=quantum")).text()).includes("Quantum sensing"));
+    const key = (await home.run(["keys", "create", "--account", "A", "--plan", "starter"], { env })).out.trim();
+    expect(await toolsOf(`http://127.0.0.1:${server.port}`, key)).toContain("find");
     await waitFor("the index job has ended", () => readJobs(home.at("own"))[0]?.result === "ok");
     expect(readdirSync(home.at("own")).sort()).toEqual(expect.arrayContaining(["jobs.json", "search.db", "up.lock"]));
     expect(existsSync(home.at("own/catalog.db"))).toBe(false);

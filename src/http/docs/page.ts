@@ -4,11 +4,11 @@ import { problemAnchor } from "../problem.ts";
 import { type GuideSection, guideSections } from "./guide.ts";
 import { highlight } from "./highlight.ts";
 
-/** The paths of the page's files, below the base address. */
-type Files = { style: string; script: string };
+/** The paths of the page's files, below the base address, and whether the server has pages for people. */
+type Frame = { style: string; script: string; hasPages: boolean };
 
 /** The page as HTML. */
-export function docsPage(document: ApiDescription, { style, script }: Files): string {
+export function docsPage(document: ApiDescription, { style, script, hasPages }: Frame): string {
   const [{ url: baseUrl }] = document.servers;
   const operations = Object.entries(document.paths).map(([path, { get }]) => operationEntry(document, path, get));
   const objects = Object.entries(document.components.schemas).map(([name, schema]) => objectEntry(name, schema));
@@ -38,7 +38,7 @@ export function docsPage(document: ApiDescription, { style, script }: Files): st
 <nav aria-label="Documents">
 <a href="#overview">Guide</a>
 <a href="#operations">Operations</a>
-<a href="openapi.json">OpenAPI</a>
+<a href="openapi.json">OpenAPI</a>${hasPages ? '\n<a href="../">Pages</a>' : ""}
 </nav>
 </header>
 <div id="guide">
