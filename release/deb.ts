@@ -37,7 +37,8 @@ export async function packDebian(program: string, runnable: string, architecture
     chmodSync(tree, 0o755);
     const path = join(directory, `fundfeed_${version}_${architecture}.deb`);
     mkdirSync(directory, { recursive: true });
-    await runProgram(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", tree, path]);
+    const time = (await runProgram(["git", "log", "-1", "--format=%ct"], root)).trim(); // So that the same commit makes the same package.
+    await runProgram(["env", `SOURCE_DATE_EPOCH=${time}`, "dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", tree, path]);
     return path;
   } finally {
     rmSync(tree, { recursive: true, force: true });
@@ -76,7 +77,6 @@ function copyright(): string {
   return `${readFileSync(join(root, "LICENSE"), "utf8")}\n${licenses}\nOn Debian systems, the LGPL is in /usr/share/common-licenses/LGPL-2.\n`;
 }
 
-/** Of the commit, so that the same commit makes the same package. */
 async function changelog(): Promise<string> {
   const date = (await runProgram(["git", "log", "-1", "--format=%cD"], root)).trim();
   return `fundfeed (${version}) unstable; urgency=medium\n\n  * See NEWS.gz.\n\n -- ${MAINTAINER}  ${date}\n`;

@@ -202,13 +202,17 @@ test.if(has("dpkg-deb"))("the Debian package has the program, its unit and its m
   writeFileSync(program, STAND_IN);
   chmodSync(program, 0o755);
   const path = await packDebian(program, program, "amd64", directory);
-  const listed = (await runProgram(["dpkg-deb", "--contents", path])).split("\n");
+  const time = Number(await runProgram(["git", "log", "-1", "--format=%ct"], import.meta.dir)) * 1000;
+  const listed = (await runProgram(["env", "TZ=UTC", "dpkg-deb", "--contents", path])).split("\n");
   for (const [mode, file] of [
     ["-rwxr-xr-x", "usr/bin/fundfeed"],
     ["-rw-r--r--", "usr/lib/systemd/system/fundfeed.service"],
     ["-rw-r--r--", "usr/share/man/man1/fundfeed.1.gz"],
   ])
     expect(listed.some((line) => line.startsWith(`${mode} root/root`) && line.endsWith(`./${file}`))).toBe(true);
+  const times = listed.flatMap((line) => /\d{4}-\d\d-\d\d \d\d:\d\d/.exec(line) ?? []);
+  // The same commit makes the same package.
+  expect([...new Set(times)]).toEqual([new Date(time).toISOString().slice(0, 16).replace("T", " ")]);
   mkdirSync(join(directory, "tree"));
   await runProgram(["dpkg-deb", "--extract", path, join(directory, "tree")]);
   const unit = readFileSync(join(directory, "tree/usr/lib/systemd/system/fundfeed.service"), "utf8");
