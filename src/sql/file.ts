@@ -4,7 +4,7 @@ import { headerNumber } from "../../db/own-file.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import { type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
-import { COMPLETION, TABLES, VERSION } from "./tables.ts";
+import { COMPLETION, type Column, TABLES, VERSION, writtenColumns } from "./tables.ts";
 
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
 type DocumentRow = { id: string; at: string; text: string };
@@ -43,18 +43,7 @@ export function* completeTables(sqlite: Database): Iterable<FileProgress> {
   sqlite.run(`pragma user_version = ${VERSION}`);
 }
 
-/** The columns that SQLite cannot compute from the document (`WRITTEN` in tables.ts). */
-const written: Readonly<Record<string, (opportunity: JsonObject) => string | null>> = {
-  posted_at: ({ dates }) => inUtc(objectOf(dates).posted_at),
-  opens_at: ({ dates }) => inUtc(objectOf(dates).opens_at),
-  closes_at: ({ dates }) => inUtc(objectOf(dates).closes_at),
-  response_at: ({ dates }) => inUtc(objectOf(dates).response_at),
-  summary: ({ summary }) => (typeof summary === "string" ? plainText(summary) : null),
-  // Of the sidecar, which an export has and the API does not serve.
-  attachments: ({ sidecar }) => jsonOfList(objectOf(sidecar).attachments),
-  description: ({ description }) => (typeof description === "string" ? plainText(description) : null),
-};
-const columns = ["updated_at", ...Object.keys(written), "document"];
+const columns = ["updated_at", ...writtenColumns.map(([name]) => name), "document"];
 
 /** A function that writes into the tables. Call it in transactions. */
 export function putInto(sqlite: Database): Put {
@@ -68,14 +57,23 @@ export function putInto(sqlite: Database): Put {
   );
   return ({ id, at, text }, history, value = parseJson(text)) => {
     const opportunity = objectOf(value);
-    const others = Object.fromEntries(Object.entries(written).map(([name, of]) => [name, of(opportunity)]));
+    const others = Object.fromEntries(writtenColumns.map(([name, column]) => [name, textIn(opportunity, column)]));
     const { rowid: row = 0 } = putOpportunity.get({ id, updated_at: at, ...others, document: text }) ?? {};
     for (const event of history) putEvent.run({ ...event, of: id, row });
   };
 }
 
-function jsonOfList(list: unknown): string | null {
-  return Array.isArray(list) ? JSON.stringify(list) : null;
+/** The value at the path of a column; `undefined` if the opportunity has none. */
+export function valueIn(opportunity: JsonObject, { path }: Column): unknown {
+  return path.split(".").reduce<unknown>((parent, name) => objectOf(parent)[name], opportunity);
+}
+
+function textIn(opportunity: JsonObject, column: Column): string | null {
+  const value = valueIn(opportunity, column);
+  const { type } = column;
+  if (type === "list") return Array.isArray(value) ? JSON.stringify(value) : null;
+  if (type === "instant") return inUtc(value);
+  return typeof value === "string" ? plainText(value) : null;
 }
 
 /** Instants with different offsets or fractions of seconds do not sort as texts. */

@@ -6,17 +6,25 @@
 /** To be raised with any change of the tables: a file of another version is refused. */
 export const VERSION = 2;
 
-/** The name of each column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts computes it. */
-type Columns = Readonly<Record<string, string>>;
+/** What a column holds. In SQLite lists are JSON arrays, decimals are numbers, and all others are texts. */
+export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "list";
+
+/** Where a column's value is in an opportunity, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts does. */
+export type Column = { path: string; type: ColumnType; sql: string };
+type Columns = Readonly<Record<string, Column>>;
 
 const WRITTEN = "";
-const at = (path: string) => `json_extract(document, '$.${path}')`;
+const extracted = (path: string) => `json_extract(document, '$.${path}')`;
+const at = (path: string, type: ColumnType = "text"): Column => ({ path, type, sql: extracted(path) });
+const list = (path: string) => at(path, "list");
+const written = (path: string, type: ColumnType): Column => ({ path, type, sql: WRITTEN });
+const instant = (path: string) => written(path, "instant");
 /** The calendar date as published, in the upstream's own offset (D-28). */
-const day = (path: string) => `substr(${at(path)}, 1, 10)`;
+const day = (path: string): Column => ({ path, type: "day", sql: `substr(${extracted(path)}, 1, 10)` });
 /** A number: comparing the exact decimals as texts would put 9 after 10. */
-const amount = (path: string) => `cast(${at(path)} as real)`;
+const amount = (path: string): Column => ({ path, type: "decimal", sql: `cast(${extracted(path)} as real)` });
 
-/** In the order of the view `opportunity`, which ends with `textColumns`. Lists are JSON arrays. */
+/** In the order of the view `opportunity`, which ends with `updated_at` and `textColumns`. */
 const opportunityColumns: Columns = {
   source: at("source.code"),
   upstream_id: at("source.opportunity_id"),
@@ -29,32 +37,43 @@ const opportunityColumns: Columns = {
   agency: at("organization.agency"),
   sub_agency: at("organization.sub_agency"),
   issuing_office: at("organization.issuing_office"),
-  posted_at: WRITTEN,
+  posted_at: instant("dates.posted_at"),
   posted_on: day("dates.posted_at"),
-  opens_at: WRITTEN,
+  opens_at: instant("dates.opens_at"),
   opens_on: day("dates.opens_at"),
-  closes_at: WRITTEN,
+  closes_at: instant("dates.closes_at"),
   closes_on: day("dates.closes_at"),
-  response_at: WRITTEN,
+  response_at: instant("dates.response_at"),
   response_on: day("dates.response_at"),
   amount_min: amount("funding.amount_min"),
   amount_max: amount("funding.amount_max"),
   funding: at("funding.display"),
-  naics_codes: at("classifications.naics_codes"),
-  set_aside_types: at("classifications.set_aside_types"),
-  tech_taxonomy: at("classifications.tech_taxonomy"),
-  keywords: at("classifications.keywords"),
-  technology_areas: at("classifications.technology_areas"),
+  naics_codes: list("classifications.naics_codes"),
+  set_aside_types: list("classifications.set_aside_types"),
+  tech_taxonomy: list("classifications.tech_taxonomy"),
+  keywords: list("classifications.keywords"),
+  technology_areas: list("classifications.technology_areas"),
   eligibility: at("eligibility.requirements"),
   geographic_scope: at("eligibility.geographic_scope"),
   url: at("source.url"),
   parent_id: at("relationships.parent_id"),
   canonical_id: at("relationships.canonical_id"),
-  created_at: at("created_at"),
+  created_at: at("created_at", "instant"),
 };
-const textColumns: Columns = { summary: WRITTEN, description: WRITTEN };
-/** A JSON array for the table of that name: no view has it. */
-const attachmentColumns: Columns = { attachments: WRITTEN };
+const textColumns: Columns = { summary: written("summary", "plain text"), description: written("description", "plain text") };
+/** For the table of that name: no view has it. Of the sidecar, which an export has and the API does not serve. */
+const attachmentColumns: Columns = { attachments: written("sidecar.attachments", "list") };
+/** The columns of the view `opportunity`. */
+export const opportunityView: Columns = {
+  id: at("id"),
+  ...opportunityColumns,
+  updated_at: at("updated_at", "instant"),
+  ...textColumns,
+};
+/** The columns of an opportunity that SQLite cannot compute from the document. */
+export const writtenColumns = Object.entries({ ...opportunityColumns, ...textColumns, ...attachmentColumns }).filter(
+  ([, { sql }]) => sql === WRITTEN,
+);
 
 const eventColumns: Columns = { type: at("type"), severity: at("severity"), summary: at("summary") };
 
@@ -90,8 +109,8 @@ const searchedNames = Object.keys(searched);
 
 /** Stored, because reading a document takes much longer than reading a column. */
 const stored = (columns: Columns) =>
-  Object.entries(columns).map(([name, sql]) =>
-    sql === WRITTEN ? `${name} text` : `${name} ${sql.startsWith("cast") ? "real" : "text"} generated always as (${sql}) stored`,
+  Object.entries(columns).map(([name, { type, sql }]) =>
+    sql === WRITTEN ? `${name} text` : `${name} ${type === "decimal" ? "real" : "text"} generated always as (${sql}) stored`,
   );
 
 /** Foreign keys name their column, because Datasette fails on those that do not. */
@@ -200,12 +219,12 @@ const TRIGGERS =
 
 // ---- Views.
 
-const ofOpportunity = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"]
-  .map((name) => `opportunities.${name}`)
-  .join(", ");
+/** What each row of the other views has of its opportunity. */
+export const ofOpportunityNames = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"];
+const ofOpportunity = ofOpportunityNames.map((name) => `opportunities.${name}`).join(", ");
 
 const views: Readonly<Record<string, string>> = {
-  opportunity: `select id, ${Object.keys(opportunityColumns).join(", ")}, updated_at, summary, description, rowid from opportunities`,
+  opportunity: `select ${Object.keys(opportunityView).join(", ")}, rowid from opportunities`,
   contact: `select opportunities.id as opportunity_id, name, role, email, phone, ${ofOpportunity}
     from contacts join opportunities on opportunities.rowid = opportunity`,
   classification: `select opportunities.id as opportunity_id, scheme, code, ${ofOpportunity}

@@ -19,17 +19,17 @@ import { formatCount, printResult } from "../output.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
-const formats = ["ndjson", "csv", "sqlite", "commongrants"] as const;
+const formats = ["ndjson", "csv", "sqlite", "parquet", "commongrants"] as const;
 type Format = (typeof formats)[number];
 
 type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
 
 export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
   exporting
-    .argument("[file]", "with sqlite: the file to write")
+    .argument("[file]", "with sqlite: the file to write; with parquet: the directory")
     .choice(
       "--format <format>",
-      "ndjson with everything, csv for spreadsheets, sqlite for SQL, or commongrants: NDJSON in HHS's protocol",
+      "ndjson with everything, csv for spreadsheets, sqlite for SQL, parquet for DuckDB and pandas, or commongrants: NDJSON in HHS's protocol",
       formats,
       "ndjson",
     )
@@ -40,13 +40,17 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       "fundfeed export --status open,closing_soon --format csv --bom",
       "fundfeed export --source SAM_GOV --psc AC",
       "fundfeed export --format sqlite opportunities.sqlite",
+      "fundfeed export --format parquet opportunities",
       "fundfeed export --source GRANTS_GOV --format commongrants --events",
     );
   return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
     const { format } = options;
     if (format === "sqlite" && file === undefined)
       exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");
-    if (format !== "sqlite" && file !== undefined) exporting.error(`error: ${format} is printed; write it with > ${file}`);
+    if (format === "parquet" && file === undefined)
+      exporting.error("error: --format parquet needs a directory: fundfeed export --format parquet DIR");
+    if (format !== "sqlite" && format !== "parquet" && file !== undefined)
+      exporting.error(`error: ${format} is printed; write it with > ${file}`);
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = givenFilter({ ...options, source: sourceCodes(options.source) });
@@ -57,8 +61,9 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
       const selection = { codes: source, isIncluded, now };
-      if (format !== "sqlite") await printAll(cli, db, { ...options, format }, selection);
-      else await writeFile(cli, db, options, file ?? "", selection, filter);
+      if (format === "sqlite") await writeFile(cli, db, options, file ?? "", selection, filter);
+      else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", selection, filter);
+      else await printAll(cli, db, { ...options, format }, selection);
     });
   });
 }
@@ -101,7 +106,39 @@ async function writeFile(
   printResult(cli, options, { file: path, ...written }, text);
 }
 
-type Printed = { format: Exclude<Format, "sqlite">; bom?: true; events?: true };
+/** Writes opportunities with their events into Parquet files. A signal ends it, and leaves nothing of the new files. */
+async function writeParquet(
+  cli: Cli,
+  db: CatalogDb,
+  options: ExportOptions,
+  directory: string,
+  selection: Selection,
+  filter: Filter,
+): Promise<void> {
+  const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
+  const report = recordReporter(cli.machine, "exporting");
+  const { createParquetFiles } = await import("../../export/parquet.ts"); // Its packages are for this format alone.
+  let files: Awaited<ReturnType<typeof createParquetFiles>> | undefined;
+  try {
+    files = await createParquetFiles(directory, { filter: JSON.stringify(filter), made_at: formatInstant(cli.machine.now()) });
+    const stopOrReport = async (read: number, total: number) => {
+      await stopIfAsked();
+      await report(read, total);
+    };
+    await exportHistories(db, { ...selection, report: stopOrReport }, files.put);
+    const { records, events, amounts_left_out } = files.finish();
+    const leftOut = amounts_left_out > 0 ? `; ${formatCount(amounts_left_out, "amount")} left out, with too many digits` : "";
+    const text = `${formatCount(records, "record")} and ${formatCount(events, "event")} in ${directory}${leftOut}`;
+    printResult(cli, options, { directory, records, events, amounts_left_out }, text);
+  } catch (error) {
+    throw new Failure(`Cannot export into ${directory}: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    files?.abandon();
+    cli.machine.showProgress("");
+  }
+}
+
+type Printed = { format: Exclude<Format, "sqlite" | "parquet">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
 async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
