@@ -10,6 +10,7 @@ WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --production --ignore-scripts
 COPY tsconfig.json ./
+COPY clients clients
 COPY db db
 COPY src src
 # For `fundfeed version`: --build-arg SOURCE_COMMIT=$(git rev-parse --short HEAD)

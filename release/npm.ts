@@ -1,10 +1,11 @@
 /**
  * The npm packages: `fundfeed` is a launcher of a few kilobytes, and each platform has a package with the program as an optional dependency of
- * it, of which npm installs the one that fits.
+ * it, of which npm installs the one that fits. The TypeScript client is a package of its own.
  */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import client from "../clients/typescript/package.json" with { type: "json" };
 import { description, license, version } from "../package.json" with { type: "json" };
 import { type Platform, programName } from "./platforms.ts";
 import { runProgram } from "./run-program.ts";
@@ -38,6 +39,20 @@ export async function packAll(programs: ReadonlyMap<Platform, string>, directory
   return packed;
 }
 
+/** Packs the TypeScript client, compiled to JavaScript and declarations, into a directory. Returns the path of the archive. */
+export async function packClient(directory: string): Promise<string> {
+  mkdirSync(directory, { recursive: true });
+  const source = join(root, "clients/typescript");
+  const compiled = mkdtempSync(join(tmpdir(), "fundfeed-client-"));
+  try {
+    await runProgram([process.execPath, "x", "tsc", "--project", source, "--outDir", compiled], root);
+    const files = new Map(readdirSync(compiled).map((name) => [name, join(compiled, name)]));
+    return await pack({ ...client, version }, files.set("README.md", join(source, "README.md")), directory);
+  } finally {
+    rmSync(compiled, { recursive: true, force: true });
+  }
+}
+
 function common(name: string, about: string) {
   return { name, version, description: about, license, preferUnplugged: true };
 }
@@ -48,7 +63,7 @@ async function pack(manifest: { name: string; version: string }, files: Readonly
   try {
     for (const [name, path] of [...files, ["LICENSE", join(root, "LICENSE")] as const]) {
       copyFileSync(path, join(package_, name));
-      chmodSync(join(package_, name), /\.(?:md)$|^LICENSE$/.test(name) ? 0o644 : 0o755);
+      chmodSync(join(package_, name), /\.(?:md|js|ts)$|^LICENSE$/.test(name) ? 0o644 : 0o755);
     }
     writeFileSync(join(package_, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
     const name = `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`;

@@ -8,9 +8,9 @@ import ts from "typescript-5";
 import { readText, root, trackedFiles } from "./support/tracked-files.ts";
 
 /** The rooms of the README's map, the top floor first. A room inside another one has a line of its own. */
-const rooms = [...(/^## The code\n\n```\n([\s\S]*?)^```/m.exec(readText("README.md"))?.[1] ?? "").matchAll(/^((?:src|db)\/\S*) /gm)].map(
-  ([, room = ""]) => room,
-);
+const rooms = [
+  ...(/^## The code\n\n```\n([\s\S]*?)^```/m.exec(readText("README.md"))?.[1] ?? "").matchAll(/^((?:src|db|clients)\/\S*) /gm),
+].map(([, room = ""]) => room);
 
 /** Packages that more than one room may import. Any other package belongs to one room. */
 const SHARED_PACKAGES = ["@sinclair/typebox", "drizzle-orm", "elysia"];
@@ -28,8 +28,9 @@ const barred: readonly { files: RegExp; imports: RegExp; because: string }[] = [
   { files: /^src\/import\/formats\//, imports: /^(bun:sqlite|drizzle-orm|db\/(?!reason))/, because: "a format never reads a database" },
 ];
 
-const isCode = /^(src|db)\/.*(?<!\.d)\.tsx?$/;
-const isUser = /^(src|db|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
+/** The types of the API in the client are made from its description, so they have the names of the resources. */
+const isCode = /^(src|db|clients)\/(?!typescript\/src\/schemas\.ts).*(?<!\.d)\.tsx?$/;
+const isUser = /^(src|db|clients|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
 const files = trackedFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
 const sources = new Map(files.map((path) => [path, ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true)]));
 const code = files.filter((path) => isCode.test(path));
@@ -57,6 +58,14 @@ function importsOf(from: string): Import[] {
       const named =
         bindings && ts.isNamedImports(bindings) ? bindings.elements.map((each) => (each.propertyName ?? each.name).text) : ["*"];
       add(node, node.moduleSpecifier.text, node.importClause?.name ? [...named, "default"] : named);
+    }
+    if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      const { exportClause } = node;
+      const named =
+        exportClause && ts.isNamedExports(exportClause)
+          ? exportClause.elements.map((each) => (each.propertyName ?? each.name).text)
+          : ["*"];
+      add(node, node.moduleSpecifier.text, named);
     }
     if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [specifier] = node.arguments;

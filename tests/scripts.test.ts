@@ -12,7 +12,7 @@ const root = join(import.meta.dir, "..");
 /** Creates a clone with only the files that `bun run build` and `bun run demo` need. */
 function createClone(): string {
   const directory = aDirectory();
-  for (const name of ["package.json", "bun.lock", "bunfig.toml", "tsconfig.json", "db", "src"])
+  for (const name of ["package.json", "bun.lock", "bunfig.toml", "tsconfig.json", "clients", "db", "src"])
     cpSync(join(root, name), join(directory, name), { recursive: true });
   return directory;
 }

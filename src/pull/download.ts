@@ -3,8 +3,8 @@
  * and rejects anything but the expected type and size. Messages show URLs without their query, because it may contain a key.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/retry.ts";
 import { Failure, messageOf } from "../../db/reason.ts";
-import { readRetryAfterMs, retryDelayMs, TemporaryError } from "../runtime/retry.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { hideKey, publicUrl, requestFailure } from "../text/request-failure.ts";
@@ -55,6 +55,16 @@ export type Net = {
   /** Called for each request that was sent, redirected ones too, when its response begins or fails. */
   onExchange?: (exchange: Exchange) => void;
 };
+
+/** A failure after which another attempt may succeed. `retryAfterMs` is the delay that the upstream requires, if it does. */
+class TemporaryError extends Error {
+  constructor(
+    message: string,
+    readonly retryAfterMs?: number,
+  ) {
+    super(message);
+  }
+}
 
 /** A request as it was sent, without keys, and the head of its response; `status` is null if there was none. */
 export type Exchange = {

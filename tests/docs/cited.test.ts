@@ -20,7 +20,7 @@ test.each(["SECURITY.md", "docs/operate/faults.md"])("%s cites tests that exist"
 });
 
 /** Paths in code spans; the tests of faults.md and SECURITY.md have no extension and are checked above. */
-const CITED_FILE = /(?:src|db|tests|bench|examples|docs)\/[\w@./-]+\.(?:ts|md|json|sh|cfg|yaml|lua)\b/g;
+const CITED_FILE = /(?:src|db|clients|tests|bench|examples|docs)\/[\w@./-]+\.(?:ts|md|json|sh|cfg|yaml|lua)\b/g;
 
 test("every document cites files that exist", () => {
   const cited = trackedFiles(/\.md$/)

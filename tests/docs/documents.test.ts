@@ -21,7 +21,7 @@ const GUIDE = "src/http/docs/guide.md";
 
 type Document = { path: string; text: string };
 
-const documents: readonly Document[] = ["*.md", "{docs,src,tests,examples}/**/*.md", "bench/*.md"]
+const documents: readonly Document[] = ["*.md", "{clients,docs,src,tests,examples}/**/*.md", "bench/*.md"]
   .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
   .sort()
   .map((path) => ({ path, text: path === GUIDE ? guideText(BASE) : readFileSync(join(root, path), "utf8") }));

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
-const places = ["src", "db", "tests/support", "bench"];
+const places = ["src", "db", "clients", "tests/support", "bench"];
 const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 
 /** The rows of the tables that say where a word lives. */

@@ -165,7 +165,9 @@ describe("fundfeed mirror", () => {
     const { baseUrl } = await serving(1);
     const { machine, told } = aCommand({ key: "" }, { FUNDFEED_KEY: "ffk_live_wrong" });
     expect(await runCommandLine(["mirror", baseUrl], machine)).toBe(1);
-    expect(told.at(-1)).toMatch(/^Cannot mirror http:\/\/127.0.0.1:\d+\/v1: it returned 401 authentication_required: .* \(request \w+\)$/);
+    expect(told.at(-1)).toMatch(
+      /^Cannot mirror http:\/\/127.0.0.1:\d+\/v1: the server returned 401 authentication_required: .* \(request \w+\)$/,
+    );
     expect(told.join()).not.toContain("wrong");
   });
 
@@ -173,7 +175,7 @@ describe("fundfeed mirror", () => {
     const { baseUrl } = await serving(1);
     const directory = aDirectory();
     const { run } = aCommand({ key: "ffk_live_wrong" });
-    expect(await run(baseUrl, "--into", join(directory, name))).toContain("it returned 401");
+    expect(await run(baseUrl, "--into", join(directory, name))).toContain("the server returned 401");
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -260,8 +262,8 @@ describe("fundfeed mirror --every", () => {
       },
     );
     const outcome = await run(baseUrl, "--into", join(aDirectory(), "copy.db"), "--every", "1m", "--json");
-    expect(outcome).toBe(`Cannot mirror ${baseUrl}: it returned 403 insufficient_entitlement`);
-    expect(told).toEqual([expect.stringMatching(/^2026-03-01T12:01:00.000Z Cannot mirror .*: it returned 500 \(tried 6 times\)$/)]);
+    expect(outcome).toBe(`Cannot mirror ${baseUrl}: the server returned 403 insufficient_entitlement`);
+    expect(told).toEqual([expect.stringMatching(/^2026-03-01T12:01:00.000Z Cannot mirror .*: the server returned 500 \(tried 6 times\)$/)]);
     expect(printed.map((text) => JSON.parse(text))).toMatchObject([{ time: "2026-03-01T12:00:00.000Z", records: 3 }]);
   });
 });

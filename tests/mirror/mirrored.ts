@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApiClient } from "../../src/client/client.ts";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
+import type { ServerOptions } from "../../src/mirror/server.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Scope, Store } from "../../src/mirror/store.ts";
 import type { TestApi } from "../support/api.ts";
@@ -74,10 +74,10 @@ export async function publish({ model, clock }: TestApi, from: number, to: numbe
   }
 }
 
-export type Client = Omit<ApiClient, "baseUrl"> & { baseUrl: string; asked: string[]; waits: number[] };
+export type Client = ServerOptions & { asked: string[]; waits: number[] };
 
 /** A client of that server in this process. Waiting moves the server's clock. */
-export function aClient(api: TestApi, fetch: ApiClient["fetch"] = api.fetch): Client {
+export function aClient(api: TestApi, fetch: (request: Request) => Response | Promise<Response> = api.fetch): Client {
   const asked: string[] = [];
   const waits: number[] = [];
   return {
@@ -85,11 +85,11 @@ export function aClient(api: TestApi, fetch: ApiClient["fetch"] = api.fetch): Cl
     key: api.key,
     asked,
     waits,
-    fetch: (request) => {
+    fetch: async (request) => {
       asked.push(request.url.slice(BASE.length));
       return fetch(request);
     },
-    sleep: async (ms) => {
+    wait: async (ms) => {
       waits.push(ms);
       api.clock.now += ms;
     },
@@ -101,5 +101,5 @@ export function aClient(api: TestApi, fetch: ApiClient["fetch"] = api.fetch): Cl
 export function aClientKilledAt(api: TestApi, n: number): Client {
   let count = 0;
   const killed = () => Promise.reject(new Error("killed"));
-  return { ...aClient(api, (request) => (++count >= n ? killed() : api.fetch(request))), sleep: killed };
+  return { ...aClient(api, (request) => (++count >= n ? killed() : api.fetch(request))), wait: killed };
 }

@@ -11,7 +11,7 @@ export function trackedFiles(pattern: RegExp): string[] {
   const files =
     tracked.length > 1
       ? tracked
-      : ["*", "{bench,db,docs,examples,src,tests}/**/*"].flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]);
+      : ["*", "{bench,clients,db,docs,examples,src,tests}/**/*"].flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]);
   return files.filter((path) => pattern.test(path));
 }
 

@@ -1,9 +1,9 @@
 /** `fundfeed mirror`: keep a copy of a server's records in sync. */
 import { InvalidArgumentError } from "commander";
-import { Failure, reasonOf } from "../../../db/reason.ts";
-import { type ApiClient, PermanentError, readSources } from "../../client/client.ts";
+import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
+import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/server.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
@@ -78,18 +78,19 @@ async function run(
   const { machine } = cli;
   const stop = stopSignal(machine);
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
-  const client: ApiClient = {
+  const server: ServerOptions = {
     baseUrl,
     key: readKey(machine, options.keyFile),
     fetch: (request) => fetch(request, { verbose: false }), // BUN_CONFIG_VERBOSE_FETCH would print the key.
-    sleep: wait,
+    wait,
     random: () => randomFraction(machine),
-    stop,
+    signal: stop,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    onWait: (ms, reason) => (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${reason}`),
+    onWait: (ms, error) =>
+      (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${mirrorReason(error)}`),
   };
   const store = openStore(machine, format, options.into, scope);
-  const warnOnce = sourceWarning(client, scope.source, machine);
+  const warnOnce = sourceWarning(server, scope.source, machine);
   const sync = async () => {
     const reportProgress = progressReporter(machine);
     let saved = 0;
@@ -99,23 +100,23 @@ async function run(
     };
     try {
       await warnOnce();
-      return await syncOnce({ ...client, ...scope, store, progress });
+      return await syncOnce({ ...server, ...scope, store, progress });
     } catch (error) {
-      throw new Failure(`Cannot mirror ${baseUrl}: ${reasonOf(error)}${savedSoFar(saved, format, options)}`, { cause: error });
+      throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, format, options)}`, { cause: error });
     } finally {
       machine.showProgress("");
     }
   };
   try {
     if (options.every === undefined) report(cli, options, await sync());
-    else await repeat(cli, options.every, { wait, stop }, async (time) => report(cli, options, await sync(), time), isFinal);
+    else await repeat(cli, options.every, { wait, stop }, async (time) => report(cli, options, await sync(), time), isFinalFailure);
   } finally {
     await store.close();
   }
 }
 
-function isFinal(error: unknown): boolean {
-  return !(error instanceof Error) || error.cause instanceof PermanentError;
+function isFinalFailure(error: unknown): boolean {
+  return !(error instanceof Error) || isFinal(error.cause);
 }
 
 /** The end of an error after some records were saved. A file of NDJSON is replaced as a whole, so it has none of them. */
@@ -125,11 +126,11 @@ function savedSoFar(saved: number, format: Format, { into }: MirrorOptions): str
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
-function sourceWarning(client: ApiClient, sources: readonly string[], { printError }: Machine): () => Promise<void> {
+function sourceWarning(server: ServerOptions, sources: readonly string[], { printError }: Machine): () => Promise<void> {
   const wanted = new Set(sources).difference(new Set(["OTHER"]));
   return async () => {
     if (wanted.size === 0) return;
-    const known = (await readSources(client)).map(({ code }) => code);
+    const known = (await clientOf(server).listSources()).data.map(({ code }) => code);
     for (const code of wanted.difference(new Set(known))) {
       const meant = closest(code, known);
       const advice =

@@ -1,17 +1,6 @@
 /** How long to wait before a failed request is sent again. */
-import type { EpochMs } from "../text/instant.ts";
 
 const BACKOFF_MS = 1000;
-
-/** A failure after which another attempt may succeed. `retryAfterMs` is the delay that the server requires, if it does. */
-export class TemporaryError extends Error {
-  constructor(
-    message: string,
-    readonly retryAfterMs?: number,
-  ) {
-    super(message);
-  }
-}
 
 /**
  * The delay in milliseconds before the next attempt: the server's Retry-After plus up to a second, else exponential backoff with up to half
@@ -23,7 +12,7 @@ export function retryDelayMs(retryAfterMs: number | undefined, failures: number,
 }
 
 /** The Retry-After header (RFC 9110 §10.2.3) in milliseconds from `now`, or `undefined` if it is missing or neither seconds nor a date. */
-export function readRetryAfterMs(headers: Headers, now: EpochMs): number | undefined {
+export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after") ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   if (!/^[A-Z][a-z]{2}/.test(text)) return undefined; // An HTTP date begins with a weekday. `Date.parse` also takes "1.5" and "-5" for dates.
