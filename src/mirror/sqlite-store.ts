@@ -1,11 +1,12 @@
 /** A copy in an SQLite file. Each page is saved with the state of the walk in one transaction, so an interrupted walk continues at the next page. */
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
+import type { SyncState } from "../../clients/typescript/src/fundfeed.ts";
 import { identityOf } from "../../db/file-identity.ts";
 import { markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { prepareTables, putInto } from "../sql/file.ts";
-import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText, type Walk } from "./store.ts";
+import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const MIRROR_TABLE = `
 create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
@@ -45,12 +46,12 @@ function connect(path: string, scope: Scope) {
   const sqlite = open(path, scope);
   const [identity, logPath] = [identityOf(path), `${path}-wal`];
   let log = identityOf(logPath);
-  const readWalk = sqlite.query<Walk, []>("select since, newest, cursor from mirror");
+  const readWalk = sqlite.query<SyncState, []>("select since, newest, cursor from mirror");
   const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
   const put = putInto(sqlite);
   /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
-  const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: Walk) => {
+  const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: SyncState) => {
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
     putWalk.run(next);
@@ -60,13 +61,13 @@ function connect(path: string, scope: Scope) {
   const isInPlace = () => identityOf(path) === identity;
   return {
     isInPlace,
-    begin: (restart: boolean): Walk => {
+    begin: (restart: boolean): SyncState => {
       if (restart) sqlite.run("update mirror set newest = null, cursor = null");
       const found = readWalk.get() ?? { since: null, newest: null, cursor: null };
       walk = JSON.stringify(found);
       return found;
     },
-    save: (entries: readonly MirrorEntry[], next: Walk) => {
+    save: (entries: readonly MirrorEntry[], next: SyncState) => {
       try {
         walk = saveAll.immediate(entries, next);
       } catch (error) {

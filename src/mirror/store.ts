@@ -1,6 +1,7 @@
 /** The stores of a mirror: each keeps the copied documents, and how far the copy has come. */
 
 import { existsSync } from "node:fs";
+import type { SyncState } from "../../clients/typescript/src/fundfeed.ts";
 import { arrayOf, objectOf, parseJson } from "../text/json-value.ts";
 
 /** What is copied. A mark is valid for one scope only, so a copy keeps the scope that it was started with. */
@@ -12,17 +13,11 @@ export type MirrorDocument = { id: string; at: string; text: string };
 /** An opportunity, and its events if they are copied. */
 export type MirrorEntry = MirrorDocument & { history: readonly MirrorDocument[] };
 
-/**
- * The state of a walk through the list of records that changed since the mark `since` (`null`: all records): the newest `updated_at` so far,
- * and the cursor of the next page. Both are null between two walks.
- */
-export type Walk = { since: string | null; newest: string | null; cursor: string | null };
-
 export type Store = {
-  /** Returns the walk to continue. With `restart`, the walk starts over from its mark. */
-  begin: (restart: boolean) => Promise<Walk>;
+  /** Returns the state of the walk to continue. With `restart`, the walk starts over from its mark. */
+  begin: (restart: boolean) => Promise<SyncState>;
   /** Saves a page and the state of the walk after it, both or neither. The same page may be saved again. */
-  save: (entries: readonly MirrorEntry[], walk: Walk) => Promise<void>;
+  save: (entries: readonly MirrorEntry[], walk: SyncState) => Promise<void>;
   /** Leaves no file behind if the store created it and saved nothing. */
   close: () => Promise<void>;
 };

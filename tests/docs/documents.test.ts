@@ -56,6 +56,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
   [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.test.ts asks the same.
+  [/^npm install @fundfeed\/client$/, () => undefined], // tests/clients/package.test.ts does it.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^fundfeed watch (add|set) /, run], // Their --every is that of a watch.
   [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],

@@ -1,13 +1,21 @@
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+/** The examples of sync clients, in processes of their own, against a server on loopback. */
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { publish, served } from "./mirrored.ts";
 
+setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
-const EXAMPLE = join(import.meta.dir, "../../examples/sync.ts");
+const EXAMPLES = join(import.meta.dir, "../../examples");
+const python = Bun.which("python3");
+if (python === null) process.stderr.write("SKIPPED: the tests of examples/sync.py need python3\n");
+
+const inTypeScript = [process.execPath, join(EXAMPLES, "sync.ts")];
+const inPython = [python ?? "", "-W", "error", join(EXAMPLES, "sync.py")];
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,15 +35,31 @@ async function serving(count: number, before: (asked: number) => Response | unde
   return { api, paths, baseUrl: `http://127.0.0.1:${server.port}/v1` };
 }
 
-async function run({ key }: Pick<TestApi, "key">, ...args: string[]) {
-  const example = Bun.spawn([process.execPath, EXAMPLE, ...args], {
-    env: { PATH: process.env.PATH, FUNDFEED_KEY: key },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+function start(command: readonly string[], key: string, args: readonly string[]) {
+  return Bun.spawn([...command, ...args], { env: { PATH: process.env.PATH, FUNDFEED_KEY: key }, stdout: "pipe", stderr: "pipe" });
+}
+
+const run = (api: Pick<TestApi, "key">, ...args: string[]) => outcomeOf(inTypeScript, api, ...args);
+
+async function outcomeOf(command: readonly string[], { key }: Pick<TestApi, "key">, ...args: string[]) {
+  const example = start(command, key, args);
   const [printed, told, exitCode] = await Promise.all([example.stdout.text(), example.stderr.text(), example.exited]);
   if (key !== "") expect(printed + told).not.toContain(key);
   return { printed, told, exitCode };
+}
+
+/** The copy that the example in Python keeps; the same documents as the server's, though not the same bytes. */
+async function expectDatabase(path: string, api: TestApi): Promise<void> {
+  const copy = new Database(path, { readonly: true });
+  const documents = (table: string) =>
+    Object.fromEntries(
+      copy
+        .query<{ id: string; document: string }, []>(`select id, document from ${table} order by id`)
+        .all()
+        .map(({ id, document }) => [id, JSON.stringify(JSON.parse(document))]),
+    );
+  expect({ opportunities: documents("opportunities"), events: documents("events") }).toEqual(await served(api));
+  copy.close(true);
 }
 
 /** What the copy has, as the server has it; and nothing lies about. */
@@ -48,7 +72,9 @@ async function expectCopy(directory: string, api: TestApi): Promise<void> {
   const { opportunities, events } = await served(api);
   expect(lines("opportunities")).toEqual(Object.values(opportunities).sort());
   expect(lines("events")).toEqual(Object.values(events).sort());
-  expect(readdirSync(directory).filter((name) => !/^(opportunities\.ndjson|events\.ndjson|etags\.json)$/.test(name))).toEqual([]);
+  expect(readdirSync(directory).filter((name) => !/^(opportunities\.ndjson|events\.ndjson|etags\.json|state\.json)$/.test(name))).toEqual(
+    [],
+  );
 }
 
 describe("examples/sync.ts", () => {
@@ -85,8 +111,8 @@ describe("examples/sync.ts", () => {
 
     const ended = await run(api, baseUrl, directory);
     expect(ended).toMatchObject({ exitCode: 1, printed: "" });
-    expect(ended.told).toContain("waiting 0.0 s: 429 rate_limit_exceeded");
-    expect(ended.told).toMatch(/Cannot read .*\/events: 404 not_found There is nothing. \(request r1\)\n$/);
+    expect(ended.told).toMatch(/waiting \d\.\d s: the server returned 429 rate_limit_exceeded\n/);
+    expect(ended.told).toEndWith('the server returned 404 not_found: "There is nothing." (request r1)\n');
     expect(readdirSync(directory)).toEqual([]);
 
     await run(api, baseUrl, directory);
@@ -96,7 +122,70 @@ describe("examples/sync.ts", () => {
   test("prints its usage, and what is wrong with the key", async () => {
     expect(await run({ key: "" }, "http://127.0.0.1:1/v1", "copy")).toMatchObject({ exitCode: 1, told: expect.stringMatching(/^Usage: /) });
     const { baseUrl } = await serving(1);
-    const told = expect.stringMatching(/^Cannot read .*\/opportunities: 401 authentication_required .* \(request \w+\)\n$/);
+    const told = expect.stringMatching(/^the server returned 401 authentication_required: .* \(request \w+\)\n$/);
     expect(await run({ key: "ffk_live_wrong" }, baseUrl, aDirectory())).toMatchObject({ exitCode: 1, told });
+  });
+});
+
+describe.if(python !== null)("examples/sync.py", () => {
+  const runPython = (api: Pick<TestApi, "key">, ...args: string[]) => outcomeOf(inPython, api, ...args);
+
+  test("copies everything, then what changed", async () => {
+    const { api, paths, baseUrl } = await serving(130);
+    const file = join(aDirectory(), "copy.sqlite");
+    expect(await runPython(api, baseUrl, file)).toMatchObject({ exitCode: 0, printed: "130 new or changed of 130 records\n" });
+    await expectDatabase(file, api);
+    await publish(api, 60, 62, "Changed");
+    await publish(api, 130, 131, "New");
+    expect(await runPython(api, baseUrl, file)).toMatchObject({ exitCode: 0, printed: "3 new or changed of 131 records\n" });
+    await expectDatabase(file, api);
+    paths.length = 0;
+    expect(await runPython(api, baseUrl, file)).toMatchObject({ exitCode: 0, printed: "0 new or changed of 131 records\n" });
+    expect(paths).toEqual(["/v1/opportunities"]);
+  });
+
+  test("waits for a limit, retries temporary failures, starts the walk again without its cursor, and fails with a sentence", async () => {
+    const limited = () => Response.json({ code: "rate_limit_exceeded" }, { status: 429, headers: { "Retry-After": "0" } });
+    const cut = () => new Response('{"data":[{"id":"');
+    const secretGone = () => Response.json({ code: "invalid_cursor" }, { status: 400 });
+    const answers: Record<number, () => Response> = { 1: limited, 2: limited, 4: cut, 105: secretGone };
+    const { api, baseUrl } = await serving(102, (asked) => answers[asked]?.());
+    const file = join(aDirectory(), "copy.sqlite");
+    const { exitCode, told } = await runPython(api, baseUrl, file);
+    expect(exitCode).toBe(0);
+    expect(told.match(/^waiting .*: status 429$/gm)).toHaveLength(2);
+    expect(told).toContain("waiting ");
+    await expectDatabase(file, api);
+    const refused = await runPython({ key: "ffk_live_wrong" }, baseUrl, file);
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      told: expect.stringMatching(/^Cannot sync: 401 authentication_required .* \(request \w+\)\n$/),
+    });
+    expect(await runPython({ key: "" }, baseUrl, file)).toMatchObject({ exitCode: 1, told: expect.stringMatching(/^Usage: /) });
+  });
+});
+
+describe.each([
+  // The requests of a first copy: a page, 100 histories, the other page and 2 histories.
+  ["sync.ts", inTypeScript, "copy", true, [1, 2, 60, 101, 102, 103, 104]],
+  ["sync.py", inPython, "copy.sqlite", python !== null, [1, 2, 60, 101, 102, 1, 2, 3]], // It goes on after the first page.
+] as const)("examples/%s", (_, command, name, isThere, killedAt) => {
+  test.if(isThere)("misses nothing although it is killed at many of its requests, while records change", async () => {
+    let kill: (() => Promise<unknown>) | undefined;
+    let left = 0;
+    const { api, baseUrl } = await serving(102, () => (--left === 0 ? void kill?.() : undefined));
+    const copy = join(aDirectory(), name);
+    for (const [index, at] of killedAt.entries()) {
+      left = at;
+      const example = start(command, api.key, [baseUrl, copy]);
+      kill = async () => example.kill("SIGKILL");
+      await example.exited;
+      expect(example.signalCode).toBe("SIGKILL");
+      await publish(api, 70 + index * 3, 70 + index * 3 + 2, `Changed after ${at}`);
+    }
+    kill = undefined;
+    // The first run may complete a walk that began before the last changes, which the next one gets.
+    for (let run = 0; run < 2; run++) expect(await outcomeOf(command, api, baseUrl, copy)).toMatchObject({ exitCode: 0 });
+    await (command === inPython ? expectDatabase(copy, api) : expectCopy(copy, api));
   });
 });
