@@ -200,11 +200,13 @@ function nextAfter({ result, started_at, failed_at, failures }: JobState, { ever
 }
 
 function familiesOf(states: readonly JobState[], counts: ReadonlyMap<string, Record<RunResult, number>>): Family[] {
-  const runs = [...counts].flatMap(([job, of]) => Object.entries(of).map(([result, value]) => ({ labels: { job, result }, value })));
+  const runs = [...counts].flatMap(([job, of]) =>
+    Object.entries(of).map(([result, value]) => ({ labels: { job_name: job, result }, value })),
+  );
   const of = (read: (state: JobState) => number | null) =>
     states.flatMap((state) => {
       const value = read(state);
-      return value === null ? [] : [{ labels: { job: state.name }, value: value / 1000 }];
+      return value === null ? [] : [{ labels: { job_name: state.name }, value: value / 1000 }];
     });
   return [
     counter("fundfeed_job_runs_total", "Runs of a job that ended.", runs),

@@ -47,7 +47,7 @@ function aBench(scripts: readonly (Partial<Job> & { name: string; script: string
         saveJobs(data, states);
         for (const { name, state } of states) {
           const runs = [
-            ...familiesText(jobs?.families() ?? []).matchAll(new RegExp(`runs_total\\{job="${name}",result="\\w+"\\} (\\d+)`, "g")),
+            ...familiesText(jobs?.families() ?? []).matchAll(new RegExp(`runs_total\\{job_name="${name}",result="\\w+"\\} (\\d+)`, "g")),
           ];
           if (state !== "running")
             ended.set(
@@ -124,7 +124,7 @@ test("a program that cannot be started is a failure", async () => {
   at(0);
   await ended("a", 1);
   expect(stateOf("a")).toMatchObject({ result: "failed", error: "no such program" });
-  expect(familiesText(jobs.families())).toContain('fundfeed_job_runs_total{job="a",result="failed"} 1');
+  expect(familiesText(jobs.families())).toContain('fundfeed_job_runs_total{job_name="a",result="failed"} 1');
 });
 
 test("a crash is reported with its signal, and harms no other job", async () => {

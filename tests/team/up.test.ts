@@ -262,8 +262,8 @@ describe("up works", () => {
     await waitFor("the page shows it", async () => (await (await page(first, "/sources")).text()).includes("GRANTS_GOV"));
     const [, metricsPort] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(first.log()) ?? [];
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    expect(metrics).toContain('fundfeed_job_runs_total{job="pull grants-gov",result="ok"} 1\n');
-    expect(metrics).toMatch(/fundfeed_job_last_success_timestamp_seconds\{job="pull grants-gov"\} \d+/);
+    expect(metrics).toContain('fundfeed_job_runs_total{job_name="pull grants-gov",result="ok"} 1\n');
+    expect(metrics).toMatch(/fundfeed_job_last_success_timestamp_seconds\{job_name="pull grants-gov"\} \d+/);
     expect(metrics).toContain("fundfeed_reader_starts_total 1\n");
     expect(await first.stop()).toBe(0);
     const before = downloads;
@@ -273,6 +273,34 @@ describe("up works", () => {
     expect([before > 0, downloads]).toEqual([true, before]);
     await upstream.stop(true);
   });
+});
+
+test("the dashboard asks only for metrics and labels that there are", async () => {
+  const home = aHome();
+  await home.run(["import", "records", "-"], { stdin: record });
+  expect((await home.run(["watch", "add", "w", "quantum", "--to", "stdout"])).code).toBe(0);
+  const server = await upOn(home, "--metrics-port", "0");
+  await server.get("/meta");
+  await waitFor("a job has ended", () => readJobs(home.at("fundfeed-data")).some(({ result }) => result === "ok"));
+  const [, port] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(server.log()) ?? [];
+  const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split("\n").filter((line) => !line.startsWith("#"));
+  expect(await server.stop()).toBe(0);
+  const samples = Map.groupBy(lines.slice(0, -1), (line) => line.replace(/[{ ].*/, ""));
+  const { panels } = JSON.parse(readFileSync(join(import.meta.dir, "../../docs/operate/grafana.json"), "utf8")) as {
+    panels: { targets?: { expr: string; legendFormat: string }[] }[];
+  };
+  const targets = panels.flatMap((panel) => panel.targets ?? []);
+  expect(targets.length).toBeGreaterThan(20);
+  const namesIn = (text: string, name: RegExp) => Array.from(text.matchAll(name), ([, label = ""]) => label);
+  for (const { expr, legendFormat } of targets) {
+    const [name = ""] = /(fundfeed|process)_\w+/.exec(expr) ?? [];
+    const own = namesIn(samples.get(name)?.[0] ?? "", /(\w+)="/g);
+    expect([name, samples.has(name)]).toEqual([name, true]);
+    expect(own).not.toContainAnyValues(["job", "instance"]); // Prometheus adds these, and would rename ours.
+    const grouped = /by \(([\w, ]+)\)/.exec(expr)?.[1]?.split(", ") ?? [];
+    const asked = [...grouped, ...namesIn(legendFormat, /\{\{(\w+)\}\}/g), ...namesIn(expr, /(\w+)=~?"/g)];
+    expect([expr, asked.filter((label) => !["job", "instance", ...own].includes(label))]).toEqual([expr, []]);
+  }
 });
 
 test("a job that fails is one line of the log without a stack, and status says why", async () => {
