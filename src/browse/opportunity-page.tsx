@@ -2,7 +2,7 @@
 /** The page of one opportunity: its dates, all its fields, and its history. */
 
 import type { CatalogDb } from "../../db/engine.ts";
-import { type DatedAttachment, datedAttachments } from "../events/attachments.ts";
+import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { readHistory } from "../events/history.ts";
 import { listOpportunityEvents } from "../events/list.ts";
@@ -81,7 +81,7 @@ async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity, now
 
 type BodyProps = {
   opportunity: WholeOpportunity;
-  attachments: readonly DatedAttachment[];
+  attachments: DatedAttachments;
   moved: readonly MovedDeadline[];
   linked: Linked;
   similar: Similar;
@@ -125,7 +125,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
             <h2 id="description">Description</h2>
             <Paragraphs text={description ?? summary} />
           </section>
-          {attachments.length > 0 && <Attachments attachments={attachments} />}
+          {attachments.attachments.length + attachments.removed_attachments.length > 0 && <Attachments {...attachments} />}
           {eligibility.requirements !== null && (
             <section class="prose" aria-labelledby="eligibility">
               <h2 id="eligibility">Eligibility</h2>
@@ -184,17 +184,20 @@ function LinkedRecord({ relation, record: { id, title, source, status } }: { rel
   );
 }
 
-function Attachments({ attachments }: { attachments: readonly DatedAttachment[] }) {
+function Attachments({ attachments, removed_attachments: removed }: DatedAttachments) {
   const shown = attachments.slice(0, ATTACHMENTS_MAX);
+  const gone = removed.slice(0, ATTACHMENTS_MAX - shown.length);
+  const more = attachments.length + removed.length - shown.length - gone.length;
   return (
     <section aria-labelledby="attachments">
       <h2 id="attachments">Attachments and links</h2>
       <ul>
-        {shown.map(({ name, url, since }, n) => (
+        {shown.map(({ name, url, since, ...each }, n) => (
           <li key={n}>
             <bdi>
               <Link url={url} text={cutText(name ?? url ?? "", 300)} />
             </bdi>{" "}
+            <AttachmentFacts {...each} />
             {since !== null && (
               <span class="quiet">
                 since <Exact at={since} />
@@ -202,10 +205,24 @@ function Attachments({ attachments }: { attachments: readonly DatedAttachment[] 
             )}
           </li>
         ))}
-        {attachments.length > shown.length && <li class="quiet">{attachments.length - shown.length} more</li>}
+        {gone.map(({ name, url, removed_at, ...each }, n) => (
+          <li key={n} class="quiet">
+            <s>
+              <bdi>{cutText(name ?? url ?? "", 300)}</bdi>
+            </s>{" "}
+            <AttachmentFacts {...each} />
+            removed <Exact at={removed_at} />
+          </li>
+        ))}
+        {more > 0 && <li class="quiet">{more} more</li>}
       </ul>
     </section>
   );
+}
+
+function AttachmentFacts(attachment: Parameters<typeof attachmentInWords>[0]) {
+  const words = attachmentInWords(attachment);
+  return words === "" ? null : <span class="quiet">{cutText(words, 100)} </span>;
 }
 
 /** A link if the address is one of the web, else its text. */

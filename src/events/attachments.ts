@@ -1,26 +1,65 @@
 /** The attachments and links of an opportunity, and since when it has each. */
 import type { Sidecar } from "../opportunities/opportunity.ts";
-import { arrayOf, objectOf } from "../text/json-value.ts";
+import { arrayOf, isObject, objectOf } from "../text/json-value.ts";
 import type { OpportunityEvent } from "./event.ts";
 
-/** `since` is null if the opportunity has had it ever since it was first stored. */
-export type DatedAttachment = Sidecar["attachments"][number] & { since: string | null };
+/** What the upstream does not state is null. */
+type Attachment = { name: string | null; url: string | null; kind: string | null; size: number | null };
 
-/** The attachments with the instants at which they appeared in the history, the oldest event first. */
-export function datedAttachments(attachments: Sidecar["attachments"], history: readonly OpportunityEvent[]): DatedAttachment[] {
+/** `since` is null if the opportunity has had it ever since it was first stored. */
+type DatedAttachment = Attachment & { since: string | null };
+
+type RemovedAttachment = Attachment & { removed_at: string };
+
+/** All that an opportunity has or had; what was removed last comes first. */
+export type DatedAttachments = { attachments: DatedAttachment[]; removed_attachments: RemovedAttachment[] };
+
+/** The attachments with the instants at which they appeared in the history, the oldest event first, and those that are gone. */
+export function datedAttachments(attachments: Sidecar["attachments"], history: readonly OpportunityEvent[]): DatedAttachments {
   const since = new Map<string, string>();
+  const removed = new Map<string, RemovedAttachment>();
   for (const { changes, detected_at } of history) {
     for (const { field, previous, current } of changes) {
       if (field !== "attachments") continue;
-      const before = new Set(arrayOf(previous).map(keyOf));
-      for (const key of arrayOf(current).map(keyOf)) if (!before.has(key)) since.set(key, detected_at);
+      const [before, after] = [previous, current].map(
+        (list) =>
+          new Map(
+            arrayOf(list)
+              .filter(isObject)
+              .map((each) => [keyOf(each), each]),
+          ),
+      );
+      for (const key of after?.keys() ?? []) if (!before?.has(key)) since.set(key, detected_at);
+      for (const [key, each] of before ?? []) if (!after?.has(key)) removed.set(key, { ...attachmentOf(each), removed_at: detected_at });
     }
   }
-  return attachments.map((each) => ({ ...each, since: since.get(keyOf(each)) ?? null }));
+  for (const each of attachments) removed.delete(keyOf(each));
+  return {
+    attachments: attachments.map((each) => ({ ...attachmentOf(each), since: since.get(keyOf(each)) ?? null })),
+    removed_attachments: [...removed.values()].sort((one, other) => (one.removed_at > other.removed_at ? -1 : 1)),
+  };
+}
+
+function attachmentOf(stored: object): Attachment {
+  const { name, url, kind, size } = objectOf(stored);
+  const [given, address, what] = [name, url, kind].map((text) => (typeof text === "string" ? text : null));
+  return { name: given ?? null, url: address ?? null, kind: what ?? null, size: typeof size === "number" ? size : null };
 }
 
 /** The address; an attachment may get another name. */
-function keyOf(attachment: unknown): string {
+function keyOf(attachment: object): string {
   const { name, url } = objectOf(attachment);
   return `${url ?? name}`;
+}
+
+/** What is known of an attachment besides its name and address, in words: "Full Announcement, 1.3 MB". "" if that is nothing. */
+export function attachmentInWords({ kind, size }: Pick<Attachment, "kind" | "size">): string {
+  return [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
+}
+
+function sizeInWords(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB"];
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  const amount = bytes / 1000 ** power;
+  return `${power > 0 && amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
 }

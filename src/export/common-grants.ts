@@ -1,4 +1,5 @@
 /** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
+import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
@@ -18,7 +19,7 @@ export function commonGrantsOf(opportunity: WholeOpportunity, events?: readonly 
     keyDates: keyDatesOf(opportunity),
     acceptedApplicantTypes: applicantTypesOf(opportunity),
     source: source.url === null ? undefined : uriOf(source.url),
-    customFields: { ...customFieldsOf(opportunity), ...(events && { history: customField("history", HISTORY, [...events]) }) },
+    customFields: { ...customFieldsOf(opportunity, events), ...(events && { history: customField("history", HISTORY, [...events]) }) },
     createdAt: created_at,
     lastModifiedAt: updated_at,
   });
@@ -108,7 +109,7 @@ function applicantTypesOf({ eligibility: { requirements } }: WholeOpportunity): 
 
 const HISTORY = "Every change that was detected, the oldest first.";
 
-function customFieldsOf(opportunity: WholeOpportunity): Record<string, object> {
+function customFieldsOf(opportunity: WholeOpportunity, events: readonly OpportunityEvent[] = []): Record<string, object> {
   const { source, summary, status, organization, program, classifications, eligibility, contacts, relationships } = opportunity;
   const [contact, ...otherContacts] = contacts.map(contactOf);
   const values: readonly (readonly [name: string, description: string, value: Json | null | undefined])[] = [
@@ -132,7 +133,7 @@ function customFieldsOf(opportunity: WholeOpportunity): Record<string, object> {
     ["geographicScope", "Place of performance or geographic limits.", eligibility.geographic_scope],
     ["contactInfo", "Point of contact.", contact],
     ["otherContacts", "Further points of contact.", otherContacts],
-    ["attachments", "Attached files and links.", attachmentsOf(opportunity)],
+    ["attachments", "Attached files and links.", attachmentsOf(opportunity, events)],
     ["parentId", "Id of the opportunity that this one follows from.", relationships.parent_id],
     ["canonicalId", "Id of the record that stands for the same opportunity across sources.", relationships.canonical_id],
   ];
@@ -146,13 +147,18 @@ function customField(name: string, description: string, value: Json): object {
   return { name, fieldType, value, description };
 }
 
-/** With the protocol's name for the address. */
-function attachmentsOf({ sidecar }: WholeOpportunity): Json {
-  return sidecar.attachments.map(({ name, url }) => ({
+/** With the protocol's names, and the instant at which each appeared, if the events have it. */
+function attachmentsOf({ sidecar }: WholeOpportunity, events: readonly OpportunityEvent[]): Json {
+  return datedAttachments(sidecar.attachments, events).attachments.map(({ name, url, kind, size, since }) => ({
     ...(name === null ? {} : { name }),
     ...(url === null ? {} : { downloadUrl: url }),
+    ...(kind === null ? {} : { [MIME_TYPE.test(kind) ? "mimeType" : "kind"]: kind }),
+    ...(size === null ? {} : { sizeInBytes: size }),
+    ...(since === null ? {} : { createdAt: since }),
   }));
 }
+
+const MIME_TYPE = /^\w+\/[\w.+-]+$/;
 
 /** Grants.gov's own numbers. They are no floats, and have less than 16 digits. */
 function legacySerialIdOf({ source }: WholeOpportunity): number | undefined {

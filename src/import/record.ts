@@ -32,7 +32,8 @@ export type Draft = {
   /** Stays the same across amendments. If absent, it is the upstream id (D-30). */
   lineage?: string;
   earlier_ids?: string[];
-  attachments?: { name?: string | null; url?: string | null }[];
+  /** `kind` is the upstream's word for what it is, `size` its bytes. */
+  attachments?: { name?: string | null; url?: string | null; kind?: string | null; size?: number | null }[];
   questions?: { question?: string | null; answer?: string | null }[];
   /** The upstream's own codes of the agency. */
   agency_codes?: string[];

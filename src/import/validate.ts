@@ -199,17 +199,21 @@ type ValueReader = (value: unknown, path: string) => unknown;
 /** Makes a reader from a schema. An absent value becomes null or [] if the schema allows it. Unknown and ill-formed values are rejected. */
 export function readerOf(schema: TSchema): ValueReader {
   if (TypeGuard.IsObject(schema))
-    return objectReader(Object.entries(schema.properties).map(([name, property]) => [name, readerOf(property)]));
+    return objectReader(
+      Object.entries(schema.properties).map(([name, property]) => [name, readerOf(property)]),
+      new Set(Object.keys(schema.properties).filter((name) => !schema.required?.includes(name))),
+    );
   if (TypeGuard.IsArray(schema)) return arrayReader(readerOf(schema.items));
   if (TypeGuard.IsUnion(schema)) return nullableReader(schema.anyOf.filter((option) => !TypeGuard.IsNull(option)));
   if (TypeGuard.IsLiteral(schema)) return constantReader([schema.const]);
   if (TypeGuard.IsNull(schema)) return constantReader([null]);
   if (TypeGuard.IsUnknown(schema)) return readAnything;
+  if (TypeGuard.IsInteger(schema)) return readCount;
   if (typeof schema.pattern === "string") return amountReader(new RegExp(schema.pattern), schema.maxLength);
   return required(schema.format === "date-time" ? readInstant : readText);
 }
 
-function objectReader(properties: [name: string, read: ValueReader][]): ValueReader {
+function objectReader(properties: [name: string, read: ValueReader][], optional: ReadonlySet<string>): ValueReader {
   const names = properties.map(([name]) => name);
   const known = new Set(names);
   const readers = properties.map(([, reader]) => reader);
@@ -223,6 +227,7 @@ function objectReader(properties: [name: string, read: ValueReader][]): ValueRea
     const read: Record<string, unknown> = {};
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
+      if (object[name] == null && optional.has(name)) continue;
       read[name] = (readers[index] as ValueReader)(object[name], paths[index] as string);
     }
     return read;
@@ -267,6 +272,12 @@ function required(read: (text: string, path: string) => string): ValueReader {
     if (typeof value !== "string") throw new Rejection(`${path} must be a string`);
     return read(value, path);
   };
+}
+
+/** Reads a number of things. */
+function readCount(value: unknown, path: string): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Rejection(`${path} must be a whole number`, `, not ${shown(String(value))}`);
 }
 
 /** Reads any JSON value. Its texts and member names are checked as all texts are. */

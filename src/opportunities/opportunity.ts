@@ -109,9 +109,16 @@ export const Opportunity = object({
   }),
 });
 
-/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56) */
+/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-81) */
 export const Sidecar = object({
-  attachments: Type.Array(object({ name: text("File or link name."), url: text("Address.") })),
+  attachments: Type.Array(
+    object({
+      name: text("File or link name."),
+      url: text("Address."),
+      kind: Type.Optional(Type.String({ description: "What it is, in the upstream's words." })),
+      size: Type.Optional(Type.Integer({ minimum: 0, description: "Bytes, as the upstream states them." })),
+    }),
+  ),
   questions: Type.Array(object({ question: text("Question as asked."), answer: text("Answer as published.") })),
   agency_codes: texts("The upstream's own codes of the agency."),
   due_dates: Type.Array(object({ at: Type.String({ format: "date-time" }), words: text("The upstream's words for it.") }), {

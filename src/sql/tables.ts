@@ -134,7 +134,7 @@ create table contacts (
   ${OF_OPPORTUNITY}, item integer not null, name text, role text, email text, phone text, primary key (opportunity, item)
 ) strict, without rowid;
 create table attachments (
-  ${OF_OPPORTUNITY}, item integer not null, name text, url text, primary key (opportunity, item)
+  ${OF_OPPORTUNITY}, item integer not null, name text, kind text, size integer, url text, primary key (opportunity, item)
 ) strict, without rowid;
 create table changes (
   field text not null, event integer not null references events (rowid), item integer not null, primary key (field, event, item)
@@ -184,7 +184,8 @@ const derived: readonly Derived[] = [
     of: "opportunities",
     by: "opportunity",
     rows: (given, from) => `
-    select ${given}.rowid, key, value ->> 'name', value ->> 'url' from ${from}json_each(${given}.attachments) where type = 'object'`,
+    select ${given}.rowid, key, value ->> 'name', value ->> 'kind', value ->> 'size', value ->> 'url'
+      from ${from}json_each(${given}.attachments) where type = 'object'`,
   },
   {
     table: "changes",
@@ -223,14 +224,34 @@ const TRIGGERS =
 export const ofOpportunityNames = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"];
 const ofOpportunity = ofOpportunityNames.map((name) => `opportunities.${name}`).join(", ");
 
+/** An attachment is known by its address; it may get another name. */
+const ATTACHMENT = "coalesce(json_each.value ->> 'url', json_each.value ->> 'name')";
+const attachmentsIn = (side: "previous" | "current") =>
+  `select coalesce(value ->> 'url', value ->> 'name') from json_each(events.document, '$.changes[' || changes.item || '].${side}')
+          where type = 'object'`;
+
 const views: Readonly<Record<string, string>> = {
   opportunity: `select ${Object.keys(opportunityView).join(", ")}, rowid from opportunities`,
   contact: `select opportunities.id as opportunity_id, name, role, email, phone, ${ofOpportunity}
     from contacts join opportunities on opportunities.rowid = opportunity`,
   classification: `select opportunities.id as opportunity_id, scheme, code, ${ofOpportunity}
     from classifications join opportunities on opportunities.rowid = opportunity`,
-  attachment: `select opportunities.id as opportunity_id, name, attachments.url as url, ${ofOpportunity}
-    from attachments join opportunities on opportunities.rowid = opportunity`,
+  document: `select opportunities.id as opportunity_id, name, kind, size, attachments.url as url,
+    (select max(detected_at) from changes join events on events.rowid = event
+      where field = 'attachments' and events.opportunity = opportunities.rowid
+        and coalesce(attachments.url, name) in (${attachmentsIn("current")})
+        and coalesce(attachments.url, name) not in (${attachmentsIn("previous")})) as since,
+    null as removed_at, ${ofOpportunity}
+    from attachments join opportunities on opportunities.rowid = opportunity
+    union all select opportunities.id, value ->> 'name', value ->> 'kind', value ->> 'size', value ->> 'url', null, max(detected_at), ${ofOpportunity}
+    from changes join events on events.rowid = event join opportunities on opportunities.rowid = events.opportunity,
+      json_each(events.document, '$.changes[' || changes.item || '].previous')
+    where field = 'attachments' and opportunities.attachments is not null and json_each.type = 'object' and ${ATTACHMENT} not in (${attachmentsIn("current")})
+      and not exists (
+        select 1 from attachments as kept
+        where kept.opportunity = opportunities.rowid and coalesce(kept.url, kept.name) = ${ATTACHMENT}
+      )
+    group by opportunities.rowid, ${ATTACHMENT}`,
   event: `select events.id, opportunity_id, detected_at, type, severity, events.summary, ${ofOpportunity}
     from events join opportunities on opportunities.rowid = opportunity`,
   change: `select events.id as event_id, opportunity_id, detected_at, type, severity, field,

@@ -134,7 +134,7 @@ describe("docs/sql.md", () => {
         .all(view)
         .map(({ name }) => name);
     const rows = [...page.matchAll(/^\| `(\w+)` \| [^|]*\| (.*) \|$/gm)];
-    expect(rows.map(([, view]) => view)).toEqual(["opportunity", "contact", "classification", "attachment", "event", "change"]);
+    expect(rows.map(([, view]) => view)).toEqual(["opportunity", "contact", "classification", "document", "event", "change"]);
     for (const [, view = "", text = ""] of rows.slice(1)) {
       const documented = text.replace(/\(`naics`.*?\)/, "").matchAll(/`(\w+)`/g);
       expect(columnsOf(view)).toEqual(

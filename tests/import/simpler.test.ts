@@ -287,26 +287,45 @@ describe("details of one opportunity", () => {
     expect(await take(file("b.pdf", "2"))).toMatchObject({ changed: 1 });
   });
 
-  test("keep the addresses of files that Grants.gov's own API named", async () => {
-    const own = realJson<{
-      id: number;
-      opportunityTitle: string;
-      synopsisAttachmentFolders: { synopsisAttachments: { fileName: string }[] }[];
-    }>("grants-gov/opportunity-details-358302.json");
-    const names = own.synopsisAttachmentFolders.flatMap((folder) => folder.synopsisAttachments.map(({ fileName }) => fileName));
-    expect(names.length).toBeGreaterThan(0);
+  test("that show another size of a file at the same address are news, and those without sizes are not", async () => {
+    const [first] = some as [SimplerRecord];
+    const download_path = `https://files.simpler.grants.gov/opportunities/${first.opportunity_id}/attachments/1/a.pdf`;
+    const take = (stated: object) =>
+      catalog.take(detailText({ ...first, attachments: [{ file_name: "a.pdf", download_path, ...stated }] }), { format: grantsGov });
+    const catalog = await aCatalogOfThen();
+    await take({ mime_type: "application/pdf", file_size_bytes: 500 });
+    expect(await take({})).toMatchObject({ changed: 0 });
+    expect(await take({ mime_type: "application/pdf", file_size_bytes: 500 })).toMatchObject({ changed: 0 });
+    expect(await take({ mime_type: "application/pdf", file_size_bytes: 501 })).toMatchObject({ changed: 1 });
+    const [change] = (await eventsOf(catalog.db, String(first.legacy_opportunity_id)))
+      .slice(1)
+      .flatMap(({ changes }) => changes as { current: unknown }[]);
+    expect(change?.current).toContainEqual({ name: "a.pdf", url: download_path, kind: "application/pdf", size: 501 });
+  });
+
+  test.each([
+    ["of the same sizes keep", 0, 3],
+    ["without sizes keep", undefined, 3],
+    ["of which one has another size replace", 1, 2],
+  ])("%s the addresses of files that Grants.gov's own API named", async (_, more, kept) => {
+    const own = realJson<{ synopsisAttachmentFolders: { synopsisAttachments: { fileName: string; fileLobSize: number }[] }[] }>(
+      "grants-gov/opportunity-details-358302.json",
+    );
+    const files = own.synopsisAttachmentFolders.flatMap(({ synopsisAttachments }) => synopsisAttachments);
+    expect(files).toHaveLength(3);
     const catalog = await aCatalogOfThen();
     await catalog.takeFiles([realPath("grants-gov/opportunity-details-358302.json")], { format: grantsGov });
-    const attachments = names.map((name, index) => {
-      const file_name = name.replaceAll(" ", "_").replace(/[^A-Za-z0-9_.~-]/g, "");
-      return { file_name, download_path: `https://files.simpler.grants.gov/opportunities/x/attachments/${index}/${file_name}` };
+    const attachments = files.map(({ fileName, fileLobSize }, index) => {
+      const file_name = fileName.replaceAll(" ", "_").replace(/[^A-Za-z0-9_.~-]/g, "");
+      const download_path = `https://files.simpler.grants.gov/opportunities/x/attachments/${index}/${file_name}`;
+      return { file_name, download_path, ...(more !== undefined && { file_size_bytes: fileLobSize + (index === 0 ? more : 0) }) };
     });
     const record = { ...(records[0] as SimplerRecord), legacy_opportunity_id: 358302, attachments };
     await catalog.take(detailText(record), { format: grantsGov });
     const events = (await eventsOf(catalog.db, "358302")).filter(({ type }) => type === "attachments_changed");
     const [{ current = [] } = {}] = events.flatMap(({ changes }) => changes as { current?: { url: string }[] }[]);
     const count = (beginning: string) => current.filter(({ url }) => url.startsWith(beginning)).length;
-    expect([count("https://apply07.grants.gov/"), count("https://files.simpler.grants.gov/")]).toEqual([names.length, 0]);
+    expect([count("https://apply07.grants.gov/"), count("https://files.simpler.grants.gov/")]).toEqual([kept, 3 - kept]);
   });
 });
 

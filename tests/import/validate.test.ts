@@ -35,7 +35,7 @@ const whole = {
   contacts: [{ name: "Ann", email: "ann@example.gov", phone: "1", role: "Officer" }],
   value_estimate: null,
   relationships: { parent_id: "0190c4a0-0000-7000-8000-000000000001", canonical_id: "0190c4a0-0000-7000-8000-000000000002" },
-  attachments: [{ name: "spec.pdf", url: "https://sam.gov/spec.pdf" }],
+  attachments: [{ name: "spec.pdf", url: "https://sam.gov/spec.pdf", kind: "Solicitation", size: 1200 }],
   questions: [{ question: "Why?", answer: "Because." }],
   agency_codes: ["HHS-NIH11"],
   due_dates: [{ at: "2026-03-31T17:00:00-04:00", words: "March 31, 2026" }],
@@ -129,6 +129,15 @@ describe("validateRecord()", () => {
     expect(judge({ ...nothing, ...with_({}), lineage: null, earlier_ids: null, created_at: null })).toEqual(judge(with_({})));
   });
 
+  test("leaves out the kind and the size of an attachment that are not given", () => {
+    const attachments = [{ name: "A" }, { url: "https://sam.gov/1", kind: null, size: null }, { name: "B", kind: "Call", size: 0 }];
+    expect(judge(with_({ attachments })).content.attachments).toStrictEqual([
+      { name: "A", url: null },
+      { name: null, url: "https://sam.gov/1" },
+      { name: "B", url: null, kind: "Call", size: 0 },
+    ]);
+  });
+
   test("keeps created_at and updated_at only if both are given and in order", () => {
     const [created_at, updated_at] = ["2026-01-01T00:00:00.123Z", "2026-01-02T00:00:00Z"];
     const restored = { created_at: Date.parse(created_at), updated_at: Date.parse(updated_at) };
@@ -145,6 +154,8 @@ describe("validateRecord() rejects", () => {
   const amount = 'must be a decimal string such as "2500.00", not';
   test.each<[string, unknown, string]>([
     ["no source", { title: "T" }, "source.code is required"],
+    ["a size as text", with_({ attachments: [{ size: "5 MB" }] }), 'attachments[0].size must be a whole number, not "5 MB"'],
+    ["a part of a byte", with_({ attachments: [{ size: 1.5 }] }), 'attachments[0].size must be a whole number, not "1.5"'],
     ["no source code", with_({ source: { opportunity_id: "1" } }), "source.code is required"],
     ["an empty source code", with_({ source: { code: "", opportunity_id: "1" } }), "source.code must not be blank"],
     [

@@ -219,7 +219,9 @@ describe("get, history and explain", () => {
       expect((await mcp.call<Got>("get", { id })).data.opportunity).toEqual(withoutSidecar(one as WholeOpportunity));
     }
     const got = await mcp.call<{ attachments: unknown }>("get", { id: "PAR-25-270" });
-    expect(got.data.attachments).toEqual([{ name: null, url: "http://grants.nih.gov/grants/guide/pa-files/PAR-25-270.html", since: null }]);
+    expect(got.data.attachments).toEqual([
+      { name: null, url: "http://grants.nih.gov/grants/guide/pa-files/PAR-25-270.html", kind: null, size: null, since: null },
+    ]);
     const like = await mcp.call<{ similar: { number: string; relation: string; why: string }[] }>("get", { id: "PAR-25-270" });
     expect(like.data.similar).toContainEqual(
       expect.objectContaining({ number: "PAR-25-271", relation: "similar", why: expect.stringMatching(/^shared words: .*natural/) }),

@@ -43,21 +43,39 @@ test("every record of the sources, written, replaced and deleted in any order, i
   expect(expectInStep(path).length).toBeGreaterThan(all.length / 2);
 });
 
-test("attachments of an export have a view, and go with what replaces them", async () => {
+test("documents of an export have a view: those that are there with their day, those that are gone, and none of a copy without them", async () => {
   const sqlite = new Database(":memory:", { strict: true });
   prepareTables(sqlite);
   const put = putInto(sqlite);
-  const attachments = [
-    { name: "Full announcement", url: "https://sam.gov/1" },
+  const call = { name: "Call", url: "https://sam.gov/1", kind: "Full Announcement", size: 5 };
+  const [form, old] = [
     { name: null, url: "https://sam.gov/2" },
+    { name: "Old", url: null },
   ];
-  const write = (sidecar: object | undefined) =>
-    put({ id: "a", at: "2026", text: JSON.stringify({ id: "a", title: "T" }) }, [], { id: "a", title: "T", sidecar });
-  const shown = () => sqlite.query("select opportunity_id, name, url, title from attachment").all();
-  write({ attachments });
-  expect(shown()).toEqual(attachments.map((each) => ({ opportunity_id: "a", ...each, title: "T" })));
-  write({ attachments: attachments.slice(1) });
-  expect(shown()).toHaveLength(1);
+  const change = (at: string, previous: unknown, current: unknown) => {
+    const event = { id: at, opportunity_id: "a", type: "attachments_changed", severity: "material", summary: null };
+    return { id: at, at, text: JSON.stringify({ ...event, changes: [{ field: "attachments", previous, current }] }) };
+  };
+  const history = [change("1", [old, form], [call, old]), change("2", [call, old], [form]), change("3", [form], [call, form])];
+  const write = (sidecar: object | undefined, events: typeof history = []) =>
+    put({ id: "a", at: "2026", text: JSON.stringify({ id: "a", title: "T" }) }, events, { id: "a", title: "T", sidecar });
+  const shown = () => sqlite.query("select opportunity_id, name, kind, size, url, since, removed_at, title from document").all();
+  const row = { opportunity_id: "a", kind: null, size: null, since: null, removed_at: null, title: "T" };
+  write({ attachments: [call] });
+  expect(shown()).toEqual([{ ...row, ...call }]);
+  write({ attachments: [call, form] }, history);
+  expect(shown()).toEqual([
+    { ...row, ...call, since: "3" },
+    { ...row, ...form, since: "2" },
+    { ...row, ...old, removed_at: "2" },
+  ]);
+  write({ attachments: [] }, [change("4", [call, form], [])]);
+  const gone = [
+    { ...row, ...old, removed_at: "2" },
+    { ...row, ...call, removed_at: "4" },
+    { ...row, ...form, removed_at: "4" },
+  ];
+  expect(new Set(shown())).toEqual(new Set(gone));
   write(undefined);
   expect(shown()).toEqual([]);
   sqlite.close();

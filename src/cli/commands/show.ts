@@ -1,5 +1,5 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
-import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
+import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
@@ -45,7 +45,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const { attachments } = opportunity.sidecar;
       const json = {
         ...opportunity,
-        attachments: datedAttachments(attachments, history),
+        ...datedAttachments(attachments, history),
         history,
         also_at: alsoAt(twins),
         parts: alsoAt(belonging.parts),
@@ -180,13 +180,16 @@ function paragraphs(text: string | null): string[] {
   return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), WIDTH)]);
 }
 
-/** Each with its link, and since when it is there if that is known. */
-function attachmentLines(attachments: readonly DatedAttachment[]): string[] {
-  const lines = attachments.slice(0, LINKS_MAX).flatMap(({ name, url, since }) => {
-    const dated = since === null ? "" : ` (since ${dateInWords(since)})`;
-    return [...wrapped(oneLine(`${name ?? url ?? ""}${dated}`), WIDTH), ...(name === null || url === null ? [] : [`  ${oneLine(url)}`])];
+/** Each with its link, its kind and size, and since when it is there or gone, as far as that is known. */
+function attachmentLines({ attachments, removed_attachments: removed }: DatedAttachments): string[] {
+  const here = attachments.map((each) => ({ ...each, dated: each.since === null ? "" : `since ${dateInWords(each.since)}` }));
+  const gone = removed.map((each) => ({ ...each, dated: `removed ${dateInWords(each.removed_at)}` }));
+  const lines = [...here, ...gone].slice(0, LINKS_MAX).flatMap(({ name, url, dated, ...each }) => {
+    const facts = [attachmentInWords(each), dated].filter((fact) => fact !== "").join("; ");
+    const known = facts === "" ? "" : ` (${facts})`;
+    return [...wrapped(oneLine(`${name ?? url ?? ""}${known}`), WIDTH), ...(name === null || url === null ? [] : [`  ${oneLine(url)}`])];
   });
-  const more = attachments.length - LINKS_MAX;
+  const more = attachments.length + removed.length - LINKS_MAX;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 

@@ -323,9 +323,10 @@ function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
 function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   const preface: JsonObject = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
   const uploads = [preface, ...arrayOf(topic.baaInstructions).map(objectOf)].filter(({ uploadId }) => textOf(uploadId) !== "");
-  return uploads.map(({ uploadId, fileName }) => ({
+  return uploads.map(({ uploadId, fileName, uploadTypeCode }) => ({
     name: textOf(fileName) || null,
     url: `${PORTAL}/submissions/api/public/download/${textOf(uploadId)}`,
+    ...(textOf(uploadTypeCode) === "" ? {} : { kind: textOf(uploadTypeCode) }),
   }));
 }
 

@@ -1,6 +1,6 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { type Static, Type } from "@sinclair/typebox";
-import { type DatedAttachment, datedAttachments } from "../../events/attachments.ts";
+import { type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import { numberOf } from "../../search/number.ts";
@@ -33,6 +33,7 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       opportunity: nullable(Opportunity),
       also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null next to a piece."),
       attachments: nullable(Type.Array(AttachmentRow), "Attachments and links; null next to a piece."),
+      removed_attachments: nullable(Type.Array(RemovedAttachmentRow), "Those that are gone; null next to a piece."),
       similar: nullable(Type.Array(SimilarRow), "Other rounds of the same call, and what is most like it; null next to a piece."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
@@ -42,9 +43,9 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       const also_at = await reader.twins(opportunity.id, call);
       const request = { tool: "get", id, source };
       const filters = onlyGiven({ id, source });
-      const document = { opportunity: withoutSidecar(opportunity), attachments: await attachmentsOf(reader, opportunity) };
+      const document = { opportunity: withoutSidecar(opportunity), ...(await attachmentsOf(reader, opportunity)) };
       const version = opportunity.updated_at;
-      const empty = { opportunity: null, also_at: null, attachments: null, similar: null };
+      const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null };
       const similar = cursor === undefined ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
@@ -53,6 +54,7 @@ export function getTool({ reader, tool }: ToolContext): Tool {
           ...upstreamTexts(Opportunity, "opportunity"),
           ...upstreamTexts(AlsoAt, "also_at[]"),
           ...upstreamTexts(AttachmentRow, "attachments[]"),
+          ...upstreamTexts(RemovedAttachmentRow, "removed_attachments[]"),
           ...upstreamTexts(SimilarRow, "similar[]"),
         ];
         return { data: { ...value, also_at, similar }, cuts, lines, upstream };
@@ -61,9 +63,15 @@ export function getTool({ reader, tool }: ToolContext): Tool {
   });
 }
 
-const AttachmentRow = object({
+const attachmentMembers = {
   name: nullable(Type.String()),
   url: nullable(Type.String()),
+  kind: nullable(Type.String(), "In the upstream's words."),
+  size: nullable(Type.Integer(), "Bytes."),
+};
+const RemovedAttachmentRow = object({ ...attachmentMembers, removed_at: Type.String({ format: "date-time" }) });
+const AttachmentRow = object({
+  ...attachmentMembers,
   /** Since when it is there; null if ever since the record was first stored. */
   since: nullable(Type.String({ format: "date-time" })),
 });
@@ -102,8 +110,7 @@ function similarLine({ id, number, title, status, relation, why }: SimilarRow): 
 /** The most changes of attachments that are read. */
 const CHANGES_MAX = 1000;
 
-async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity): Promise<DatedAttachment[]> {
-  if (sidecar.attachments.length === 0) return [];
+async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity): Promise<DatedAttachments> {
   const conditions = {
     types: ["attachments_changed"],
     atLeast: "noise" as const,

@@ -110,7 +110,11 @@ describe("real files", () => {
           name: "DoD 25.4 SBIR BAA Preface_R12_09232025.pdf",
           url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1720325",
         },
-        { name: "Army_SBIR_254_R12.pdf", url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1715189" },
+        {
+          name: "Army_SBIR_254_R12.pdf",
+          url: "https://www.dodsbirsttr.mil/submissions/api/public/download/1715189",
+          kind: "COMPONENT_FINAL_DOCUMENT_UPLOAD",
+        },
       ],
       questions: [],
     });

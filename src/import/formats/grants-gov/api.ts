@@ -18,7 +18,7 @@ import {
   pageUrlOf,
   readListings,
 } from "./codes.ts";
-import { agenciesOf, draftOfGrant, emptyGrant, type Grant, isOver } from "./grant.ts";
+import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant, isOver } from "./grant.ts";
 import { sameOrganization } from "./same.ts";
 
 /** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
@@ -362,18 +362,20 @@ function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
   return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
 }
 
+/** Each file has the kind of its folder, which is that of the announcement. */
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
   const files = arrayOf(details.synopsisAttachmentFolders)
-    .flatMap((folder) => arrayOf(objectOf(folder).synopsisAttachments))
-    .map(objectOf);
+    .map(objectOf)
+    .flatMap(({ folderType, synopsisAttachments }) => arrayOf(synopsisAttachments).map((file) => ({ folderType, ...objectOf(file) })))
+    .map((file: JsonObject) => ({
+      ...fileOfGrant(file.fileName, file.fileDescription, textOf(file.folderType) || textOf(file.mimeType), file.fileLobSize),
+      url: `https://apply07.grants.gov/grantsws/rest/opportunity/att/download/${textOf(file.id)}`,
+    }));
   const links = arrayOf(details.synopsisDocumentURLs).map(objectOf);
   return [
     { name: textOf(body.fundingDescLinkDesc), url: textOf(body.fundingDescLinkUrl) },
     ...links.map(({ description, docUrl, url }) => ({ name: textOf(description), url: textOf(docUrl) || textOf(url) })),
-    ...files.map(({ id, fileName, fileDescription }) => ({
-      name: [textOf(fileName), textOf(fileDescription)].filter(Boolean).join(": "),
-      url: `https://apply07.grants.gov/grantsws/rest/opportunity/att/download/${textOf(id)}`,
-    })),
+    ...files,
   ];
 }
 

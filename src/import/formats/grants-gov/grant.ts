@@ -1,6 +1,7 @@
 /** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
 import { easternDate, easternInstant, endOfEasternDate } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
+import { textOf } from "../../../text/json-value.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
 import type { FormatContext } from "../../format.ts";
 import { programType } from "../../program-type.ts";
@@ -49,7 +50,7 @@ export type Grant = typeof noTexts & {
   applicants: readonly Coded[];
   costSharing: "Yes" | "No" | "";
   contact: StatedContact;
-  attachments: readonly { name: string; url: string }[];
+  attachments: readonly { name: string; url: string; kind?: string; size?: number | null }[];
 };
 
 /** A grant without any values, for the fields that a layout lacks. */
@@ -203,7 +204,23 @@ function classificationsOf(grant: Grant): NonNullable<Draft["classifications"]> 
 }
 
 function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
-  return attachments.filter(({ url }) => isWebAddress(url)).map(({ name, url }) => ({ name: plainText(name) || null, url }));
+  return attachments
+    .filter(({ url }) => isWebAddress(url))
+    .map(({ name, url, kind = "", size = null }) => ({
+      name: plainText(name) || null,
+      url,
+      ...(kind === "" ? {} : { kind }),
+      ...(size === null ? {} : { size }),
+    }));
+}
+
+/** A file without its address. Its name is followed by its description, if that says more. */
+export function fileOfGrant(name: unknown, description: unknown, kind: string, size: unknown): Omit<Grant["attachments"][number], "url"> {
+  return {
+    name: distinct([textOf(name), textOf(description)]).join(": "),
+    kind,
+    size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null,
+  };
 }
 
 function isWebAddress(text: string): boolean {

@@ -146,22 +146,26 @@ const FILE = "https://files.simpler.grants.gov/opportunities/";
 function sameAttachments(given: readonly Attachment[], stored: readonly Attachment[], { hasFiles }: Layout): Attachment[] {
   const known = given.map((each) => stored.find((other) => isSameLink(each, other) || isSameFile(each, other)) ?? each);
   const all = hasFiles ? known : [...known, ...stored.filter(isFile)];
-  const textOf = (list: readonly Attachment[]) => list.map(({ name = null, url = null }) => JSON.stringify([name, url]));
-  return isSameSet(textOf(all), textOf(stored)) ? [...stored] : all;
+  const isKept = all.length === stored.length && stored.every((each) => all.includes(each));
+  return isKept ? [...stored] : all;
 }
 
-/** Copies of the extract lack the words of some links. */
-function isSameLink(given: Attachment, { name = null, url = null }: Attachment): boolean {
-  return given.url === url && (given.name === null || name === null);
+/** Copies of the extract lack the words of some links, and copies of details the sizes of some files. */
+function isSameLink(given: Attachment, stored: Attachment): boolean {
+  const differ = (one: unknown, other: unknown) => one != null && other != null && one !== other;
+  return (
+    given.url === stored.url && !differ(given.name, stored.name) && !differ(given.kind, stored.kind) && !differ(given.size, stored.size)
+  );
 }
 
 function isFile({ url }: Attachment): boolean {
   return url?.startsWith(LEGACY_FILE) === true || url?.startsWith(FILE) === true;
 }
 
-/** A file of Grants.gov's own API, whose address says nothing about the file, is known by its name. A replaced file has another address. */
-function isSameFile(given: Attachment, { name, url }: Attachment): boolean {
-  return url?.startsWith(LEGACY_FILE) === true && given.url?.startsWith(FILE) === true && foldedName(given.name) === foldedName(name);
+/** A file of Grants.gov's own API, whose address says nothing about the file, is known by its name and size. */
+function isSameFile(given: Attachment, { name, url, size = null }: Attachment): boolean {
+  const isOfBoth = url?.startsWith(LEGACY_FILE) === true && given.url?.startsWith(FILE) === true;
+  return isOfBoth && foldedName(given.name) === foldedName(name) && (size === null || (given.size ?? size) === size);
 }
 
 /** The name of a file as the API spells it. Its description follows. */

@@ -10,7 +10,7 @@ import type { Draft } from "../../record.ts";
 import { columnTexts, distinct, faultWithout, rejected } from "../items.ts";
 import { type HitCounts, wholeDocument } from "./api.ts";
 import { GRANTS_GOV, pageUrlOf } from "./codes.ts";
-import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
+import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
 import { codedWords, type Words, wordLists } from "./words.ts";
 
@@ -163,11 +163,11 @@ function contactOf(text: (member: string) => string, isForecast: boolean): Grant
   return { name: phone === "" ? all : name, email, phone, text: "" };
 }
 
-function filesOf({ attachments }: JsonObject): { name: string; url: string }[] {
+function filesOf({ attachments }: JsonObject): Grant["attachments"] {
   return arrayOf(attachments)
     .map(objectOf)
-    .map(({ file_name, file_description, download_path }) => ({
-      name: [textOf(file_name), textOf(file_description)].filter(Boolean).join(": "),
+    .map(({ file_name, file_description, mime_type, file_size_bytes, download_path }) => ({
+      ...fileOfGrant(file_name, file_description, textOf(mime_type), file_size_bytes),
       url: textOf(download_path),
     }))
     .sort((one, other) => (`${one.name}\n${one.url}` < `${other.name}\n${other.url}` ? -1 : 1));

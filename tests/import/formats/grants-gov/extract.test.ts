@@ -195,9 +195,9 @@ describe("real files", () => {
         { name: "Kimberlie J Laing, Grant Analyst", email: "SC.Early@science.doe.gov", phone: "301-903-3026", role: "Grantor contact" },
       ],
       attachments: [
-        { name: "DE-FOA-0003450.000002.pdf: Amendment 000002", url: `${ATTACHMENTS}/346698` },
-        { name: "DE-FOA-0003450.000001.pdf: Full Announcement", url: `${ATTACHMENTS}/346434` },
-        { name: "DE-FOA-0003450.000003.pdf: Full NOFO", url: `${ATTACHMENTS}/346861` },
+        { name: "DE-FOA-0003450.000002.pdf: Amendment 000002", url: `${ATTACHMENTS}/346698`, kind: "Full Announcement", size: 1_313_214 },
+        { name: "DE-FOA-0003450.000001.pdf: Full Announcement", url: `${ATTACHMENTS}/346434`, kind: "Full Announcement", size: 1_312_987 },
+        { name: "DE-FOA-0003450.000003.pdf: Full NOFO", url: `${ATTACHMENTS}/346861`, kind: "Full Announcement", size: 1_313_657 },
       ],
       applicant_types: ["25"],
       agency_codes: ["PAMS-SC"],
