@@ -10,7 +10,7 @@ import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
-import { noteUpstreamIds, saveLinkKeys } from "./link.ts";
+import { keysOfUpstreamIds, noteMovedKeys, saveLinkKeys } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
 const insertOpportunity = insertInto(opportunities, { key: "seq" });
@@ -51,8 +51,14 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
   update(events).set({ document }).where(eq(events.seq, seq)),
 );
 
-/** A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). */
-export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges };
+/** Moved keys noted by one statement. */
+const MOVED_AT_ONCE = 1000;
+
+/**
+ * A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). `movedKeys` are those by which another
+ * record may be found afterwards (`link.ts`).
+ */
+export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges; movedKeys: string[] };
 
 /**
  * Runs `write` in one transaction at one instant: `clock`, or just after the newest `stored_at` if that is later (D-31).
@@ -63,8 +69,10 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
     const instant = instantAfter(await newestInstant(sql), clock);
     const now = judgingInstant(instant, clock);
     const counts = noChanges();
-    const result = await write({ sql, instant, now, counts });
+    const movedKeys: string[] = [];
+    const result = await write({ sql, instant, now, counts, movedKeys });
     await saveCounts(sql, counts);
+    await noteMovedKeys(sql, movedKeys);
     await noteJudged(sql, now);
     return result;
   });
@@ -72,7 +80,7 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
 
 /** Stores a new record and its events. Returns its row number. */
 export async function insertRecord(
-  { sql, instant, now, counts }: Writing,
+  { sql, instant, now, counts, movedKeys }: Writing,
   decision: Decision,
   { lineage, earlier_ids, restored }: PreparedRecord,
   importId: number,
@@ -96,8 +104,8 @@ export async function insertRecord(
     hash: rendered.hash,
   });
   countRecord(counts, counted, 1);
-  await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
-  await saveLinkKeys(sql, id, indexed, true);
+  const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
+  await keysMoved(sql, movedKeys, [...foundBy, ...(await saveLinkKeys(sql, id, indexed, true))]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await insertDetectedEvents(sql, seq, decision.events, importId);
   return seq;
@@ -105,7 +113,7 @@ export async function insertRecord(
 
 /** Stores what was decided for a stored record. `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
-  { sql, instant, now, counts }: Writing,
+  { sql, instant, now, counts, movedKeys }: Writing,
   stored: StoredRecord,
   decision: Decision,
   earlierIds: string[],
@@ -115,7 +123,7 @@ export async function updateRecord(
   const { indexed, rendered, status_basis, source_digest } = decision;
   const { code, opportunity_id } = indexed.source;
   const { hash } = rendered;
-  await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]);
+  await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]));
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
   const sidecar = sidecarOf(rendered, indexed);
@@ -138,8 +146,14 @@ export async function updateRecord(
     hash,
   });
   countRecord(counts, { ...counted, source: code }, 1);
-  if (!isSameHash(stored.hash, hash)) await saveLinkKeys(sql, decision.id, indexed, false);
+  if (!isSameHash(stored.hash, hash)) await keysMoved(sql, movedKeys, await saveLinkKeys(sql, decision.id, indexed, false));
   await insertDetectedEvents(sql, seq, decision.events, importId);
+}
+
+/** Adds to the moved keys of a transaction. They are noted before they are many: a restored catalog is one transaction. */
+async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly string[]): Promise<void> {
+  movedKeys.push(...more);
+  if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
 /** A record whose source text changed and whose content did not. */
@@ -215,9 +229,10 @@ async function facetOf(sql: CatalogSql, { status, source, program, organization 
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }
 
-async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<void> {
+/** Returns the keys by which the record is found from now on. */
+async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<string[]> {
   const added: string[] = [];
   for (const upstream_id of new Set(ids))
     if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq })) > 0) added.push(upstream_id);
-  await noteUpstreamIds(sql, source, added);
+  return keysOfUpstreamIds(source, added);
 }

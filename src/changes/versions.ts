@@ -10,7 +10,7 @@ import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/cat
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "./content.ts";
-import { noteUpstreamIds } from "./link.ts";
+import { keysOfUpstreamIds, noteMovedKeys } from "./link.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
 
@@ -193,7 +193,7 @@ export async function saveVersion(
 ): Promise<void> {
   // Storing the record added `shown_id`.
   if (id !== shown_id && (await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq })) > 0)
-    await noteUpstreamIds(sql, source, [id]);
+    await noteMovedKeys(sql, keysOfUpstreamIds(source, [id]));
   const reading = digest === undefined ? null : readingOf(digest, hash);
   if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts, reading });
 }

@@ -265,7 +265,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = firstPass.isFirst ? undefined : await findBefore(sql, record);
-  const found = record.restored === undefined ? await findLinks(storedHolders(sql), record.indexed) : {};
+  const found = mayBeLinked(firstPass, record) ? await findLinks(storedHolders(sql), record.indexed) : {};
   const { decision, history } = await decideAndCount(sql, summary, before, record, writing, found);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
   const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
@@ -279,6 +279,11 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
     await insertImportedEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at) }, importId);
   }
   return decision.id;
+}
+
+/** Whether another record may be found for a record. A restored one has its links, and a source never leads back to itself. */
+function mayBeLinked({ isFirst, sources }: FirstPass, { restored }: PreparedRecord): boolean {
+  return restored === undefined && !(isFirst && sources.size === 1);
 }
 
 /** Whether the source said something new. A status or a next due date alone may have changed because a date passed. */
