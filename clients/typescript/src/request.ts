@@ -50,6 +50,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ALTNAME|HOST
 export async function request(options: RequestOptions, path: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { attempts = ATTEMPTS, waitMaxMs = WAIT_MAX_MS, signal, wait = sleep, random = Math.random } = options;
   for (let failures = 0; ; ) {
+    signal?.throwIfAborted();
     try {
       return await requestOnce(options, path, headers);
     } catch (error) {
@@ -64,8 +65,8 @@ export async function request(options: RequestOptions, path: string, headers: Re
       }
       const ms = Math.min(retryDelayMs(retryAfterMs, failures, random), waitMaxMs);
       options.onWait?.(ms, error);
-      await wait(ms, signal);
       signal?.throwIfAborted();
+      await wait(ms, signal);
     }
   }
 }
