@@ -109,7 +109,7 @@ export const Opportunity = object({
   }),
 });
 
-/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-81) */
+/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-83) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({
