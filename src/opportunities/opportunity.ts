@@ -157,7 +157,7 @@ export const unserved = {
 
 const { lineage, earlier_ids, status_basis, ...sometimes } = unserved;
 
-/** A line of `export`. */
+/** A line of `export`. Its schema is published. (E-84) */
 export const ExportedRecord = Type.Composite(
   [Opportunity, Type.Partial(Sidecar), object({ lineage, earlier_ids, status_basis }), Type.Partial(object(sometimes))],
   { additionalProperties: false },

@@ -50,7 +50,7 @@ const MessageCounts = object(
   "What the message is about. `events` has all of it unless the message is a digest.",
 );
 
-/** What webhooks and programs get: the receivers' own description of it is docs/schemas/message.json. */
+/** What webhooks and programs get. Its schema is published. (E-84) */
 export const Message = object({
   id: Type.String({ description: "The same at every attempt to deliver the message." }),
   type: Type.Union([Type.Literal("watch.changes"), Type.Literal("watch.test")]),
