@@ -97,7 +97,13 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
     for (let number = 0; number < further; number++) {
       const event = generatedEvent(id, number, created_at, updated_at, random);
       const { type, severity, detected_at } = event;
-      await insertImportedEvent(sql, index + 1, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
+      await insertImportedEvent(
+        sql,
+        index + 1,
+        event,
+        { type, severity, detected_at: Date.parse(detected_at), imported_at: updated_at },
+        importId,
+      );
     }
   }
   await noteMovedKeys(sql, movedKeys);

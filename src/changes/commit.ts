@@ -2,11 +2,11 @@
 import { and, eq } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
-import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockDueAt } from "../opportunities/clock.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
@@ -42,6 +42,8 @@ const facetByValues = query(pick(facets, "agency", "status", "source", "program_
 );
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
+/** Of two changes at one instant, the first one replaces what was there before. */
+const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore });
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
 const deleteSourceDigest = query({ seq: readings.opportunity_seq }, ({ seq }) =>
   deleteFrom(readings).where(eq(readings.opportunity_seq, seq)),
@@ -102,9 +104,11 @@ export async function insertRecord(
     due_at: dueOf(decision, now),
     ...indexed.relationships,
     hash: rendered.hash,
+    restored_at: restored === undefined ? null : instant,
+    restored_updated_at: restored?.updated_at ?? null,
   });
   countRecord(counts, counted, 1);
-  const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
+  const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids], instant);
   await keysMoved(sql, movedKeys, [...foundBy, ...(await saveLinkKeys(sql, id, indexed, true))]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await insertDetectedEvents(sql, seq, decision.events, importId);
@@ -123,10 +127,11 @@ export async function updateRecord(
   const { indexed, rendered, status_basis, source_digest } = decision;
   const { code, opportunity_id } = indexed.source;
   const { hash } = rendered;
-  await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]));
+  await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds], instant));
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
   const sidecar = sidecarOf(rendered, indexed);
+  await keepEarlierSidecar(sql, stored, { sidecar, status_basis }, instant);
   countRecord(counts, { ...stored, source: code }, -1);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar });
@@ -156,6 +161,21 @@ async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly st
   if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
+/** Keeps what events do not tell of the stored record, if that changes at this instant. */
+async function keepEarlierSidecar(
+  sql: CatalogSql,
+  stored: StoredRecord,
+  changed: Pick<StoredRecord, "sidecar" | "status_basis">,
+  until: EpochMs,
+): Promise<void> {
+  const isSameBasis = stored.status_basis === changed.status_basis;
+  if (isSameBasis && Buffer.compare(stored.sidecar, changed.sidecar) === 0) return;
+  const [before, after] = [untoldOf(stored.sidecar), untoldOf(changed.sidecar)];
+  if (isSameBasis && before === after) return;
+  const { seq, status_basis } = stored;
+  await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
+}
+
 /** A record whose source text changed and whose content did not. */
 export type Reread = { source: string; lineage: string; hash: Uint8Array; source_digest: Uint8Array };
 
@@ -177,7 +197,7 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-type EventColumns = { type: string; severity: string; detected_at: EpochMs };
+type EventColumns = { type: string; severity: string; detected_at: EpochMs; imported_at: EpochMs | null };
 
 /** Stores an event that another system detected. Returns false if it is already stored. */
 export async function insertImportedEvent(
@@ -198,7 +218,8 @@ async function insertDetectedEvents(
 ): Promise<void> {
   for (const event of events) {
     const { type, severity } = event;
-    await insertEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at), origin: "detected" }, importId);
+    const columns = { type, severity, detected_at: Date.parse(event.detected_at), imported_at: null, origin: "detected" } as const;
+    await insertEvent(sql, seq, event, columns, importId);
   }
 }
 
@@ -230,9 +251,9 @@ async function facetOf(sql: CatalogSql, { status, source, program, organization 
 }
 
 /** Returns the keys by which the record is found from now on. */
-async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<string[]> {
+async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[], since: EpochMs): Promise<string[]> {
   const added: string[] = [];
   for (const upstream_id of new Set(ids))
-    if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq })) > 0) added.push(upstream_id);
+    if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq, since })) > 0) added.push(upstream_id);
   return keysOfUpstreamIds(source, added);
 }
