@@ -12,6 +12,7 @@ import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { opportunityId } from "../../src/opportunities/identity.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, contentsOf, dropScratch, ordersOf } from "../support/imports.ts";
 import { expectLinear } from "../support/linear.ts";
@@ -98,6 +99,14 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
       numbered("SAM_GOV", "2", "N0001425SB001", "Long Range BAA", { contract_class: "Award Notice" }),
     ],
     ["SAM_GOV 2 is part of SIMPLER_GRANTS_GOV S", "SIMPLER_GRANTS_GOV S is SAM_GOV 1"],
+  ],
+  [
+    "a UUID that two records of Grants.gov were told: the one with the smaller id",
+    [
+      record("SIMPLER_GRANTS_GOV", "uuid", "A"),
+      ...["1", "2"].map((id) => record("GRANTS_GOV", id, "B", { lineage: id, earlier_ids: ["uuid"] })),
+    ],
+    [`SIMPLER_GRANTS_GOV uuid is GRANTS_GOV ${opportunityId("GRANTS_GOV", "1") < opportunityId("GRANTS_GOV", "2") ? 1 : 2}`],
   ],
   [
     "a number of SAM.gov with another title",
