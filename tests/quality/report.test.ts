@@ -1,5 +1,4 @@
 /** What the report on the data finds: planted faults, clean data, and what an import made worse. */
-import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -10,52 +9,11 @@ import { fundfeed } from "../support/command-line.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { storeRecords } from "../support/records.ts";
+import { at, clean, dates, funding, planted } from "./planted.ts";
 
 setDefaultTimeout(300_000); // A PostgreSQL that starts on a busy machine takes its time.
 
 afterAll(dropScratch);
-
-const at = (days: number) => new Date(NOON + days * DAY).toISOString();
-
-/** A record in which nothing is wrong. */
-function clean(n = 0): Draft {
-  return {
-    source: { code: "OWN", opportunity_id: `N${n}`, url: "https://example.org/1" },
-    title: "Test and Evaluation of Sensors & Radios <1 GHz",
-    summary: "Déjà vu – “quoted”",
-    status: "open",
-    organization: { agency: "National Science Foundation" },
-    program: { solicitation_id: `W-${n}`, contract_class: "Solicitation" },
-    funding: { currency: "USD", amount_min: "1000", amount_max: "20000.50", display: null },
-    dates: { posted_at: at(-3), opens_at: at(-2), closes_at: at(30), response_at: at(9) },
-    classifications: { naics_codes: ["541715", "54"] },
-    contacts: [{ name: "Desk", email: "desk@example.org", phone: null, role: null }],
-  } as Draft;
-}
-
-const dates = (changed: object) => ({ dates: { ...clean().dates, ...changed } }) as Partial<Draft>;
-const funding = (changed: object) => ({ funding: { ...clean().funding, ...changed } }) as Partial<Draft>;
-
-/** A fault for each rule. */
-const planted: Readonly<Record<string, Partial<Draft>>> = {
-  empty_title: { title: "…" },
-  test_record: { title: "TEST - please ignore" },
-  markup_in_title: { title: "Sensors &amp; radios" },
-  broken_text: { summary: "The agencyâ€™s call" },
-  unknown_status: { status: "paused" },
-  unknown_agency: { organization: { agency: "Ministry of Silly Walks" } } as Partial<Draft>,
-  past_due: { status: "forecast", ...dates({ opens_at: null, closes_at: at(-1), response_at: null }) },
-  due_before_posted: { status: "closed", ...dates({ posted_at: at(-3), opens_at: null, closes_at: at(-4), response_at: null }) },
-  closes_before_opens: dates({ opens_at: at(40), response_at: null, closes_at: at(30) }),
-  posted_ahead: dates({ posted_at: at(3), opens_at: null }),
-  far_date: dates({ closes_at: at(3700) }),
-  early_date: dates({ posted_at: "1970-01-01T00:00:00Z" }),
-  min_over_max: funding({ amount_min: "30000" }),
-  negative_amount: funding({ amount_min: "-1" }),
-  web_address: { source: { code: "OWN", opportunity_id: "N1", url: "www.example.org" } } as Partial<Draft>,
-  email_address: { contacts: [{ name: null, email: "see the notice", phone: null, role: null }] } as Partial<Draft>,
-  naics_code: { classifications: { naics_codes: ["541715 ", "5417151"] } } as Partial<Draft>,
-};
 
 const found = async (db: CatalogDb, now = NOON) => (await qualityOf(db, { now })).flatMap(({ findings }) => findings);
 
@@ -156,19 +114,5 @@ describe("the command", () => {
     expect(JSON.parse(failed.out)).toMatchObject([{ source: "OWN", last_import: { read: 3, rejected: 1 } }]);
     expect((await run("quality", "--fail-on", "fra_date")).err).toContain('There is no "fra_date" (did you mean "far_date"?)');
     expect((await run("quality", "--source", "OWM")).err).toContain("Cannot report on source OWM: no source has this code");
-  });
-
-  test("counts what SQL counts in an export", async () => {
-    const [report] = JSON.parse((await run("quality", "--json")).out) as { fill: { field: string; records: number }[] }[];
-    const file = join(aDirectory(), "all.sqlite");
-    await run("export", "--format", "sqlite", file);
-    const db = new Database(file, { readonly: true });
-    const filled = (field: string) => report?.fill.find((each) => each.field === field)?.records;
-    for (const column of ["closes_at", "posted_at", "opens_at", "response_at"])
-      expect(db.query(`select count(${column}) as n from opportunity where status <> 'archived'`).get()).toEqual({
-        n: filled(`dates.${column}`),
-      });
-    expect(db.query("select count(distinct opportunity_id) as n from contact").get()).toEqual({ n: filled("contacts") });
-    db.close();
   });
 });
