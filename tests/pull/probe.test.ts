@@ -358,3 +358,27 @@ function emptyOf(name: string): (asked: Asked) => Response | undefined {
     return value === undefined ? undefined : Response.json(value);
   };
 }
+
+describe("sources probe simpler-grants-gov", () => {
+  test("asks for the newest extract, its beginning, a page of a search and the details of one", async () => {
+    const upstream = playing("simpler-grants-gov");
+    const { total, newest_on, newest_age_days } = await probed("simpler-grants-gov", upstream);
+    expect([total, newest_on, newest_age_days]).toEqual([24, "2026-06-17", 47]);
+    expect(upstream.asked.map(({ method, path }) => `${method} ${path.replace(/[0-9a-f-]{36}/, "ID")}`)).toEqual([
+      "POST /extracts",
+      "GET /files/opportunity-data-extracts/opportunity_data-2026-06-17_05-00-12.json",
+      "POST /opportunities/search",
+      "GET /opportunities/ID",
+    ]);
+  });
+
+  test("fails if there is no extract of the last days", async () => {
+    const upstream = playing("simpler-grants-gov", {
+      answer: ({ path }) => (path === "/extracts" ? Response.json({ data: [] }) : undefined),
+    });
+    expect(await probed("simpler-grants-gov", upstream)).toMatchObject({
+      result: "failed",
+      reason: expect.stringContaining("it lists no extract of the last days"),
+    });
+  });
+});

@@ -69,9 +69,11 @@ describe("pull simpler-grants-gov", () => {
     expect(await pull.run()).toMatchObject({ read: 24, unchanged: 24, events: 0 });
     expect(pull.asked()).toEqual(["POST /extracts", "POST /opportunities/search 1"]);
 
-    const [one, two] = real as [SimplerRecord, SimplerRecord];
+    const [one] = real as [SimplerRecord];
+    const hasLists = ({ summary }: SimplerRecord) => Object.values(summary).some((value) => Array.isArray(value) && value.length > 1);
+    const [two] = real.slice(1).filter(hasLists) as [SimplerRecord];
     published.records[0] = withSummary(one, { close_date: "2029-05-04" });
-    published.records[1] = {
+    published.records[real.indexOf(two)] = {
       ...two,
       summary: Object.fromEntries(
         Object.entries(two.summary).map(([name, value]) => [name, Array.isArray(value) ? value.toReversed() : value]),
@@ -108,6 +110,19 @@ describe("pull simpler-grants-gov", () => {
     expect(next).toHaveLength(10);
     await pull.run();
     expect(pull.asked().filter(isDetails)).toEqual([]);
+  });
+
+  test("asks first for the details that were asked for longest ago", async () => {
+    const pull = aPull({ records: manyRecords(310) });
+    const days: string[][] = [];
+    for (let day = 0; day < 3; day++) {
+      await pull.run();
+      days.push(pull.asked().filter(isDetails));
+      pull.clock.now += DAY;
+    }
+    expect(days.map((each) => each.length)).toEqual([300, 300, 300]);
+    const [, second = [], third = []] = days;
+    expect(new Set([...second, ...third]).size).toBe(310);
   });
 
   test("asks for no details of forecasts", async () => {
@@ -270,18 +285,48 @@ describe("when something fails", () => {
   });
 
   test("details of what was withdrawn meanwhile are left out", async () => {
-    const [gone] = real as [SimplerRecord];
+    const [gone] = real.toSorted((one, other) => (one.opportunity_id < other.opportunity_id ? -1 : 1)) as [SimplerRecord];
     const pull = aPull({
       records: [...real],
       before: ({ path }) => (path.endsWith(gone.opportunity_id) ? apiError(404, "Could not find Opportunity") : undefined),
     });
     expect(await pull.run()).toMatchObject({ read: 24 + 23, added: 24, rejected: 0 });
+    expect(pull.told).toEqual([]);
   });
 
   test("an extract of another size than announced is refused", async () => {
     const pull = aPull({ records: [...real], extract: { ...simplerExtractOf(real, "2026-06-17"), announcedBytes: 7 } });
     await expect(pull.run()).rejects.toThrow(/it has \d+ bytes, not 7 as announced/);
     expect(await documentsOf(pull.db)).toEqual([]);
+  });
+
+  test.each([
+    ["the extract", 2],
+    ["the search", 3],
+    ["the details", 10],
+    ["the last details", 27],
+  ])("a pull that is stopped at %s stores nothing, and the next one everything", async (_, turn) => {
+    const stop = new AbortController();
+    const published: Published = {
+      records: [...real],
+      extract: simplerExtractOf(real, "2026-06-17"),
+      before: (_, asked) => (asked === turn ? void stop.abort() : undefined),
+    };
+    const pull = aPull(published);
+    await expect(pull.run({ net: { stop: stop.signal } })).rejects.toThrow("it was stopped");
+    expect(await documentsOf(pull.db)).toEqual([]);
+    pull.asked();
+    expect(await pull.run()).toMatchObject({ read: 24 + 24 + 24, added: 24, events: 24 });
+    expect(pull.asked()).toHaveLength(3 + 24);
+  });
+
+  test("a pull that is killed after its import, before it is noted, is repeated without an event", async () => {
+    const pull = aPull({ records: [...real], extract: simplerExtractOf(real, "2026-06-17") });
+    pull.db.sqlite.run("create trigger full before insert on settings when new.name like 'pulled%' begin select raise(abort, 'full'); end");
+    await expect(pull.run()).rejects.toThrow("all records are stored, and the next pull downloads the same again");
+    pull.db.sqlite.run("drop trigger full");
+    expect(await pull.run()).toMatchObject({ added: 0, changed: 0, removed: 0, events: 0 });
+    expect(await pull.run()).toMatchObject({ read: 24, unchanged: 24 });
   });
 
   test("an extract without most of the records is refused", async () => {
@@ -295,8 +340,8 @@ describe("when something fails", () => {
 });
 
 test("a search of more than 10,000 is asked for in periods", async () => {
-  const { asked, records } = await fetched({ records: manyRecords(10_500) });
-  expect(records).toBe(10_500);
+  const { asked, rows, records } = await fetched({ records: manyRecords(10_500) });
+  expect([rows, records]).toEqual([10_500, 10_500]);
   expect(asked.filter((each) => each.includes(" from ")).length).toBeGreaterThan(10);
 });
 
@@ -316,7 +361,7 @@ function manyRecords(count: number): SimplerRecord[] {
 }
 
 /** What one visit fetches, without an import: the records of the search, and what was asked. */
-async function fetched(published: Published, known?: Known): Promise<{ records: number; asked: string[] }> {
+async function fetched(published: Published, known?: Known): Promise<{ rows: number; records: number; asked: string[] }> {
   const upstream = playSimpler(published);
   const directory = join(aDirectory(), "visit");
   mkdirSync(directory);
@@ -329,10 +374,10 @@ async function fetched(published: Published, known?: Known): Promise<{ records: 
     requests: 0,
   };
   const { files } = await fetchSimplerGrantsGov(visit);
-  const ids = new Set<string>();
+  const ids: string[] = [];
   for (const file of files.filter((path) => /search-[^/]*$/.test(path)))
-    for (const { opportunity_id } of ((await Bun.file(file).json()) as { data: SimplerRecord[] }).data) ids.add(opportunity_id);
-  return { records: ids.size, asked: upstream.asked.map(wordsOf) };
+    for (const { opportunity_id } of ((await Bun.file(file).json()) as { data: SimplerRecord[] }).data) ids.push(opportunity_id);
+  return { rows: ids.length, records: new Set(ids).size, asked: upstream.asked.map(wordsOf) };
 }
 
 function aContext({ db, clock }: Pick<ReturnType<typeof aPull>, "db" | "clock">) {

@@ -132,7 +132,7 @@ function search({ records }: Published, { filters = {}, pagination }: Search): R
   const found = records
     .filter((each) => statuses.includes(each.opportunity_status))
     .filter(({ summary: { post_date } }) => String(post_date) >= start_date && String(post_date) <= end_date)
-    .sort((one, other) => (one.opportunity_id < other.opportunity_id ? -1 : 1));
+    .sort(inOrder(sort_order, page_offset));
   const total_records = Math.min(found.length, FOUND_MAX);
   const start = (page_offset - 1) * page_size;
   const data = found.slice(start, Math.min(start + page_size, FOUND_MAX)).map(({ attachments: _, ...record }) => record);
@@ -142,4 +142,16 @@ function search({ records }: Published, { filters = {}, pagination }: Search): R
   const total_pages = Math.ceil(total_records / page_size);
   const pagination_info = { page_offset, page_size, total_records, total_pages, sort_order };
   return json(JSON.stringify({ data, facet_counts: { opportunity_status }, message: "Success", pagination_info, status_code: 200 }));
+}
+
+/** By the first of the orders. Equal ones come in another order on each page, as they may. */
+function inOrder(sort_order: readonly { order_by: string; sort_direction: string }[], page: number) {
+  const [{ order_by, sort_direction } = { order_by: "relevancy", sort_direction: "descending" }] = sort_order;
+  const sign = sort_direction === "ascending" ? 1 : -1;
+  const keyOf = ({ summary, ...record }: SimplerRecord) => String({ ...summary, ...record }[order_by]);
+  const tieOf = ({ opportunity_id }: SimplerRecord) => Bun.hash.crc32(`${page} ${opportunity_id}`);
+  return (one: SimplerRecord, other: SimplerRecord) => {
+    const [first, second] = [keyOf(one), keyOf(other)];
+    return first === second ? tieOf(one) - tieOf(other) : first < second ? -sign : sign;
+  };
 }
