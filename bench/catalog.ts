@@ -13,6 +13,7 @@ import { insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
 import { prepareRecord } from "../src/changes/content.ts";
 import { noChanges, saveCounts } from "../src/changes/counts.ts";
 import { decideImport } from "../src/changes/decide.ts";
+import { noteMovedKeys } from "../src/changes/link.ts";
 import { type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../src/events/event.ts";
 import { validateRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
@@ -76,6 +77,7 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
   const random = randomOf(SEED, -2);
   const names = new Map<string, string>();
   const counts = noChanges();
+  const movedKeys: string[] = [];
   let [chunk, leftInChunk] = [0, 0];
   for (let index = 0; index < records; index++) {
     if (leftInChunk-- === 0) {
@@ -88,16 +90,23 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
       random() < 0.3 ? FIRST_INSTANT + (records / 400 + Math.floor((random() * records) / 100)) * CHUNK_EVERY_MS : created_at;
     const record = validateRecord(generateRecord(SEED, index), names);
     const prepared = prepareRecord({ ...record, restored: { created_at, updated_at } });
-    const writing = { sql, instant: updated_at, now: updated_at, counts };
+    const writing = { sql, instant: updated_at, now: updated_at, counts, movedKeys };
     await insertRecord(writing, decideImport(undefined, prepared, writing), prepared, importId);
     const id = opportunityId(prepared.indexed.source.code, prepared.lineage);
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
     for (let number = 0; number < further; number++) {
       const event = generatedEvent(id, number, created_at, updated_at, random);
       const { type, severity, detected_at } = event;
-      await insertImportedEvent(sql, index + 1, event, { type, severity, detected_at: Date.parse(detected_at) }, importId);
+      await insertImportedEvent(
+        sql,
+        index + 1,
+        event,
+        { type, severity, detected_at: Date.parse(detected_at), imported_at: updated_at },
+        importId,
+      );
     }
   }
+  await noteMovedKeys(sql, movedKeys);
   await saveCounts(sql, counts);
 }
 

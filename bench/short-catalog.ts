@@ -164,7 +164,7 @@ function insertsInto(sqlite: Database) {
     `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, hash, document, sidecar)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq) values (?, ?, ?)");
+  const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq, since) values (?, ?, ?, 0)");
   const insertLinkKey = sqlite.prepare("insert into link_keys (key, role, newness, opportunity_id) values (?, ?, ?, ?)");
   const insertEvent = sqlite.prepare(
     `insert into events (id, opportunity_seq, detected_at, type, severity, origin, import_id, document) values (?, ?, ?, ?, ?, ?, 1, ?)`,

@@ -4,7 +4,17 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
-import { events, facets, imports, linkKeys, opportunities, settings, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
+import {
+  earlierSidecars,
+  events,
+  facets,
+  imports,
+  linkKeys,
+  opportunities,
+  settings,
+  upstreamIds,
+  versions,
+} from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -56,6 +66,9 @@ const hasNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportu
 const orphanQueries = {
   "events belong to no record": query({}, () => select(count).from(events).where(hasNoRecord(events.opportunity_seq))),
   "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(hasNoRecord(upstreamIds.opportunity_seq))),
+  "earlier sidecars belong to no record": query({}, () =>
+    select(count).from(earlierSidecars).where(hasNoRecord(earlierSidecars.opportunity_seq)),
+  ),
   "link keys belong to no record": query({}, () =>
     select(count)
       .from(linkKeys)

@@ -2,15 +2,15 @@
 import { and, eq } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
-import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockDueAt } from "../opportunities/clock.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { judgingInstant, noteJudged } from "./judging.ts";
-import { noteUpstreamIds, saveLinkKeys } from "./link.ts";
+import { keysOfUpstreamIds, noteMovedKeys, saveLinkKeys } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
 const insertOpportunity = insertInto(opportunities, { key: "seq" });
@@ -42,6 +42,8 @@ const facetByValues = query(pick(facets, "agency", "status", "source", "program_
 );
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
+/** Of two changes at one instant, the first one replaces what was there before. */
+const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore });
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
 const deleteSourceDigest = query({ seq: readings.opportunity_seq }, ({ seq }) =>
   deleteFrom(readings).where(eq(readings.opportunity_seq, seq)),
@@ -51,8 +53,14 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
   update(events).set({ document }).where(eq(events.seq, seq)),
 );
 
-/** A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). */
-export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges };
+/** Moved keys noted by one statement. */
+const MOVED_AT_ONCE = 1000;
+
+/**
+ * A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). `movedKeys` are those by which another
+ * record may be found afterwards (`link.ts`).
+ */
+export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges; movedKeys: string[] };
 
 /**
  * Runs `write` in one transaction at one instant: `clock`, or just after the newest `stored_at` if that is later (D-31).
@@ -63,8 +71,10 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
     const instant = instantAfter(await newestInstant(sql), clock);
     const now = judgingInstant(instant, clock);
     const counts = noChanges();
-    const result = await write({ sql, instant, now, counts });
+    const movedKeys: string[] = [];
+    const result = await write({ sql, instant, now, counts, movedKeys });
     await saveCounts(sql, counts);
+    await noteMovedKeys(sql, movedKeys);
     await noteJudged(sql, now);
     return result;
   });
@@ -72,7 +82,7 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
 
 /** Stores a new record and its events. Returns its row number. */
 export async function insertRecord(
-  { sql, instant, now, counts }: Writing,
+  { sql, instant, now, counts, movedKeys }: Writing,
   decision: Decision,
   { lineage, earlier_ids, restored }: PreparedRecord,
   importId: number,
@@ -94,10 +104,12 @@ export async function insertRecord(
     due_at: dueOf(decision, now),
     ...indexed.relationships,
     hash: rendered.hash,
+    restored_at: restored === undefined ? null : instant,
+    restored_updated_at: restored?.updated_at ?? null,
   });
   countRecord(counts, counted, 1);
-  await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids]);
-  await saveLinkKeys(sql, id, indexed, true);
+  const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids], instant);
+  await keysMoved(sql, movedKeys, [...foundBy, ...(await saveLinkKeys(sql, id, indexed, true))]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
   await insertDetectedEvents(sql, seq, decision.events, importId);
   return seq;
@@ -105,7 +117,7 @@ export async function insertRecord(
 
 /** Stores what was decided for a stored record. `updated_at` changes only if a client can see the difference. */
 export async function updateRecord(
-  { sql, instant, now, counts }: Writing,
+  { sql, instant, now, counts, movedKeys }: Writing,
   stored: StoredRecord,
   decision: Decision,
   earlierIds: string[],
@@ -115,10 +127,11 @@ export async function updateRecord(
   const { indexed, rendered, status_basis, source_digest } = decision;
   const { code, opportunity_id } = indexed.source;
   const { hash } = rendered;
-  await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds]);
+  await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds], instant));
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
   const due_at = dueOf(decision, now);
   const sidecar = sidecarOf(rendered, indexed);
+  await keepEarlierSidecar(sql, stored, { sidecar, status_basis }, instant);
   countRecord(counts, { ...stored, source: code }, -1);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar });
@@ -138,8 +151,29 @@ export async function updateRecord(
     hash,
   });
   countRecord(counts, { ...counted, source: code }, 1);
-  if (!isSameHash(stored.hash, hash)) await saveLinkKeys(sql, decision.id, indexed, false);
+  if (!isSameHash(stored.hash, hash)) await keysMoved(sql, movedKeys, await saveLinkKeys(sql, decision.id, indexed, false));
   await insertDetectedEvents(sql, seq, decision.events, importId);
+}
+
+/** Adds to the moved keys of a transaction. They are noted before they are many: a restored catalog is one transaction. */
+async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly string[]): Promise<void> {
+  movedKeys.push(...more);
+  if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
+}
+
+/** Keeps what events do not tell of the stored record, if that changes at this instant. */
+async function keepEarlierSidecar(
+  sql: CatalogSql,
+  stored: StoredRecord,
+  changed: Pick<StoredRecord, "sidecar" | "status_basis">,
+  until: EpochMs,
+): Promise<void> {
+  const isSameBasis = stored.status_basis === changed.status_basis;
+  if (isSameBasis && Buffer.compare(stored.sidecar, changed.sidecar) === 0) return;
+  const [before, after] = [untoldOf(stored.sidecar), untoldOf(changed.sidecar)];
+  if (isSameBasis && before === after) return;
+  const { seq, status_basis } = stored;
+  await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
 }
 
 /** A record whose source text changed and whose content did not. */
@@ -163,7 +197,7 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-type EventColumns = { type: string; severity: string; detected_at: EpochMs };
+type EventColumns = { type: string; severity: string; detected_at: EpochMs; imported_at: EpochMs | null };
 
 /** Stores an event that another system detected. Returns false if it is already stored. */
 export async function insertImportedEvent(
@@ -184,7 +218,8 @@ async function insertDetectedEvents(
 ): Promise<void> {
   for (const event of events) {
     const { type, severity } = event;
-    await insertEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at), origin: "detected" }, importId);
+    const columns = { type, severity, detected_at: Date.parse(event.detected_at), imported_at: null, origin: "detected" } as const;
+    await insertEvent(sql, seq, event, columns, importId);
   }
 }
 
@@ -215,9 +250,10 @@ async function facetOf(sql: CatalogSql, { status, source, program, organization 
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }
 
-async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[]): Promise<void> {
+/** Returns the keys by which the record is found from now on. */
+async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[], since: EpochMs): Promise<string[]> {
   const added: string[] = [];
   for (const upstream_id of new Set(ids))
-    if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq })) > 0) added.push(upstream_id);
-  await noteUpstreamIds(sql, source, added);
+    if ((await sql.run(insertUpstreamId, { upstream_id, source, opportunity_seq: seq, since })) > 0) added.push(upstream_id);
+  return keysOfUpstreamIds(source, added);
 }

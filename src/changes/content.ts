@@ -218,6 +218,12 @@ export function sidecarOf({ text, parts }: RenderedContent, { linked }: Linked):
   return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(end)]);
 }
 
+/** The members of a sidecar whose changes have no events, as JSON. */
+export function untoldOf(sidecar: Uint8Array): string {
+  const { attachments: _attachments, questions: _questions, ...untold } = parseStored<Sidecar>(sidecar);
+  return JSON.stringify(untold);
+}
+
 function slice(text: Uint8Array, { start, end }: Span): Uint8Array {
   return text.subarray(start, end);
 }

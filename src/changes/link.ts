@@ -257,29 +257,23 @@ export async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Pro
   return sql.all(keysOfRecord, { opportunity_id });
 }
 
-/** Saves the keys of a stored record, and notes those for which another record may be found than before. */
-export async function saveLinkKeys(sql: CatalogSql, opportunity_id: string, record: IndexedFields, isNew: boolean): Promise<void> {
+/** Saves the keys of a stored record. Returns those for which another record may be found than before. */
+export async function saveLinkKeys(sql: CatalogSql, opportunity_id: string, record: IndexedFields, isNew: boolean): Promise<string[]> {
   const keys = linkKeysOf(record);
-  if (keys.length === 0 && isNew) return;
   const before = isNew ? [] : await listLinkKeys(sql, opportunity_id);
   const gone = before.filter((old) => !keys.some((key) => isSameKey(key, old)));
   const added = keys.filter((key) => !before.some((old) => isSameKey(key, old)));
   for (const { key, role, newness } of gone) await sql.run(deleteKey, { key, role, newness, opportunity_id });
   for (const { key, role, newness } of added) await sql.run(insertKey, { key, role, newness, opportunity_id });
-  const held = [...gone, ...added].filter(({ role }) => role === "holds").map(({ key }) => key);
-  await noteMovedKeys(sql, held);
+  return [...gone, ...added].filter(({ role }) => role === "holds").map(({ key }) => key);
 }
 
 function isSameKey(left: LinkKey, right: LinkKey): boolean {
   return left.key === right.key && left.role === right.role && left.newness === right.newness;
 }
 
-/** Notes that a record of a source is found by these upstream ids now. */
-export async function noteUpstreamIds(sql: CatalogSql, source: string, ids: readonly string[]): Promise<void> {
-  await noteMovedKeys(sql, keysOfUpstreamIds(source, ids));
-}
-
-async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
+/** Notes those of the keys that a record seeks: another one may be found by them than before. */
+export async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
   if (keys.length > 0) await sql.run(noteMoved, { keys });
 }
 

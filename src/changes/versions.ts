@@ -10,7 +10,7 @@ import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/cat
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "./content.ts";
-import { noteUpstreamIds } from "./link.ts";
+import { keysOfUpstreamIds, noteMovedKeys } from "./link.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");
 
@@ -184,16 +184,17 @@ export function readingOf(digest: Uint8Array, recordHash: Uint8Array): Buffer {
 /** A version as it is stored; `digest` is that of the text that it was read from, if its format provides one. */
 type SavedVersion = { source: string; id: string; facts?: VersionFacts | undefined; digest?: Uint8Array | undefined };
 
-/** Stores that a version belongs to a record, its facts, and that it was read when the record had this hash. */
+/** Stores that a version belongs to a record, its facts, and that it was read when the record had this hash; `since` is now. */
 export async function saveVersion(
   sql: CatalogSql,
   seq: number,
   { source, id, facts, digest }: SavedVersion,
   { shown_id, hash }: { shown_id: string; hash: Uint8Array },
+  since: EpochMs,
 ): Promise<void> {
   // Storing the record added `shown_id`.
-  if (id !== shown_id && (await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq })) > 0)
-    await noteUpstreamIds(sql, source, [id]);
+  if (id !== shown_id && (await sql.run(insertUpstreamId, { upstream_id: id, source, opportunity_seq: seq, since })) > 0)
+    await noteMovedKeys(sql, keysOfUpstreamIds(source, [id]));
   const reading = digest === undefined ? null : readingOf(digest, hash);
   if (facts !== undefined) await sql.run(upsertVersion, { source, upstream_id: id, opportunity_seq: seq, ...facts, reading });
 }

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { momentOf } from "../filter/kinds.ts";
 import { easternDate, easternDateBefore } from "../text/eastern.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { CliCommand } from "./command.ts";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
@@ -17,6 +18,21 @@ export function pastMoment(text: string, now: EpochMs): EpochMs | undefined {
 function latestDay(weekday: number, now: EpochMs): string {
   const today = new Date(easternDate(now)).getUTCDay();
   return easternDateBefore(now, (today - weekday + 7) % 7);
+}
+
+/** Adds the option that shows the past. */
+export function addAsOfOption(command: CliCommand): CliCommand {
+  return command.option("--as-of <when>", "as it was stored then: 7d or 12h ago, yesterday, monday, a date, a timestamp", (text) => {
+    if (text === "all") throw new InvalidArgumentError("It must be one moment, such as 7d, yesterday or 2026-12-31.");
+    return pastMomentText(text);
+  });
+}
+
+/** What `--as-of` says; `undefined` if it was not given. Ends the command if that is still to come. */
+export function givenAsOf(command: CliCommand, text: string | undefined, now: EpochMs): EpochMs | undefined {
+  const asOf = text === undefined ? undefined : pastMoment(text, now);
+  if (asOf !== undefined && asOf > now) command.error(`error: --as-of is for the past, and ${text} is still to come`);
+  return asOf;
 }
 
 /** Parses an option that takes such a moment or "all". Throws commander's error, with the forms, for anything else. */

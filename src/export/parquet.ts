@@ -3,6 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSyn
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, type SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { partialPath } from "../runtime/left-behind.ts";
@@ -49,9 +50,21 @@ const tables: Readonly<Record<string, Table>> = {
     columns: texts("opportunity_id", "scheme", "code"),
     rows: ({ id, classifications }) => codesOf(classifications).map(([scheme, code]) => [id, scheme, code]),
   }),
-  attachments: ofOpportunity({
-    columns: texts("opportunity_id", "name", "url"),
-    rows: ({ id, sidecar }) => sidecar.attachments.map(({ name, url }) => [id, name, url]),
+  documents: ofOpportunity({
+    columns: [
+      ...texts("opportunity_id", "name", "kind"),
+      ["size", "integer"],
+      ["url", "text"],
+      ["since", "instant"],
+      ["removed_at", "instant"],
+    ],
+    rows: ({ id, sidecar }, history) => {
+      const { attachments, removed_attachments } = datedAttachments(sidecar.attachments, history);
+      return [
+        ...attachments.map(({ name, kind, size, url, since }) => [id, name, kind, size, url, since, null]),
+        ...removed_attachments.map(({ name, kind, size, url, removed_at }) => [id, name, kind, size, url, null, removed_at]),
+      ];
+    },
   }),
   events: ofOpportunity({
     columns: [...texts("id", "opportunity_id"), ["detected_at", "instant"], ...texts("type", "severity", "summary")],
@@ -101,6 +114,7 @@ const stored: Readonly<Record<ColumnType, (value: string) => unknown>> = {
   instant: (text) => optional(parseInstantMs(text), BigInt),
   day: (text) => Date.parse(`${text.slice(0, 10)}T00:00:00Z`) / DAY_MS,
   decimal: unscaled,
+  integer: BigInt,
   list: (items) => items,
 };
 
@@ -132,6 +146,7 @@ function schemaOf(columns: Columns): SchemaElement[] {
         ...{ converted_type: "DECIMAL", precision: PRECISION, scale: SCALE },
       },
     ],
+    integer: (name) => [{ name, repetition_type: "OPTIONAL", type: "INT64" }],
     list: (name) => [
       { name, repetition_type: "OPTIONAL", converted_type: "LIST", num_children: 1 },
       { name: "list", repetition_type: "REPEATED", num_children: 1 },

@@ -6,6 +6,7 @@ import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqli
 import type { OpportunityEvent } from "../events/event.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import { eachPastRow, type PastRow } from "../past/as-of.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 const recordsInOrder = () =>
@@ -17,7 +18,7 @@ const recordsOfSources = query({ codes: listOf(opportunities.source) }, ({ codes
   recordsInOrder().where(inArray(opportunities.source, codes)),
 );
 const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
-  select({ seq: upstreamIds.opportunity_seq, upstream_id: upstreamIds.upstream_id })
+  select({ seq: upstreamIds.opportunity_seq, ...pick(upstreamIds, "upstream_id", "since") })
     .from(upstreamIds)
     .where(inArray(upstreamIds.opportunity_seq, seqs))
     .orderBy(asc(upstreamIds.upstream_id)),
@@ -36,6 +37,8 @@ const countOfSources = query({ codes: listOf(facets.source) }, ({ codes }) =>
 );
 
 type Row = RowsOf<typeof allRecords>;
+/** With the stored events, if it is a row of the past whose events are asked for. */
+type AnyRow = Row & Partial<Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
@@ -47,6 +50,10 @@ export type Selection = {
   codes?: readonly string[] | undefined;
   isIncluded?: ((opportunity: WholeOpportunity) => boolean) | undefined;
   now?: EpochMs | undefined;
+  /** As they were stored at `now`. */
+  isPast?: boolean;
+  /** Called once for each record whose contacts at `now` are not known, because they were erased since. */
+  noteErased?: () => void;
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
@@ -55,7 +62,11 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
   await eachBatch(db, selection, async (sql, rows) => {
     const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const ids = Map.groupBy(found, ({ seq }) => seq);
-    for (const row of rows) take(lineOf(row, ids.get(row.seq) ?? [], selection.now));
+    const { isPast, now = 0 } = selection;
+    for (const row of rows) {
+      const all = ids.get(row.seq) ?? [];
+      take(lineOf(row, isPast ? all.filter(({ since }) => since <= now) : all, selection.now));
+    }
   });
 }
 
@@ -76,32 +87,42 @@ export async function exportHistories(
   selection: Selection,
   take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, async (sql, rows) => {
-    const found = await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
-    const histories = Map.groupBy(found, ({ seq }) => seq);
-    for (const stored of rows) {
-      const row = at(stored, selection.now);
-      const history = (histories.get(row.seq) ?? []).map(({ document }): OpportunityEvent => JSON.parse(utf8.decode(document)));
-      take(wholeOpportunity(row), history, utf8.decode(row.document));
-    }
-  });
+  await eachBatch(
+    db,
+    selection,
+    async (sql, rows) => {
+      const found = selection.isPast ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
+      const histories = Map.groupBy(found, ({ seq }) => seq);
+      for (const stored of rows) {
+        const row = at(stored, selection.now);
+        const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
+        const history = documents.map((document): OpportunityEvent => JSON.parse(utf8.decode(document)));
+        take(wholeOpportunity(row), history, utf8.decode(row.document));
+      }
+    },
+    true,
+  );
 }
 
 /** Calls `take` with the selected rows, batch by batch, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
-  { codes, isIncluded, now, report }: Selection,
-  take: (sql: CatalogSql, rows: readonly Row[]) => void | Promise<void>,
+  { codes, isIncluded, now, isPast, noteErased, report }: Selection,
+  take: (sql: CatalogSql, rows: readonly AnyRow[]) => void | Promise<void>,
+  histories = false,
 ): Promise<void> {
   await db.readTransaction(async (sql) => {
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
-    const takeBatch = async (rows: Row[]) => {
-      await take(sql, isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, now)))));
+    const takeBatch = async (rows: AnyRow[]) => {
+      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, now))));
+      for (const { erased = null } of included) if (erased !== null) noteErased?.();
+      await take(sql, included);
       read += rows.length;
       await report?.(read, counted?.records ?? 0);
     };
-    if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
+    if (isPast && now !== undefined) await eachPastRow(sql, now, { codes, histories }, takeBatch);
+    else if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
     else await sql.each(recordsOfSources, { codes }, takeBatch);
   });
 }
@@ -120,7 +141,7 @@ function at(row: Row, now: EpochMs | undefined): Row {
 function lineOf(row: Row, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);
-  const asStored = document === row.document ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
+  const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}}`;

@@ -52,7 +52,7 @@ export function jsonPrinter(): Printer {
 const { id, title, status, source, organization, program, funding, dates } = Opportunity.properties;
 
 /** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
-const ToldChange = Type.Composite(
+export const ToldChange = Type.Composite(
   [
     OpportunityEvent,
     object({

@@ -5,7 +5,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { insertImportedEvent } from "../changes/commit.ts";
 import { withoutContactValues } from "../changes/contacts.ts";
-import { findByUpstreamId, hasEvent } from "../changes/stored.ts";
+import { findByUpstreamId, hasEvent, nextInstant } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
@@ -103,10 +103,13 @@ async function storeEvents(
   const run = importId === undefined ? context.db.readTransaction : context.db.transaction;
   for (const chunk of staging.eventChunks(CHUNK)) {
     await run(async (sql) => {
+      const imported_at = await nextInstant(sql, context.now());
       for (const json of chunk) {
         const { seq, event, ...columns } = JSON.parse(json) as ValidEvent;
         const isNew =
-          importId === undefined ? !(await hasEvent(sql, event.id)) : await insertImportedEvent(sql, seq, event, columns, importId);
+          importId === undefined
+            ? !(await hasEvent(sql, event.id))
+            : await insertImportedEvent(sql, seq, event, { ...columns, imported_at }, importId);
         summary[isNew ? "events" : "unchanged"]++;
       }
     });

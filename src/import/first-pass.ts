@@ -167,8 +167,14 @@ async function prepare(
 type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
 
 /** Reads a lazy item, and completes a record that depends on the stored one. */
-async function complete(sql: CatalogSql, { staging }: Pass, item: OpenedItem, version: PlacedVersion | undefined): Promise<Drafted> {
+async function complete(
+  catalog: CatalogSql,
+  { staging, isFirst }: Pass,
+  item: OpenedItem,
+  version: PlacedVersion | undefined,
+): Promise<Drafted> {
   if (item.kind === "rejected") throw new Rejection(item.reason);
+  const sql = isFirst ? undefined : catalog;
   const found = dependsOnStored(item) ? staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "") : undefined;
   if (item.kind === "lazy") return { draft: await completeRecord(sql, readLazy(item), version, found) };
   // A whole record has its own history, if any.

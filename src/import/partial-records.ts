@@ -9,10 +9,11 @@ import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
  * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. What the same files have of it
- * comes before what is stored. A missing status is never completed, and neither is the upstream's word for it or until when it holds.
+ * comes before what is stored, which is nothing without `sql`. A missing status is never completed, and neither is the upstream's word for
+ * it or until when it holds.
  */
 export async function completeRecord(
-  sql: CatalogSql,
+  sql: CatalogSql | undefined,
   { record, partial, reconcile }: Pick<RecordItem, "record" | "partial" | "reconcile">,
   version: PlacedVersion | undefined,
   staged: PreparedRecord | undefined,
@@ -27,8 +28,9 @@ export async function completeRecord(
   return merged(reconciled, content, partial === "adds");
 }
 
-async function findContent(sql: CatalogSql, key: NaturalKey | undefined): Promise<Content | undefined> {
-  const stored = key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
+async function findContent(sql: CatalogSql | undefined, key: NaturalKey | undefined): Promise<Content | undefined> {
+  const stored =
+    sql === undefined || key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
   return stored === undefined ? undefined : readContent(stored.document, stored.sidecar);
 }
 

@@ -265,7 +265,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
   const before = firstPass.isFirst ? undefined : await findBefore(sql, record);
-  const found = record.restored === undefined ? await findLinks(storedHolders(sql), record.indexed) : {};
+  const found = mayBeLinked(firstPass, record) ? await findLinks(storedHolders(sql), record.indexed) : {};
   const { decision, history } = await decideAndCount(sql, summary, before, record, writing, found);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
   const seq = before?.seq ?? (await insertRecord(writing, decision, { ...record, earlier_ids }, importId));
@@ -273,12 +273,18 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
-    await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash });
+    await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
   for (const event of history) {
-    const { type, severity } = event;
-    await insertImportedEvent(sql, seq, event, { type, severity, detected_at: Date.parse(event.detected_at) }, importId);
+    const { type, severity, detected_at } = event;
+    const columns = { type, severity, detected_at: Date.parse(detected_at), imported_at: writing.instant };
+    await insertImportedEvent(sql, seq, event, columns, importId);
   }
   return decision.id;
+}
+
+/** Whether another record may be found for a record. A restored one has its links, and a source never leads back to itself. */
+function mayBeLinked({ isFirst, sources }: FirstPass, { restored }: PreparedRecord): boolean {
+  return restored === undefined && !(isFirst && sources.size === 1);
 }
 
 /** Whether the source said something new. A status or a next due date alone may have changed because a date passed. */
@@ -343,14 +349,15 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
 
 /** Saves the versions and upstream ids of records that were not stored themselves. */
 async function saveOtherVersions(run: Run): Promise<void> {
-  const { context, staging, firstPass } = run;
+  const { context, begun, staging, firstPass } = run;
   for (const versions of otherVersions(staging, firstPass)) {
     await report(run);
     await context.db.transaction(async (sql) => {
+      const since = await nextInstant(sql, begun.asOf ?? context.now());
       for (const version of versions) {
         const record = await findStored(sql, version.source, version.lineage);
         if (record !== undefined)
-          await saveVersion(sql, record.seq, version, { shown_id: record.source_opportunity_id, hash: record.hash });
+          await saveVersion(sql, record.seq, version, { shown_id: record.source_opportunity_id, hash: record.hash }, since);
       }
     });
   }

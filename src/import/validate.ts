@@ -3,11 +3,12 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { ValidRecord } from "../changes/content.ts";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
-import { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
+import { Opportunity, Sidecar, unserved } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
+import { nullable } from "../text/schema.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { hasStrayByte } from "../text/utf8.ts";
 import { UUID } from "../text/uuid.ts";
@@ -54,14 +55,13 @@ const RecordLine = Type.Object({
   status: optionalText,
   ...rest,
   ...Sidecar.properties,
+  ...unserved,
   lineage: optionalText,
-  earlier_ids: Type.Array(Type.String()),
-  status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates"), Type.Null()]),
-  stated: Type.Union([Type.Object({ status: optionalText, status_display: optionalText }), Type.Null()]),
-  status_until: optionalInstant,
-  archives_at: optionalInstant,
-  linked: Type.Array(Type.Union([Type.Literal("parent_id"), Type.Literal("canonical_id")])),
-  as_stored: Type.Union([Type.Object({ status: Type.String(), status_display: optionalText, response_at: optionalInstant }), Type.Null()]),
+  status_basis: nullable(unserved.status_basis),
+  stated: nullable(unserved.stated),
+  status_until: nullable(unserved.status_until),
+  archives_at: nullable(unserved.archives_at),
+  as_stored: nullable(unserved.as_stored),
   id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,

@@ -109,7 +109,7 @@ export const Opportunity = object({
   }),
 });
 
-/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-81) */
+/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-83) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({
@@ -132,6 +132,36 @@ export const Sidecar = object({
     "The award that the upstream states.",
   ),
 });
+
+/** What a line of `export` has besides the opportunity and its sidecar, so that `import records` can restore the record. */
+export const unserved = {
+  lineage: Type.String({ description: "Stays the same while a source gives an amended record new ids." }),
+  earlier_ids: texts("The upstream ids that the record had before."),
+  status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates")], {
+    description: "Whether the upstream stated the status, or the dates determine it.",
+  }),
+  stated: object(
+    { status: text("The stated status."), status_display: text("The upstream's own word for it.") },
+    "What the source stated, where `status` is what holds now.",
+  ),
+  status_until: Type.String({ format: "date-time", description: "Until when the stated status holds." }),
+  archives_at: Type.String({ format: "date-time", description: "From when on the record is archived." }),
+  linked: Type.Array(Type.Union([Type.Literal("parent_id"), Type.Literal("canonical_id")]), {
+    description: "Which relationships fundfeed found. The others are stated.",
+  }),
+  as_stored: object(
+    { status: Type.String(), status_display: text("The upstream's own word."), response_at: instant("When responses are due.") },
+    "What is stored, where the clock is about to change it.",
+  ),
+};
+
+const { lineage, earlier_ids, status_basis, ...sometimes } = unserved;
+
+/** A line of `export`. Its schema is published. (E-84) */
+export const ExportedRecord = Type.Composite(
+  [Opportunity, Type.Partial(Sidecar), object({ lineage, earlier_ids, status_basis }), Type.Partial(object(sometimes))],
+  { additionalProperties: false },
+);
 
 /** A sidecar without anything: what an opportunity has that was read over the API. */
 export const noSidecar: Sidecar = {

@@ -13,7 +13,7 @@ import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
 
 /** The most twins or parts of a record that are read. */
-const RELATED_MAX = 20;
+export const RELATED_MAX = 20;
 /** Sources make no longer chains of records that each name the next one. The rest of such a chain is left out. */
 const CHAIN_MAX = 20;
 

@@ -3,11 +3,12 @@
  * and rejects anything but the expected type and size. Messages show URLs without their query, because it may contain a key.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/retry.ts";
 import { Failure, messageOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { hideKey, publicUrl, requestFailure } from "../text/request-failure.ts";
+import { publicUrl, requestFailure } from "../text/request-failure.ts";
 
 export type DownloadRequest = {
   url: URL;

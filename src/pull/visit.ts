@@ -2,9 +2,10 @@
 
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { Failure } from "../../db/reason.ts";
 import { textOf } from "../text/json-value.ts";
-import { hideKey, publicUrl } from "../text/request-failure.ts";
+import { publicUrl } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type FileValidators, type Net } from "./download.ts";
 
 export type Visit = {

@@ -1,10 +1,16 @@
 /** How fresh the data of each source are. */
+import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/engine.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { nullable, object } from "../text/schema.ts";
 import { sourceStatuses } from "./source.ts";
 
-/** When an import of the source last finished; null if none has. */
-export type SourceFreshness = { source: string; last_import_at: string | null; age_seconds: number | null };
+export const SourceFreshness = object({
+  source: Type.String({ description: "Code of the source." }),
+  last_import_at: nullable(Type.String({ format: "date-time" }), "When an import of it last finished; null if none has."),
+  age_seconds: nullable(Type.Integer({ minimum: 0 }), "How long ago that was."),
+});
+export type SourceFreshness = Static<typeof SourceFreshness>;
 
 /** Of every source that has records. */
 export async function readFreshness(catalog: CatalogDb, now: EpochMs): Promise<SourceFreshness[]> {

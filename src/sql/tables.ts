@@ -7,7 +7,7 @@
 export const VERSION = 2;
 
 /** What a column holds. In SQLite lists are JSON arrays, decimals are numbers, and all others are texts. */
-export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "list";
+export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "integer" | "list";
 
 /** Where a column's value is in an opportunity, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts does. */
 export type Column = { path: string; type: ColumnType; sql: string };

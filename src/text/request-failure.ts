@@ -45,13 +45,3 @@ const otherFailures: readonly (readonly [codes: RegExp, what: string, advice?: s
   [/proxy/i, "the proxy refused the request"],
   [/^(Malformed_HTTP_Response|Invalid|ResponseHeadersTooLarge|UnrequestedUpgrade|HPE_)/, "its response is not valid HTTP"],
 ];
-
-/** Shorter texts are not keys, and occur in ordinary sentences. */
-const KEY_LENGTH_MIN = 8;
-
-/** Replaces the key with "…", in case a server repeated it: plain, JSON-escaped or URL-encoded, in any letter case. */
-export function hideKey(text: string, key: string | undefined): string {
-  if (key === undefined || key.length < KEY_LENGTH_MIN) return text;
-  const spellings = [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), `${new URLSearchParams([["", key]])}`.slice(1)];
-  return text.replace(new RegExp(spellings.map((spelling) => RegExp.escape(spelling)).join("|"), "gi"), "…");
-}

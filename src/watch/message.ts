@@ -1,55 +1,83 @@
 /** The messages of watches, as JSON. The renderers for mail and Slack start from the same message. */
+import { type Static, Type } from "@sinclair/typebox";
 import { withoutContactValues } from "../changes/contacts.ts";
-import type { OpportunityEvent } from "../events/event.ts";
+import { OpportunityEvent } from "../events/event.ts";
 import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
-import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
-import { type AlsoAt, alsoAt } from "../opportunities/related.ts";
+import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { numberOf } from "../search/number.ts";
+import { nullable, object } from "../text/schema.ts";
 
 /** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
-export type MessageOpportunity = { number: string | null; also_at: AlsoAt[] } & Omit<
-  Opportunity,
-  "contacts" | "description" | "value_estimate"
->;
+const MessageOpportunity = Type.Composite(
+  [
+    object({ number: nullable(Type.String(), "The number that people call it by; null if it has none.") }),
+    Type.Omit(Opportunity, ["contacts", "description", "value_estimate"]),
+    object({ also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }) }),
+  ],
+  { additionalProperties: false },
+);
 
-/**
- * - `new`: the opportunity matches now and did not before.
- * - `changed`: an opportunity that matches, or did until now, has changed. `at` is the source at which it changed, if
- *   that is not the one of the opportunity shown. With `left`, which only digests have, it no longer matches.
- * - `due`: the reminder of a due date, so many days before it.
- * - `left`: the opportunity no longer matches.
- */
-export type MessageItem =
-  | { kind: "new"; opportunity: MessageOpportunity }
-  | { kind: "changed"; event: OpportunityEvent; at: string | null; opportunity: MessageOpportunity; left?: true }
-  | { kind: "due"; due_at: string; days: number; opportunity: MessageOpportunity }
-  | { kind: "left"; opportunity: MessageOpportunity };
+const opportunity = MessageOpportunity;
+const MessageItem = Type.Union([
+  object({ kind: Type.Literal("new"), opportunity }, "The opportunity matches now and did not before."),
+  object(
+    {
+      kind: Type.Literal("changed"),
+      event: OpportunityEvent,
+      at: nullable(Type.String(), "The source at which it changed, if that is not the one of the opportunity shown."),
+      opportunity,
+      left: Type.Optional(Type.Literal(true, { description: "It no longer matches. Only digests have this." })),
+    },
+    "An opportunity that matches, or did until now, has changed.",
+  ),
+  object(
+    {
+      kind: Type.Literal("due"),
+      due_at: Type.String({ format: "date-time" }),
+      days: Type.Integer({ description: "How many days before the due date the reminder comes." }),
+      opportunity,
+    },
+    "The reminder of a due date.",
+  ),
+  object({ kind: Type.Literal("left"), opportunity }, "The opportunity no longer matches."),
+]);
 
-export type MessageCounts = { new: number; changed: number; due: number; left: number };
+const count = Type.Integer({ minimum: 0 });
+const MessageCounts = object(
+  { new: count, changed: count, due: count, left: count },
+  "What the message is about. `events` has all of it unless the message is a digest.",
+);
+
+/** What webhooks and programs get. Its schema is published. (E-84) */
+export const Message = object({
+  id: Type.String({ description: "The same at every attempt to deliver the message." }),
+  type: Type.Union([Type.Literal("watch.changes"), Type.Literal("watch.test")]),
+  timestamp: Type.String({ format: "date-time", description: "When the message was made." }),
+  data: object({
+    watch: Type.String({ description: "Name of the watch." }),
+    note: Type.Optional(Type.String({ description: "The note of the watch." })),
+    filter: Type.Unsafe<Filter>({ type: "object", description: "The filter of the watch, as it was given." }),
+    counts: MessageCounts,
+    muted: Type.Optional(
+      Type.Integer({ description: "How many opportunities the watch says nothing about, because they are muted.", minimum: 0 }),
+    ),
+    severities: Type.Optional(
+      Type.Record(Type.String(), count, {
+        description: "How many of the changes have each severity. Only digests have it: they do not have every change.",
+      }),
+    ),
+    events: Type.Array(MessageItem),
+  }),
+});
+
+export type MessageOpportunity = Static<typeof MessageOpportunity>;
+export type MessageItem = Static<typeof MessageItem>;
+export type MessageCounts = Static<typeof MessageCounts>;
+export type Message = Static<typeof Message>;
 
 export const NOTHING_COUNTED: MessageCounts = { new: 0, changed: 0, due: 0, left: 0 };
-
-export type Message = {
-  /** The same at every attempt to deliver the message. */
-  id: string;
-  type: "watch.changes" | "watch.test";
-  /** When the message was made. */
-  timestamp: string;
-  data: {
-    watch: string;
-    /** The note of the watch. */
-    note?: string;
-    filter: Filter;
-    /** What the message is about. `events` has all of it unless the message is a digest. */
-    counts: MessageCounts;
-    /** How many opportunities the watch says nothing about, because they are muted. */
-    muted?: number;
-    /** How many of the changes have each severity. Only digests have it: they do not have every change. */
-    severities?: Readonly<Record<string, number>>;
-    events: readonly MessageItem[];
-  };
-};
 
 /** The most bytes of a message, by far less than what receivers refuse. Its items end before. */
 const MESSAGE_BYTES_MAX = 256 * 1024;

@@ -169,8 +169,13 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     ],
     [
       "an upstream id without a record",
-      statements("insert into upstream_ids values ('x', 'A', 999)"),
+      statements("insert into upstream_ids values ('x', 'A', 999, 0)"),
       "1 upstream ids belong to no record",
+    ],
+    [
+      "an earlier sidecar without a record",
+      statements("insert into earlier_sidecars values (999, 0, 'dates', '{}')"),
+      "1 earlier sidecars belong to no record",
     ],
     ["the link keys", statements("update link_keys set key = 'X'"), "its link keys do not match its content"],
     ["a link key without a record", statements("insert into link_keys values ('x', 'holds', 0, 'y')"), "1 link keys belong to no record"],

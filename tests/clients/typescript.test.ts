@@ -1,9 +1,20 @@
+/** The client: its failures through `mirror`, which adds the check of schemas and words for failed connections, and what it does alone. */
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
+import {
+  type ApiClientOptions,
+  ConnectionError,
+  createClient,
+  ProblemError,
+  pages,
+  ResponseError,
+  type SyncState,
+  sync,
+} from "../../clients/typescript/src/fundfeed.ts";
 import { mirrorReason, type ServerOptions } from "../../src/mirror/server.ts";
 import { openPrintingStore } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
-import { aClient, publish } from "../mirror/mirrored.ts";
+import { aClient, BASE, publish } from "../mirror/mirrored.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { dropScratch } from "../support/imports.ts";
 
@@ -274,4 +285,182 @@ test("a stop ends the request under way and the sync", async () => {
   closing.push(() => server.stop(true));
   const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, signal: stop.signal };
   expect(await outcomeOf(client)).toBe("it was stopped");
+});
+
+describe("createClient()", () => {
+  /** A client of this server in this process, and how long it waited. */
+  function alone(api: TestApi, options: Partial<ApiClientOptions> = {}) {
+    const waits: number[] = [];
+    const wait = async (ms: number) => void waits.push(ms);
+    const fetch = async (request: Request) => api.fetch(request);
+    return { waits, client: createClient({ baseUrl: `${BASE}/`, key: api.key, fetch, wait, random: () => 0, ...options }) };
+  }
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (error) => error,
+    );
+  const answering = (response: () => Response) => ({ fetch: async () => response() });
+
+  test("returns the bodies of all endpoints, and a record again only if it changed", async () => {
+    const api = await serving(3);
+    const { client } = alone(api);
+    const { data, meta } = await client.listOpportunities({ source: ["SAM"], agency: undefined, limit: 1 });
+    expect([data.length, meta.has_more]).toEqual([1, false]);
+    const id = data[0]?.id ?? "";
+    const { etag } = await client.getOpportunity(id);
+    expect(await client.getOpportunityIfChanged(id, etag ?? "")).toBeUndefined();
+    await publish(api, 1, 2, "Changed");
+    expect((await client.getOpportunityIfChanged(id, etag ?? ""))?.data.title).toStartWith("Changed 1");
+    expect((await client.listOpportunityEvents(id, { type: ["opportunity_added"] })).data).toHaveLength(1);
+    expect((await client.listOpportunities({ status: [] })).data).toHaveLength(3);
+    expect((await client.listSources()).data.length).toBeGreaterThan(5);
+    expect((await createClient({ baseUrl: BASE, fetch: async (request) => api.fetch(request) }).getMeta()).data.name).toBe("fundfeed");
+  });
+
+  test("throws problems with their members", async () => {
+    const api = await serving(1);
+    const error = await failureOf(alone(api).client.listOpportunities({ limit: 0 }));
+    expect(error).toBeInstanceOf(ProblemError);
+    expect(error).toMatchObject({ name: "ProblemError", status: 400, code: "invalid_parameter", isTemporary: false });
+    expect(error.problem).toMatchObject({
+      status: 400,
+      instance: "/v1/opportunities",
+      errors: [{ field: "limit", reason: expect.any(String) }],
+    });
+    const html = await failureOf(
+      alone(
+        api,
+        answering(() => new Response("<p>", { status: 404 })),
+      ).client.getMeta(),
+    );
+    expect([html.code, html.problem, html.message]).toEqual([undefined, {}, "the server returned 404"]);
+  });
+
+  test("waits for the limit of a minute, and throws that of a day", async () => {
+    const api = await serving(1);
+    const answers = [20, 40_000].map((seconds) => () => new Response("", { status: 429, headers: { "Retry-After": `${seconds}` } }));
+    const { client, waits } = alone(api, { fetch: async (request) => answers.shift()?.() ?? api.fetch(request) });
+    expect(await failureOf(client.getMeta())).toMatchObject({ status: 429, retryAfterMs: 40_000_000, isTemporary: true });
+    expect(waits).toEqual([20_000]);
+    expect(await failureOf(client.getMeta())).toBeUndefined();
+  });
+
+  test("sends a request as often as it may", async () => {
+    const api = await serving(1);
+    const down = answering(() => new Response("", { status: 500 }));
+    expect(await failureOf(alone(api, { ...down, attempts: 1 }).client.getMeta())).toMatchObject({ message: "the server returned 500" });
+    const { client, waits } = alone(api, { ...down, attempts: 3 });
+    expect(await failureOf(client.getMeta())).toMatchObject({ message: "the server returned 500 (tried 3 times)" });
+    expect(waits).toEqual([500, 1000]);
+  });
+
+  test("names the code of a failed connection, not its message, and tries an untrusted certificate once", async () => {
+    const api = await serving(1);
+    const failing = (code: string) => ({
+      fetch: () => Promise.reject(new TypeError(`secret ${api.key}`, { cause: Object.assign(new Error(api.key), { code }) })),
+    });
+    const reset = await failureOf(alone(api, failing("ECONNRESET")).client.getMeta());
+    expect(reset).toBeInstanceOf(ConnectionError);
+    expect(reset.message).toBe("the request failed (ECONNRESET) (tried 6 times)");
+    const { client, waits } = alone(api, failing("DEPTH_ZERO_SELF_SIGNED_CERT"));
+    expect(await failureOf(client.getMeta())).toMatchObject({
+      message: "the request failed (DEPTH_ZERO_SELF_SIGNED_CERT)",
+      isTemporary: false,
+    });
+    expect(waits).toEqual([]);
+  });
+
+  test("throws what its signal was aborted with, also during a wait", async () => {
+    const api = await serving(1);
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const busy = answering(() => new Response("", { status: 503, headers: { "Retry-After": "100" } }));
+    const options = { ...busy, baseUrl: BASE, signal: stop.signal, onWait: () => stop.abort(reason) }; // With the client's own wait.
+    expect(await failureOf(createClient(options).getMeta())).toBe(reason);
+    expect(await failureOf(alone(api, { signal: stop.signal }).client.getMeta())).toBe(reason);
+  });
+
+  test("keeps the key out of errors, in whatever form a server repeats it", async () => {
+    const api = await serving(1);
+    const key = "ab/KEY+0123456789=";
+    const detail = `${key} ${encodeURIComponent(key)} ${key.toLowerCase()}`;
+    const refusing = answering(() => Response.json({ code: "x", detail }, { status: 401 }));
+    const refused = await failureOf(alone(api, { ...refusing, key }).client.getMeta());
+    expect([refused.message, refused.problem.detail]).toEqual(['the server returned 401 x: "… … …"', "… … …"]);
+    const moved = answering(
+      () => new Response("", { status: 302, headers: { Location: `https://${key.slice(3, 6)}.example/${key}?${key}` } }),
+    );
+    const redirect = await failureOf(alone(api, { ...moved, key }).client.getMeta());
+    expect(redirect).toBeInstanceOf(ResponseError);
+    expect(redirect.message).toBe('the server redirects to "https://key.example/…"; use that URL instead');
+    expect(() => createClient({ baseUrl: BASE, key: `${key}\n` })).toThrow(new TypeError("the key has characters that no key has"));
+  });
+
+  test.each([
+    ["no data", { meta: {} }, "data"],
+    ["no metadata", { data: [] }, "meta"],
+    ["a text", "text", undefined],
+  ])("refuses a response with %s", async (_, body, wrong) => {
+    const error = await failureOf(
+      alone(
+        await serving(1),
+        answering(() => Response.json(body)),
+      ).client.getMeta(),
+    );
+    expect(error).toBeInstanceOf(ResponseError);
+    const incomplete = "the response is incomplete or not JSON (tried 6 times)";
+    expect(error.message).toBe(wrong === undefined ? incomplete : `the response is not what the API returns: ${wrong} is missing or wrong`);
+  });
+
+  test("has pages() from any cursor on", async () => {
+    const { client } = alone(await serving(25));
+    const all: string[] = [];
+    const cursors: (string | null)[] = [];
+    const list = (cursor?: string) => client.listOpportunities({ limit: 10, cursor });
+    for await (const { data, meta } of pages(list)) {
+      all.push(...data.map(({ id }) => id));
+      cursors.push(meta.next_cursor);
+    }
+    expect([all.length, new Set(all).size, cursors.length, cursors.at(-1)]).toEqual([25, 25, 3, null]);
+    const rest: string[] = [];
+    for await (const { data } of pages(list, cursors[0] ?? undefined)) rest.push(...data.map(({ id }) => id));
+    expect(rest).toEqual(all.slice(10));
+  });
+
+  test("has sync(), whose state can be saved after any page, with filters", async () => {
+    const api = await serving(450);
+    const { client } = alone(api);
+    const copy = new Map<string, string>();
+    let saved = "null";
+    for (let runs = 1; ; runs++) {
+      let from = JSON.parse(saved) as SyncState | null;
+      for await (const { records, state } of sync(client, { from: from ?? undefined, source: ["SAM"] })) {
+        for (const { opportunity, events } of records) {
+          expect(events).toEqual([]);
+          copy.set(opportunity.id, opportunity.title);
+        }
+        saved = JSON.stringify(state);
+        from = state;
+        if (runs < 3) break; // As if it were killed.
+      }
+      if (runs === 2) await publish(api, 1, 2, "Changed");
+      if (runs === 4) break;
+    }
+    expect(copy.size).toBe(225);
+    expect([...copy.values()].filter((title) => title.startsWith("Changed"))).toHaveLength(1);
+    expect(JSON.parse(saved)).toEqual({ since: expect.stringMatching(/Z$/), newest: null, cursor: null });
+  });
+
+  test("has sync(), which starts its walk again when the server no longer takes the cursor", async () => {
+    const api = await serving(250);
+    let refusals = 1;
+    const refuse = () => Response.json({ code: "invalid_cursor" }, { status: 400 });
+    const { client } = alone(api, {
+      fetch: async (request) => (request.url.includes("cursor=") && refusals-- > 0 ? refuse() : api.fetch(request)),
+    });
+    const copied: string[] = [];
+    for await (const { records } of sync(client)) copied.push(...records.map(({ opportunity }) => opportunity.id));
+    expect([copied.length, new Set(copied).size]).toEqual([350, 250]);
+  });
 });

@@ -64,7 +64,7 @@ beforeAll(async () => {
     source: { code: "OWN", opportunity_id: `m${n}` },
     title: `Number ${n}`,
   }));
-  const changed = many.slice(0, 50).map((record) => ({ ...record, title: `${record.title}, changed` }));
+  const changed = many.slice(0, 50).map((record) => ({ ...record, title: `${record.title}, changed`, agency_codes: ["A"] }));
   for (const records of [[odd, ...many], changed]) await fundfeed(["import", "records", aFile(records), ...place]);
   await fundfeed(["import", "sam-gov", realPath("sam-gov/v2-search-20260202.json"), ...place]);
   await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Records of our own", ...place]);

@@ -25,7 +25,7 @@ let one: WholeOpportunity;
 
 const exported = (...args: string[]) => fundfeed(["export", "--data", data, ...args], {}, () => NOW);
 const read = async (sql: string) => (await duckdb.runAndReadAll(sql)).getRowObjectsJson();
-const files = ["attachments", "changes", "classifications", "contacts", "events", "opportunities"];
+const files = ["changes", "classifications", "contacts", "documents", "events", "opportunities"];
 
 beforeAll(async () => {
   const stored = await aDirectoryOfAll();
@@ -93,7 +93,7 @@ test.each(files.map((name) => [name, name.slice(0, -1).replace(/ie$/, "y")]))(
     sqlite.close();
     const asShown = rows.map(({ rowid: _, ...row }) =>
       Object.entries(row).map(([column, value]) => {
-        if (column.endsWith("_at")) return [column, shown(value)];
+        if (column.endsWith("_at") || column === "since") return [column, shown(value)];
         if (column.startsWith("amount_") && value !== null) return [column, Number(value)];
         return [column, /_codes|_types|taxonomy|keywords|technology_areas/.test(column) ? JSON.parse(value ?? "null") : value];
       }),

@@ -1,33 +1,15 @@
-/** Clients that other tools generate from the description. `WRITE=1 bun test clients` updates the types; the type check compiles them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** Clients that other tools generate from the description: their types compile in a program that uses them, which then runs. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { plugin } from "bun";
-import createClient, { type Client } from "openapi-fetch";
+import createClient from "openapi-fetch";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { BASE_URL, type TestApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sixtyApi, U, X } from "../support/sixty.ts";
-import type { components, paths } from "./api-types.ts";
 
-type Opportunity = components["schemas"]["Opportunity"];
-type OpportunityEvent = components["schemas"]["OpportunityEvent"];
-type ListQuery = NonNullable<paths["/opportunities"]["get"]["parameters"]["query"]>;
-type EventsQuery = NonNullable<paths["/opportunities/{id}/events"]["get"]["parameters"]["query"]>;
-
-const FILE = new URL("./api-types.ts", import.meta.url).pathname;
-const HEAD = "// biome-ignore-all lint: written by openapi-typescript.\n// biome-ignore-all format: the same.\n";
-
-test("openapi-typescript generates the types with which the client below is compiled", async () => {
-  const types = HEAD + (await generatedTypes());
-  if (process.env.WRITE === "1") await Bun.write(FILE, types);
-  else expect(types).toBe(await Bun.file(FILE).text());
-}, 300_000);
-
-async function generatedTypes(): Promise<string> {
-  await provideTypeScript5();
-  const { astToString, default: generate } = await import("openapi-typescript");
-  return astToString(await generate(description()));
-}
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
 
 /** The generators need the API of TypeScript 5, which the project's TypeScript no longer has. */
 async function provideTypeScript5(): Promise<void> {
@@ -42,61 +24,80 @@ function description() {
   return JSON.parse(JSON.stringify(openapiDocument(BASE_URL)));
 }
 
-describe("a client with openapi-fetch", () => {
-  let api: TestApi;
-  let client: Client<paths>;
+const fetchFrom = (api: TestApi) => (request: Request) =>
+  api.fetch(new Request(request.url.replace(BASE_URL, "http://localhost/v1"), request));
 
-  beforeAll(async () => {
-    api = await sixtyApi();
-    const fetch = (request: Request) => api.fetch(new Request(request.url.replace(BASE_URL, "http://localhost/v1"), request));
-    client = createClient<paths>({ baseUrl: BASE_URL, headers: { Authorization: `Bearer ${api.key}` }, fetch });
-  });
+describe("a client with openapi-fetch and the types of openapi-typescript", () => {
+  const directory = aDirectory();
 
-  test("reads all pages of a filtered list", async () => {
-    const found: Opportunity[] = [];
-    let cursor: string | null = null;
-    do {
-      const query: ListQuery = { status: ["open", "closed"], limit: 5, ...(cursor !== null && { cursor }) };
-      const { data } = await client.GET("/opportunities", { params: { query } });
-      found.push(...(data?.data ?? []));
-      cursor = data?.meta.next_cursor ?? null;
-    } while (cursor !== null);
+  test("compiles, and reads lists, a record, its history, problems, sources and metadata", async () => {
+    await provideTypeScript5();
+    const { astToString, default: generate } = await import("openapi-typescript");
+    await Bun.write(join(directory, "api-types.ts"), astToString(await generate(description())));
+    await Bun.write(join(directory, "use.ts"), USE_FETCH);
+    expect(await compile(directory)).toEqual({ exitCode: 0, output: "" });
+
+    const api = await sixtyApi();
+    const client = createClient({ baseUrl: BASE_URL, headers: { Authorization: `Bearer ${api.key}` }, fetch: fetchFrom(api) });
+    const { use } = await import(join(directory, "use.ts"));
+    const { found, ...rest } = await use(client, U, X);
     expect(found).toHaveLength(15);
-    expect(new Set(found.map(({ status }) => status))).toEqual(new Set(["open", "closed"]));
-  });
-
-  test("reads one record again only if it changed", async () => {
-    const { data, response } = await client.GET("/opportunities/{id}", { params: { path: { id: U } } });
-    const opportunity: Opportunity | undefined = data?.data;
-    expect(opportunity?.source.code).toBe("SAM");
-    const estimate: unknown = opportunity?.value_estimate;
-    expect(estimate).toBeNull();
-    const etag = response.headers.get("etag") ?? "";
-    const again = await client.GET("/opportunities/{id}", { params: { path: { id: U }, header: { "If-None-Match": etag } } });
-    expect(again.response.status).toBe(304);
-  });
-
-  test("reads a history, and gets problems as errors", async () => {
-    const query: EventsQuery = { type: ["status_changed"], include_insignificant: true };
-    const { data } = await client.GET("/opportunities/{id}/events", { params: { path: { id: U }, query } });
-    const events: OpportunityEvent[] = data?.data ?? [];
-    expect(events.map(({ type }) => type)).toEqual(["status_changed"]);
-    const { error } = await client.GET("/opportunities/{id}", { params: { path: { id: X } } });
-    const problem: components["schemas"]["ProblemDetails"] | undefined = error;
-    expect(problem?.code).toBe("not_found");
-  });
-
-  test("reads the sources and the metadata", async () => {
-    const sources: components["schemas"]["SourceEntry"][] = (await client.GET("/sources")).data?.data ?? [];
-    expect(sources.map(({ code }) => code)).toContain("SAM");
-    const metadata: components["schemas"]["ServiceMetadata"] | undefined = (await client.GET("/meta")).data?.data;
-    expect(metadata?.name).toBe("fundfeed");
+    expect(new Set(found.map(({ status }: { status: string }) => status))).toEqual(new Set(["open", "closed"]));
+    expect(rest).toEqual({
+      source: "SAM",
+      estimate: null,
+      again: 304,
+      types: ["status_changed"],
+      problem: "not_found",
+      codes: expect.arrayContaining(["SAM"]),
+      name: "fundfeed",
+    });
   });
 });
 
+/** A program that uses such a client. */
+const USE_FETCH = `
+import type { Client } from "openapi-fetch";
+import type { components, paths } from "./api-types";
+
+type Opportunity = components["schemas"]["Opportunity"];
+type OpportunityEvent = components["schemas"]["OpportunityEvent"];
+type ListQuery = NonNullable<paths["/opportunities"]["get"]["parameters"]["query"]>;
+type EventsQuery = NonNullable<paths["/opportunities/{id}/events"]["get"]["parameters"]["query"]>;
+
+export async function use(client: Client<paths>, id: string, unknownId: string) {
+  const found: Opportunity[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: ListQuery = { status: ["open", "closed"], limit: 5, ...(cursor !== null && { cursor }) };
+    const page = await client.GET("/opportunities", { params: { query } });
+    found.push(...(page.data?.data ?? []));
+    cursor = page.data?.meta.next_cursor ?? null;
+  } while (cursor !== null);
+
+  const { data, response } = await client.GET("/opportunities/{id}", { params: { path: { id } } });
+  const opportunity: Opportunity | undefined = data?.data;
+  const estimate: unknown = opportunity?.value_estimate;
+  const header = { "If-None-Match": response.headers.get("etag") ?? "" };
+  const again = await client.GET("/opportunities/{id}", { params: { path: { id }, header } });
+
+  const query: EventsQuery = { type: ["status_changed"], include_insignificant: true };
+  const history = await client.GET("/opportunities/{id}/events", { params: { path: { id }, query } });
+  const events: OpportunityEvent[] = history.data?.data ?? [];
+  const { error } = await client.GET("/opportunities/{id}", { params: { path: { id: unknownId } } });
+  const problem: components["schemas"]["ProblemDetails"] | undefined = error;
+
+  const sources: components["schemas"]["SourceEntry"][] = (await client.GET("/sources")).data?.data ?? [];
+  const metadata: components["schemas"]["ServiceMetadata"] | undefined = (await client.GET("/meta")).data?.data;
+  return {
+    found, estimate, source: opportunity?.source.code, again: again.response.status, types: events.map(({ type }) => type),
+    problem: problem?.code, codes: sources.map(({ code }) => code), name: metadata?.name,
+  };
+}
+`;
+
 describe("a client generated by @hey-api/openapi-ts", () => {
   const directory = aDirectory();
-  afterAll(dropScratch);
 
   test("compiles, and reads a list", async () => {
     await provideTypeScript5();
@@ -108,12 +109,11 @@ describe("a client generated by @hey-api/openapi-ts", () => {
 
     const api = await sixtyApi();
     const { listOpportunities } = await import(join(directory, "client/index.ts"));
-    const fetch = (request: Request) => api.fetch(new Request(request.url.replace(BASE_URL, "http://localhost/v1"), request));
     const query = { status: ["open", "closed"], limit: 5 };
-    const { data } = await listOpportunities({ baseUrl: BASE_URL, auth: api.key, fetch, query });
+    const { data } = await listOpportunities({ baseUrl: BASE_URL, auth: api.key, fetch: fetchFrom(api), query });
     expect(data.data).toHaveLength(5);
     expect(data.meta.has_more).toBe(true);
-  }, 300_000);
+  });
 });
 
 /** A program that uses such a client. Its results have the types of the named schemas. */
@@ -131,7 +131,16 @@ console.log(listed, events, opportunity.value_estimate);
 
 /** Compiles with the settings of a new project. */
 async function compile(directory: string): Promise<{ exitCode: number; output: string }> {
-  const settings = { module: "preserve", target: "esnext", lib: ["esnext", "dom", "dom.iterable"], types: [], strict: true, noEmit: true };
+  const paths = { "openapi-fetch": [Bun.resolveSync("openapi-fetch", import.meta.dir).replace(/dist.*$/, "")] };
+  const settings = {
+    module: "preserve",
+    target: "esnext",
+    lib: ["esnext", "dom", "dom.iterable"],
+    types: [],
+    strict: true,
+    noEmit: true,
+    paths,
+  };
   await Bun.write(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions: settings }));
   const child = Bun.spawn([process.execPath, "x", "tsc", "--project", directory], {
     cwd: import.meta.dir,

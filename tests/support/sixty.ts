@@ -41,7 +41,8 @@ export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Pro
   for (let pair = 0; pair < 30; pair++) await storeRecords(db, sixty.slice(pair * 2, pair * 2 + 2), FIRST + pair * 60_000);
   await db.run(rawSql("delete from events")); // Only the twelve events of U remain, not the events of the records' additions.
   const row = await db.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", U));
-  for (const { event, given } of twelveEvents()) await insertImportedEvent(db, row?.seq ?? 0, event, given, 0);
+  for (const { event, given } of twelveEvents())
+    await insertImportedEvent(db, row?.seq ?? 0, event, { ...given, imported_at: given.detected_at }, 0);
   return api;
 }
 

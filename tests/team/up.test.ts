@@ -336,6 +336,30 @@ describe("the children of up", () => {
     expect(await server.stop()).toBe(0);
   });
 
+  test("a job that is killed is reported, tried again, and harms nothing else", async () => {
+    const home = aHome();
+    await home.run(["import", "records", "-"], { stdin: record });
+    await home.run(HANGING_WATCH);
+    const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+    const env = { FUNDFEED_SBIR_GOV_URL: `https://127.0.0.1:${mute.port}/` };
+    const server = await home.serve(["up", "--port", "0", "--pull", "sbir-gov"], { env });
+    for (const name of ["watch", "pull sbir-gov"]) {
+      const child = await waitFor(`${name} runs`, () => childNamed(server, name));
+      process.kill(child, "SIGKILL");
+      await waitFor(
+        "it is reported",
+        () => server.log().includes(`The job ${name} failed: It was ended by SIGKILL. It runs again in 60 seconds`),
+        {
+          saw: () => server.log(),
+        },
+      );
+      expect((await server.get("/meta")).status).toBe(200);
+      expect((await page(server, "/")).status).toBe(200);
+    }
+    expect(await server.stop()).toBe(0);
+    mute.stop(true);
+  });
+
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("end at %s, and so does a delivery that hangs", async (signal) => {
     const home = aHome();
     await home.run(["import", "records", "-"], { stdin: record });

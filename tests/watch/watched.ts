@@ -1,12 +1,15 @@
 /** A catalog with its search index, watch.db and a receiver, all within the test's own process. */
 import { Database } from "bun:sqlite";
+import { expect } from "bun:test";
 import { join } from "node:path";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { fileNames, openWatchFile } from "../../db/sqlite/open.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
-import type { Message } from "../../src/watch/message.ts";
+import { Message } from "../../src/watch/message.ts";
 import { type RunContext, runWatches } from "../../src/watch/run.ts";
 import type { Watch, WatchDefinition } from "../../src/watch/watch.ts";
 import { addWatch, requireWatch } from "../../src/watch/watches.ts";
@@ -19,6 +22,8 @@ export function aDefinition(fields: Partial<WatchDefinition> = {}): WatchDefinit
 
 export type Send = RunContext["send"];
 
+const isMessage = addFormats(new Ajv({ strict: false, allErrors: true })).compile(Message);
+
 /** `received` has all accepted messages in order, unless a test replaces `receiver.send`. */
 export async function aWatched(given?: CatalogDb) {
   const catalog = await aCatalog(given);
@@ -27,7 +32,13 @@ export async function aWatched(given?: CatalogDb) {
   const index = openSearchFile(directory);
   const file = openWatchFile(directory, clock.now);
   const received: Message[] = [];
-  const receiver: { send: Send } = { send: async (_, { body }) => void received.push(JSON.parse(body)) };
+  const receiver: { send: Send } = {
+    send: async (_, { body }) => {
+      const message = JSON.parse(body);
+      if (!isMessage(message)) expect([message, isMessage.errors]).toEqual([]);
+      received.push(message);
+    },
+  };
   const machine = { now: () => clock.now, randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)), env: {} };
   const stop = new AbortController();
   const context = (): RunContext => ({

@@ -1,5 +1,6 @@
 /** One request: sent again after temporary failures, as often and as late as the server wants, and to no other address. */
 import { ConnectionError, FundfeedError, ProblemError, ResponseError, TooLongError } from "./errors.ts";
+import { hideKey } from "./hide-key.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
 import type { ProblemDetails } from "./schemas.ts";
 
@@ -49,6 +50,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ALTNAME|HOST
 export async function request(options: RequestOptions, path: string, headers: Record<string, string> = {}): Promise<Answer> {
   const { attempts = ATTEMPTS, waitMaxMs = WAIT_MAX_MS, signal, wait = sleep, random = Math.random } = options;
   for (let failures = 0; ; ) {
+    signal?.throwIfAborted();
     try {
       return await requestOnce(options, path, headers);
     } catch (error) {
@@ -63,8 +65,8 @@ export async function request(options: RequestOptions, path: string, headers: Re
       }
       const ms = Math.min(retryDelayMs(retryAfterMs, failures, random), waitMaxMs);
       options.onWait?.(ms, error);
-      await wait(ms, signal);
       signal?.throwIfAborted();
+      await wait(ms, signal);
     }
   }
 }
@@ -78,7 +80,8 @@ async function requestOnce(options: RequestOptions, path: string, headers: Recor
     return { body, headers: response.headers };
   }
   // Redirects are not followed: the key must go to this address only. A browser tells nothing about them but that they are.
-  if (response.status < 400) throw new ResponseError(`the server redirects to ${targetOf(response)}; use that URL instead`, false);
+  if (response.status < 400)
+    throw new ResponseError(`the server redirects to ${targetOf(response, options.key)}; use that URL instead`, false);
   throw problemError(response, body ?? {});
 }
 
@@ -111,11 +114,11 @@ function quoted(text: string): string {
 }
 
 /** The address without credentials, query and fragment. */
-function targetOf({ headers, url }: Received): string {
+function targetOf({ headers, url }: Received, key: string | undefined): string {
   const location = headers.get("location");
   if (location === null || !URL.canParse(location, url)) return "an unknown address";
   const { origin, pathname } = new URL(location, url);
-  return quoted(origin + pathname);
+  return quoted(hideKey(origin + pathname, key));
 }
 
 type Received = { status: number; headers: Headers; text: string; url: string };
@@ -133,17 +136,13 @@ async function exchange(options: RequestOptions, path: string, headers: Record<s
     const text = await wholeText(response);
     const { status } = response;
     // Errors are printed, and may repeat the key.
-    return { status, headers: response.headers, text: status === 200 ? text : hidden(text, key), url: hidden(request.url, key) };
+    return { status, headers: response.headers, text: status === 200 ? text : hideKey(text, key), url: request.url };
   } catch (error) {
     if (error instanceof FundfeedError) throw error;
     if (timeout.aborted) throw new ConnectionError(`the server did not respond within ${timeoutMs / 1000} s`, true);
     const code = codeOf(error); // The runtime's message may repeat the whole request.
     throw new ConnectionError(`the request failed${code === "" ? "" : ` (${code})`}`, !CERTIFICATE.test(code), { cause: error });
   }
-}
-
-function hidden(text: string, key: string | undefined): string {
-  return key === undefined || key === "" ? text : text.replaceAll(key, "…");
 }
 
 /** The code of a failed request. Node wraps the error that has it. */

@@ -29,6 +29,7 @@ export const opportunities = table(sqlite.opportunities, {
     index("opportunities_due").on(due_at).where(sql`due_at is not null`),
   ],
 });
+export const earlierSidecars = table(sqlite.earlierSidecars);
 export const linkKeys = table(sqlite.linkKeys);
 export const movedLinkKeys = table(sqlite.movedLinkKeys);
 export const readings = table(sqlite.readings);

@@ -76,6 +76,9 @@ export const opportunities = sqliteTable(
     document: bytes("document").notNull(),
     /** UTF-8 JSON of the parts that the API does not return (`Sidecar` in `opportunities/opportunity.ts`). */
     sidecar: bytes("sidecar").notNull(),
+    /** When an export was imported that had it, and the `updated_at` that it had there; null otherwise. Nothing is known from before. */
+    restored_at: integer("restored_at"),
+    restored_updated_at: integer("restored_updated_at"),
   },
   (table) => [
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
@@ -85,6 +88,21 @@ export const opportunities = sqliteTable(
     index("opportunities_parent").on(table.parent_id, table.id).where(sql`parent_id is not null`),
     index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
   ],
+);
+
+/**
+ * What no event tells of a record before a change: the basis of its status, and its sidecar without attachments and questions. `until` is
+ * the instant of the change. (E-85)
+ */
+export const earlierSidecars = sqliteTable(
+  "earlier_sidecars",
+  {
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    until: integer("until").notNull(),
+    status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
+    sidecar: bytes("sidecar").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.opportunity_seq, table.until] })],
 );
 
 /**
@@ -117,13 +135,14 @@ export const readings = sqliteTable("readings", {
   digest: bytes("digest").notNull(),
 });
 
-/** Every upstream id that a record has or had (D-14, D-30). */
+/** Every upstream id that a record has or had (D-14, D-30), and when it was first stored. */
 export const upstreamIds = sqliteTable(
   "upstream_ids",
   {
     upstream_id: text("upstream_id").notNull(),
     source: text("source").notNull(),
     opportunity_seq: integer("opportunity_seq").notNull(),
+    since: integer("since").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.upstream_id, table.source, table.opportunity_seq] }),
@@ -166,6 +185,8 @@ export const events = sqliteTable(
     origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
     /** The import that stored it; null for a status turn. */
     import_id: integer("import_id"),
+    /** When it was stored; null for a detected one, which is stored at `detected_at`. */
+    imported_at: integer("imported_at"),
     document: bytes("document").notNull(),
   },
   (table) => [

@@ -9,20 +9,22 @@ import { createExportFile } from "../../export/sqlite-file.ts";
 import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
+import { nothingKnownInWords } from "../../past/in-words.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
-import { formatInstant } from "../../text/instant.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
+import { addAsOfOption, givenAsOf } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "parquet", "commongrants"] as const;
 type Format = (typeof formats)[number];
 
-type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true };
+type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true; asOf?: string };
 
 export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
   exporting
@@ -35,15 +37,16 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     )
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("--events", "with commongrants: each record's history as a custom field")
-    .option("--source <code...>", "only these sources; repeated or with commas")
-    .examples(
-      "fundfeed export --status open,closing_soon --format csv --bom",
-      "fundfeed export --source SAM_GOV --psc AC",
-      "fundfeed export --format sqlite opportunities.sqlite",
-      "fundfeed export --format parquet opportunities",
-      "fundfeed export --source GRANTS_GOV --format commongrants --events",
-    );
+    .option("--source <code...>", "only these sources; repeated or with commas");
+  addAsOfOption(exporting).examples(
+    "fundfeed export --status open,closing_soon --format csv --bom",
+    "fundfeed export --source SAM_GOV --psc AC",
+    "fundfeed export --format sqlite opportunities.sqlite",
+    "fundfeed export --format parquet opportunities",
+    "fundfeed export --source GRANTS_GOV --format commongrants --events",
+  );
   return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
+    const asOf = givenAsOf(exporting, options.asOf, cli.machine.now());
     const { format } = options;
     if (format === "sqlite" && file === undefined)
       exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");
@@ -54,16 +57,20 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = givenFilter({ ...options, source: sourceCodes(options.source) });
-    refuseEmptyRanges(exporting, filter, cli.machine.now());
+    const now = asOf ?? cli.machine.now();
+    refuseEmptyRanges(exporting, filter, now);
     await withCatalog(cli, options, async (db) => {
       const { source, ...others } = await resolveFilter(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;
-      const now = cli.machine.now();
       const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
-      const selection = { codes: source, isIncluded, now };
+      const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
+      if (nothingKnown !== undefined) cli.machine.printError(nothingKnown);
+      let erased = 0;
+      const selection = { codes: source, isIncluded, now, isPast: asOf !== undefined, noteErased: () => erased++ };
       if (format === "sqlite") await writeFile(cli, db, options, file ?? "", selection, filter);
       else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", selection, filter);
       else await printAll(cli, db, { ...options, format }, selection);
+      if (erased > 0) cli.machine.printError(`The contacts of ${formatCount(erased, "record")} were erased since then and are not known`);
     });
   });
 }
@@ -74,13 +81,13 @@ async function writeFile(
   db: CatalogDb,
   options: ExportOptions,
   path: string,
-  selection: Selection,
+  selection: Selection & { now: EpochMs },
   filter: Filter,
 ): Promise<void> {
   const written = { records: 0, events: 0 };
   const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
   const reportProgress = progressReporter(cli.machine);
-  const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(cli.machine.now()) });
+  const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(selection.now) });
   try {
     await exportHistories(db, { ...selection, report: stopIfAsked }, (opportunity, history, text) => {
       file.put(
@@ -112,7 +119,7 @@ async function writeParquet(
   db: CatalogDb,
   options: ExportOptions,
   directory: string,
-  selection: Selection,
+  selection: Selection & { now: EpochMs },
   filter: Filter,
 ): Promise<void> {
   const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
@@ -120,7 +127,7 @@ async function writeParquet(
   const { createParquetFiles } = await import("../../export/parquet.ts"); // Its packages are for this format alone.
   let files: Awaited<ReturnType<typeof createParquetFiles>> | undefined;
   try {
-    files = await createParquetFiles(directory, { filter: JSON.stringify(filter), made_at: formatInstant(cli.machine.now()) });
+    files = await createParquetFiles(directory, { filter: JSON.stringify(filter), made_at: formatInstant(selection.now) });
     const stopOrReport = async (read: number, total: number) => {
       await stopIfAsked();
       await report(read, total);
@@ -141,10 +148,15 @@ async function writeParquet(
 type Printed = { format: Exclude<Format, "sqlite" | "parquet">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Selection): Promise<void> {
+async function printAll(
+  { machine }: Cli,
+  db: CatalogDb,
+  { format, bom, events }: Printed,
+  chosen: Selection & { now: EpochMs },
+): Promise<void> {
   // On a terminal, the records themselves show the progress.
   const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
-  const now = machine.now();
+  const { now } = selection;
   if (format === "csv") machine.printText((bom ? BYTE_ORDER_MARK : "") + csvHeader);
   let printed = 0;
   const printLine = (line: string) => {

@@ -1,4 +1,6 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
+import type { CatalogDb } from "../../../db/engine.ts";
+import { Failure } from "../../../db/reason.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
@@ -7,10 +9,13 @@ import { dueDateOf } from "../../opportunities/clock.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
+import { type PastOpportunity, readPast } from "../../past/as-of.ts";
+import { erasedInWords, notKnownInWords } from "../../past/in-words.ts";
+import { readPastBelonging, readPastTwins } from "../../past/related.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
-import { type EpochMs, parseStoredMs } from "../../text/instant.ts";
+import { type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import { oneLine } from "../../text/terminal-text.ts";
@@ -18,6 +23,7 @@ import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { formatCount, printResult, wrapped } from "../output.ts";
+import { addAsOfOption, givenAsOf } from "../past-moment.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { similarLines, similarMembers } from "../similar-lines.ts";
@@ -34,25 +40,27 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   addIdArgument(showing);
   addSearchOptions(showing)
     .option("--similar", "name opportunities like it, too, and other rounds of its call")
-    .examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json");
-  return showing.action(async (text: string, options: SearchOptions & { similar?: true }) => {
+    .examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json", "fundfeed show PD-16-1271 --as-of 2026-03-01");
+  return addAsOfOption(showing).action(async (text: string, options: SearchOptions & { similar?: true; asOf?: string }) => {
+    const asOf = givenAsOf(showing, options.asOf, cli.machine.now());
+    if (asOf !== undefined && options.similar) showing.error("error: --similar looks among the opportunities of today; leave out --as-of");
     await withCatalog(cli, options, async (catalog) => {
-      const opportunity = await requireOpportunity(cli, options, catalog, text, "show");
-      const { id } = opportunity;
-      const history = await readHistory(catalog, id);
-      const twins = (await readTwins(catalog, [id], cli.machine.now())).get(id) ?? [];
-      const belonging = await readBelonging(catalog, opportunity, cli.machine.now());
+      const found = await requireOpportunity(cli, options, catalog, text, "show");
+      const now = asOf ?? cli.machine.now();
+      const past = asOf === undefined ? undefined : await requirePast(catalog, found.id, text, asOf);
+      const { opportunity, history, twins, belonging } = past ?? (await readPresent(catalog, found, now));
       const { attachments } = opportunity.sidecar;
       const json = {
         ...opportunity,
+        ...(past && { as_of: formatInstant(now), unknown_fields: past.erased === null ? [] : ["contacts"] }),
         ...datedAttachments(attachments, history),
         history,
         also_at: alsoAt(twins),
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
       };
-      const now = cli.machine.now();
       const lines = page(opportunity, { ...belonging, twins }, history, now);
+      if (past !== undefined) lines.unshift(...pastLines(past, now), "");
       if (options.similar) {
         const found = await withSearchIndex(cli, options, catalog, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now));
         Object.assign(json, similarMembers(found));
@@ -61,6 +69,32 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       printResult(cli, options, json, lines.join("\n"));
     });
   });
+}
+
+type Shown = { opportunity: WholeOpportunity; history: OpportunityEvent[]; twins: WholeOpportunity[]; belonging: Belonging };
+
+async function readPresent(catalog: CatalogDb, opportunity: WholeOpportunity, now: EpochMs): Promise<Shown> {
+  const { id } = opportunity;
+  const history = await readHistory(catalog, id);
+  const twins = (await readTwins(catalog, [id], now)).get(id) ?? [];
+  return { opportunity, history, twins, belonging: await readBelonging(catalog, opportunity, now) };
+}
+
+type ShownPast = Shown & Pick<PastOpportunity, "erased">;
+
+/** The opportunity as it was. Throws if it was not stored then. */
+async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: EpochMs): Promise<ShownPast> {
+  return catalog.readTransaction(async (sql) => {
+    const [past] = await readPast(sql, [id], asOf);
+    if (past === undefined) throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${await notKnownInWords(sql, id)}`);
+    const { opportunity } = past;
+    return { ...past, twins: await readPastTwins(sql, opportunity, asOf), belonging: await readPastBelonging(sql, opportunity, asOf) };
+  });
+}
+
+/** "As of Mar 1, 2026, 12:00 PM UTC" */
+function pastLines({ erased }: ShownPast, asOf: EpochMs): string[] {
+  return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, WIDTH);
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */

@@ -28,7 +28,10 @@ type Child = KeyedTitle & { series: string };
 
 /** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
-  return facts === undefined ? undefined : nearest(sql, source, facts, parents);
+  if (facts === undefined) return undefined;
+  // While the catalog was empty, all stages are in the files. Most series have one.
+  if (parents.isFirst && !parents.placements.isShared(source, facts.series)) return undefined;
+  return nearest(sql, source, facts, parents);
 }
 
 async function nearest(sql: CatalogSql, source: string, child: Child, parents: Parents): Promise<string | undefined> {

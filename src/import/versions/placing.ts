@@ -62,6 +62,8 @@ export type Placements = {
   unsaved: () => Iterable<PlacedVersion[]>;
   /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
   stagesOf: (source: string, series: string, limit: number) => KeyedTitle[];
+  /** Whether several versions in the files are of this series. */
+  isShared: (source: string, series: string) => boolean;
   /** The keys, with their series, that are the lineages of records and have new versions in the files. */
   newStages: () => VersionKey[];
 };
@@ -93,6 +95,7 @@ export async function placeVersions(versions: Versions | undefined, files: reado
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
     stagesOf: table.stagesOf,
+    isShared: table.isShared,
     newStages: table.newStages,
   };
 }

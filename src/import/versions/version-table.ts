@@ -96,6 +96,10 @@ export function openVersionTable(sqlite: Database) {
   const stages = sqlite.prepare<KeyedTitle, [string, string, number]>(
     "select distinct revision_key, title from versions indexed by versions_series where source = ? and series = ? and lineage = revision_key limit ?",
   );
+  const shared = sqlite.prepare<{ name: string }, []>(
+    "select source || ' ' || series as name from versions where series is not null group by source, series having count(*) > 1",
+  );
+  let sharedSeries: ReadonlySet<string> | undefined;
   const newStages = sqlite.prepare<VersionKey, []>(
     "select distinct source, series, revision_key from versions where lineage = revision_key and not is_saved order by source, series",
   );
@@ -134,6 +138,11 @@ export function openVersionTable(sqlite: Database) {
     drop: (source: string, id: string) => void drop.run(source, id),
     /** Keys in a series that are the lineages of records, with the titles of their versions. */
     stagesOf: (source: string, series: string, limit: number): KeyedTitle[] => stages.all(source, series, limit),
+    /** Whether a series has several versions. Call it once all are placed: it reads the table once, because each record asks. */
+    isShared(source: string, series: string): boolean {
+      sharedSeries ??= new Set(shared.all().map(({ name }) => name));
+      return sharedSeries.has(`${source} ${series}`);
+    },
     /** The keys of unsaved versions that are the lineages of their records. */
     newStages: (): VersionKey[] => newStages.all(),
   };

@@ -23,6 +23,7 @@ describe("openCatalog() and openState()", () => {
     const secret = secretOf(first);
     expect(secret).toHaveLength(64);
     expect(tablesOf(first.sqlite)).toEqual([
+      "earlier_sidecars",
       "events",
       "facets",
       "figures",

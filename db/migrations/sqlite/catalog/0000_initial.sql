@@ -1,3 +1,11 @@
+CREATE TABLE `earlier_sidecars` (
+	`opportunity_seq` integer NOT NULL,
+	`until` integer NOT NULL,
+	`status_basis` text NOT NULL,
+	`sidecar` blob NOT NULL,
+	PRIMARY KEY(`opportunity_seq`, `until`)
+);
+--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -7,6 +15,7 @@ CREATE TABLE `events` (
 	`severity` text NOT NULL,
 	`origin` text NOT NULL,
 	`import_id` integer,
+	`imported_at` integer,
 	`document` blob NOT NULL
 );
 --> statement-breakpoint
@@ -74,7 +83,9 @@ CREATE TABLE `opportunities` (
 	`parent_id` text,
 	`hash` blob NOT NULL,
 	`document` blob NOT NULL,
-	`sidecar` blob NOT NULL
+	`sidecar` blob NOT NULL,
+	`restored_at` integer,
+	`restored_updated_at` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `opportunities_id_unique` ON `opportunities` (`id`);--> statement-breakpoint
@@ -104,6 +115,7 @@ CREATE TABLE `upstream_ids` (
 	`upstream_id` text NOT NULL,
 	`source` text NOT NULL,
 	`opportunity_seq` integer NOT NULL,
+	`since` integer NOT NULL,
 	PRIMARY KEY(`upstream_id`, `source`, `opportunity_seq`)
 );
 --> statement-breakpoint

@@ -1,0 +1,209 @@
+/** Records as they were stored at an instant: folded back from their events, byte for byte. (E-85) */
+import { and, asc, desc, eq, sql as fragment, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { erasure } from "../changes/contacts.ts";
+import { type Content, documentOf, parseStored, readContent, render, sidecarOf } from "../changes/content.ts";
+import { unapply } from "../changes/detect.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { clockDueAt, shownAt } from "../opportunities/clock.ts";
+import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { foldedChanges } from "./earlier.ts";
+
+const recordColumns = pick(
+  opportunities,
+  "seq",
+  "id",
+  "lineage",
+  "created_at",
+  "updated_at",
+  "stored_at",
+  "restored_at",
+  "restored_updated_at",
+  "status_basis",
+  "due_at",
+  "source_opportunity_id",
+  "document",
+  "sidecar",
+);
+const recordsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(recordColumns).from(opportunities).where(inArray(opportunities.id, ids)),
+);
+const recordsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
+  select(recordColumns).from(opportunities).where(inArray(opportunities.seq, seqs)),
+);
+/** The `updated_at` that a record had at an instant. A restored record was changed elsewhere since it was added. */
+const updatedAt = (asOf: SQL<number>) => {
+  const lastChange = select({ detected_at: events.detected_at })
+    .from(events)
+    .where(
+      and(
+        eq(events.opportunity_seq, opportunities.seq),
+        lte(events.detected_at, asOf),
+        isNull(events.imported_at),
+        ne(events.type, "opportunity_added"),
+      ),
+    )
+    .orderBy(desc(events.detected_at))
+    .limit(1);
+  const { updated_at, restored_updated_at, created_at } = opportunities;
+  return fragment<number>`case when ${lte(updated_at, asOf)} then ${updated_at} else coalesce((${lastChange}), ${restored_updated_at}, ${created_at}) end`;
+};
+const isKnown = (asOf: SQL<number>) =>
+  and(lte(opportunities.created_at, asOf), or(isNull(opportunities.restored_at), lte(opportunities.restored_at, asOf)));
+const firstKnown = query({}, () =>
+  select({ since: fragment<number | null>`min(coalesce(${opportunities.restored_at}, ${opportunities.created_at}))` }).from(opportunities),
+);
+const pastOrder = query({ asOf: opportunities.updated_at }, ({ asOf }) =>
+  select({ seq: opportunities.seq, id: opportunities.id, updated_at: updatedAt(asOf) })
+    .from(opportunities)
+    .where(isKnown(asOf))
+    .orderBy(fragment`updated_at`, asc(opportunities.id)),
+);
+const pastOrderOfSources = query({ asOf: opportunities.updated_at, codes: listOf(opportunities.source) }, ({ asOf, codes }) =>
+  select({ seq: opportunities.seq, id: opportunities.id, updated_at: updatedAt(asOf) })
+    .from(opportunities)
+    .where(and(isKnown(asOf), inArray(opportunities.source, codes)))
+    .orderBy(fragment`updated_at`, asc(opportunities.id)),
+);
+const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
+  select(pick(events, "opportunity_seq", "detected_at", "imported_at", "type", "document"))
+    .from(events)
+    .where(inArray(events.opportunity_seq, seqs))
+    .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
+);
+const sidecarsUntil = query({ seqs: listOf(earlierSidecars.opportunity_seq), until: earlierSidecars.until }, ({ seqs, until }) =>
+  select(pick(earlierSidecars, "opportunity_seq", "status_basis", "sidecar"))
+    .from(earlierSidecars)
+    .where(and(inArray(earlierSidecars.opportunity_seq, seqs), gt(earlierSidecars.until, until)))
+    .orderBy(asc(earlierSidecars.opportunity_seq), asc(earlierSidecars.until)),
+);
+
+type StoredRow = RowsOf<typeof recordsById>;
+type StoredEvent = RowsOf<typeof eventsOfRows>;
+type EarlierSidecar = RowsOf<typeof sidecarsUntil>;
+type Reading = Pick<CatalogSql, "all">;
+
+/**
+ * A row of `opportunities` as it was stored at an instant, with the events that were stored then, the oldest first. `erased` is when contacts
+ * were erased that it may have had then; null if none were.
+ */
+export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "due_at"> & {
+  document: Uint8Array;
+  sidecar: Uint8Array;
+  updated_at: EpochMs;
+  history: Uint8Array[];
+  erased: EpochMs | null;
+};
+
+/** Rows that are folded at once. */
+const ROWS_AT_ONCE = 200;
+
+/**
+ * Calls `take` with all rows as they were at an instant, or with those of some sources, in the order of their `updated_at` then, batch by batch.
+ * Memory does not grow with them. Their history is empty unless `histories` is given.
+ */
+export async function eachPastRow(
+  sql: CatalogSql,
+  asOf: EpochMs,
+  { codes, histories = false }: { codes?: readonly string[] | undefined; histories?: boolean | undefined },
+  take: (rows: PastRow[]) => void | Promise<void>,
+): Promise<void> {
+  const takeAll = async (ordered: readonly { seq: number }[]) => {
+    for (let first = 0; first < ordered.length; first += ROWS_AT_ONCE) {
+      const seqs = ordered.slice(first, first + ROWS_AT_ONCE).map(({ seq }) => seq);
+      const rows = await foldRows(sql, await sql.all(recordsBySeq, { seqs }), asOf, histories);
+      const bySeq = new Map(rows.map((row) => [row.seq, row]));
+      await take(seqs.flatMap((seq) => bySeq.get(seq) ?? []));
+    }
+  };
+  if (codes === undefined) await sql.each(pastOrder, { asOf }, takeAll);
+  else await sql.each(pastOrderOfSources, { asOf, codes }, takeAll);
+}
+
+/** An opportunity as it was at an instant, its events until then, the oldest first, and when contacts were erased that it may have had. */
+export type PastOpportunity = { opportunity: WholeOpportunity; history: OpportunityEvent[]; erased: EpochMs | null };
+
+/** The opportunities with these ids as they were at an instant, in this order. Those that were not stored then are left out. */
+export async function readPast(sql: Reading, ids: readonly string[], asOf: EpochMs): Promise<PastOpportunity[]> {
+  const rows = await foldRows(sql, await sql.all(recordsById, { ids }), asOf, true);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = byId.get(id);
+    if (row === undefined) return [];
+    const history = row.history.map((document) => parseStored<OpportunityEvent>(document));
+    return [{ opportunity: wholeOpportunity(shownAt(row, asOf)), history, erased: row.erased }];
+  });
+}
+
+/** Since when the service knows a record, and whether it was restored then from an export, which has no earlier versions. */
+export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
+  const [row] = await sql.all(recordsById, { ids: [id] });
+  return row && { since: knownSince(row), isRestored: row.restored_at !== null };
+}
+
+/** Since when the service knows anything; `undefined` while it knows nothing. */
+export async function readFirstKnown(sql: Pick<CatalogSql, "get">): Promise<EpochMs | undefined> {
+  return (await sql.get(firstKnown))?.since ?? undefined;
+}
+
+function knownSince({ created_at, restored_at }: Pick<StoredRow, "created_at" | "restored_at">): EpochMs {
+  return restored_at ?? created_at;
+}
+
+/** Reads the events of records that were not written since only for their history. */
+async function foldRows(sql: Reading, rows: readonly StoredRow[], asOf: EpochMs, withHistories: boolean): Promise<PastRow[]> {
+  const known = rows.filter((row) => knownSince(row) <= asOf);
+  const changed = known.filter(({ stored_at }) => stored_at > asOf).map(({ seq }) => seq);
+  const seqs = withHistories ? known.map(({ seq }) => seq) : changed;
+  const found = seqs.length === 0 ? [] : await sql.all(eventsOfRows, { seqs });
+  const histories = Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
+  const sidecars = changed.length === 0 ? [] : await sql.all(sidecarsUntil, { seqs: changed, until: asOf });
+  const first = new Map(sidecars.toReversed().map((sidecar) => [sidecar.opportunity_seq, sidecar]));
+  return known.map((row) => foldRow(row, histories.get(row.seq) ?? [], first.get(row.seq), asOf));
+}
+
+function foldRow(row: StoredRow, events: readonly StoredEvent[], earlier: EarlierSidecar | undefined, asOf: EpochMs): PastRow {
+  const { seq, id, lineage, created_at, stored_at } = row;
+  const history = events.filter(({ imported_at, detected_at }) => (imported_at ?? detected_at) <= asOf).map(({ document }) => document);
+  if (stored_at <= asOf) return { ...row, history, erased: null };
+  const detected = events.filter(({ imported_at }) => imported_at === null);
+  const undone = detected.filter(({ detected_at }) => detected_at > asOf);
+  const changes = undone.flatMap(({ document, detected_at }) => foldedChanges(document).map((change) => ({ ...change, detected_at })));
+  const erased = changes.find((change) => Bun.deepEquals([change.field, change.previous, change.current], Object.values(erasure)));
+  const content = unapply(contentBefore(row, earlier), changes.toReversed());
+  const status_basis = earlier?.status_basis ?? row.status_basis;
+  const rendered = render(content, status_basis);
+  const updated_at = undone.length === 0 ? row.updated_at : lastChange(row, detected, asOf);
+  return {
+    seq,
+    id,
+    lineage,
+    source_opportunity_id: content.source.opportunity_id,
+    status_basis,
+    due_at: clockDueAt(content, status_basis, asOf),
+    document: documentOf(rendered, { ...content, id, createdAt: created_at, updatedAt: updated_at }),
+    sidecar: sidecarOf(rendered, content),
+    updated_at,
+    history,
+    erased: erased?.detected_at ?? null,
+  };
+}
+
+/** The present content with what no event tells as it was. */
+function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar | undefined): Content {
+  if (earlier === undefined) return readContent(document, sidecar);
+  const { attachments, questions } = parseStored<Sidecar>(sidecar);
+  return readContent(
+    document,
+    Buffer.from(JSON.stringify({ ...noSidecar, attachments, questions, ...parseStored<object>(earlier.sidecar) })),
+  );
+}
+
+/** A restored record was changed elsewhere since it was added. */
+function lastChange({ created_at, restored_updated_at }: StoredRow, detected: readonly StoredEvent[], asOf: EpochMs): EpochMs {
+  const last = detected.findLast(({ detected_at, type }) => detected_at <= asOf && type !== "opportunity_added");
+  return last?.detected_at ?? restored_updated_at ?? created_at;
+}
