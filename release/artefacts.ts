@@ -3,7 +3,7 @@
  * the page under which releases are published; install.sh and the formulas name it.
  */
 import { createHash } from "node:crypto";
-import { createReadStream, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json" with { type: "json" };
@@ -17,6 +17,9 @@ import { sbomOf } from "./sbom.ts";
 
 const root = join(import.meta.dir, "..");
 const directory = join(root, "dist/release");
+
+/** Of Debian's libc6-arm64-cross, libgcc-s1-arm64-cross and libstdc++6-arm64-cross. */
+const ARM_LIBRARIES = "/usr/aarch64-linux-gnu";
 
 const { values } = parseArgs({ options: { releases: { type: "string" }, only: { type: "string" } } });
 const names = values.only?.split(",");
@@ -65,12 +68,18 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     writeFileSync(join(directory, "fundfeed.rb"), homebrewFormula(released));
     writeFileSync(join(directory, "fundfeed.json"), scoopManifest(released));
   }
+  const trial = [process.execPath, join(import.meta.dir, "try.ts")];
   const own = chosen.find(({ os, cpu, libc }) => os === process.platform && cpu === process.arch && libc !== "musl");
   if (own !== undefined) {
     say("Trying the program and the packages of this platform");
-    const trial = [process.execPath, join(import.meta.dir, "try.ts")];
     await runProgram([...trial, join(directory, binaryName(own))], root);
     await runProgram([...trial, "--npm", join(directory, "npm")], root);
+  }
+  const arm = chosen.find(({ name }) => name === "linux-arm64");
+  const emulator = Bun.which("qemu-aarch64-static");
+  if (arm !== undefined && arm !== own && emulator !== null && existsSync(ARM_LIBRARIES)) {
+    say("Trying the program for arm64 in an emulator");
+    await runProgram([...trial, emulator, "-L", ARM_LIBRARIES, join(directory, binaryName(arm))], root);
   }
   for (const each of [directory, join(directory, "npm")]) {
     const sums = await sumsOf(each);

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs a release of fundfeed: downloads the program of this platform, checks its sum, and puts it into a directory of the PATH.
 #   sh install.sh [--version VERSION] [--to DIRECTORY] [--unit] [--verify OWNER/NAME] [--releases URL]
+#   sh install.sh --remove [--to DIRECTORY]
 # Without --version, the newest release is taken. --unit also installs the systemd unit (as root), and --verify asks GitHub's gh whether that
 # repository built the program.
-# To remove it: delete the program and /etc/systemd/system/fundfeed.service. The data stay where they are.
+# --remove removes the program and its unit. The data stay where they are.
 set -eu
 
 releases=@RELEASES@
@@ -11,6 +12,7 @@ repository=
 version=latest
 directory=
 unit=no
+remove=no
 fail() { echo "install.sh: $1" >&2; exit 1; }
 while [ $# -gt 0 ]; do
   case $1 in
@@ -19,9 +21,25 @@ while [ $# -gt 0 ]; do
     --to) directory=$2; shift 2 ;;
     --verify) repository=$2; shift 2 ;;
     --unit) unit=yes; shift ;;
+    --remove) remove=yes; shift ;;
     *) fail "unknown option $1" ;;
   esac
 done
+if [ -z "$directory" ]; then
+  if [ "$(id -u)" = 0 ]; then directory=/usr/local/bin; else directory=$HOME/.local/bin; fi
+fi
+if [ "$remove" = yes ]; then
+  service=/etc/systemd/system/fundfeed.service
+  if [ -e "$service" ] && grep -q "^ExecStart=$directory/fundfeed " "$service"; then
+    [ "$(id -u)" = 0 ] || fail "removing $service needs root"
+    systemctl disable --now fundfeed || true
+    rm "$service"
+    systemctl daemon-reload || true
+  fi
+  rm -f "$directory/fundfeed"
+  echo "Removed $directory/fundfeed. The data stay where they are."
+  exit 0
+fi
 case $releases in http://*|https://*) ;; *) fail "say where the releases are: --releases https://…" ;; esac
 
 case $(uname -s) in Linux) os=linux ;; Darwin) os=darwin ;; *) fail "there is no program for $(uname -s)" ;; esac
@@ -30,9 +48,6 @@ libc=
 if [ "$os" = linux ] && ! (getconf GNU_LIBC_VERSION >/dev/null 2>&1); then libc=-musl; fi
 name=fundfeed-$os-$cpu$libc
 
-if [ -z "$directory" ]; then
-  if [ "$(id -u)" = 0 ]; then directory=/usr/local/bin; else directory=$HOME/.local/bin; fi
-fi
 if [ "$version" = latest ]; then from=$releases/latest/download; else from=$releases/download/v${version#v}; fi
 
 work=$(mktemp -d)

@@ -89,6 +89,12 @@ describe.if(has("npm") && process.platform === "linux")("the npm packages", () =
   });
 });
 
+/** What systemd says about a unit. It may also speak of others, which this one needs. */
+async function faultsOf(path: string): Promise<string[]> {
+  const child = Bun.spawn(["systemd-analyze", "verify", "--man=no", path], { stdio: ["ignore", "ignore", "pipe"] });
+  return (await child.stderr.text()).split("\n").filter((line) => line.includes("fundfeed"));
+}
+
 describe.if(has("curl"))("install.sh", () => {
   const script = join(import.meta.dir, "../release/install.sh");
   const name = `fundfeed-${own.name}`;
@@ -124,7 +130,21 @@ describe.if(has("curl"))("install.sh", () => {
       expect(out).toContain("stand-in version\n");
     }
     expect(readdirSync(to)).toEqual(["fundfeed"]);
+    expect((await install("--remove")).out).toBe(`Removed ${to}/fundfeed. The data stay where they are.\n`);
+    expect(readdirSync(to)).toEqual([]);
     await stop();
+  });
+
+  test.if(has("systemd-analyze"))("makes a unit in which systemd finds no fault", async () => {
+    const [, line = ""] = /^ {2}(sed .*) > \/etc\/systemd\/system\/fundfeed\.service$/m.exec(readFileSync(script, "utf8")) ?? [];
+    const directory = aDirectory();
+    cpSync(join(import.meta.dir, "../docs/operate/fundfeed.service"), join(directory, "fundfeed.service"));
+    writeFileSync(join(directory, "fundfeed"), STAND_IN, { mode: 0o755 });
+    const unit = await runProgram(["env", `work=${directory}`, `directory=${directory}`, "sh", "-c", line]);
+    expect(unit).toContain(`\nExecStart=${directory}/fundfeed up\n`);
+    expect(unit).toContain("\nDynamicUser=yes\n");
+    writeFileSync(join(directory, "fundfeed.service"), unit);
+    expect(await faultsOf(join(directory, "fundfeed.service"))).toEqual([]);
   });
 
   test.each([

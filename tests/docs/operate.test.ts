@@ -1,7 +1,10 @@
 /** The commands in docs/operate/index.md match the files of the checkout and the systemd units. */
-import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
 
 const root = join(import.meta.dir, "../..");
 const read = (name: string) => readFileSync(join(root, "docs/operate", name), "utf8");
@@ -67,6 +70,17 @@ describe("docs/operate/fundfeed.service", () => {
     expect(service).toContain("\nRestart=on-failure\n");
     expect(service).toContain("\nRestartPreventExitStatus=2\n");
   });
+});
+
+test.if(Bun.which("systemd-analyze") !== null)("systemd finds no fault in the units", async () => {
+  const directory = aDirectory();
+  const units = [...new Bun.Glob("*.{service,timer}").scanSync(join(root, "docs/operate"))];
+  for (const name of units) writeFileSync(join(directory, name), read(name).replaceAll("/usr/local/bin/fundfeed", "/bin/true"));
+  const paths = units.map((name) => join(directory, name));
+  const child = Bun.spawn(["systemd-analyze", "verify", "--man=no", ...paths], { stdio: ["ignore", "ignore", "pipe"] });
+  const said = (await child.stderr.text()).split("\n");
+  expect(said.filter((line) => line.includes("fundfeed"))).toEqual([]); // It may also speak of others, which these need.
+  expect(units.length).toBeGreaterThan(4);
 });
 
 describe("docs/operate/quotas.md", () => {
