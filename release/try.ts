@@ -49,6 +49,9 @@ async function firstHour(command: readonly string[]): Promise<void> {
   await expectIn("0 added, 0 changed, 223 unchanged", "import", "grants-gov", SAMPLE);
   await expectIn("No problems found", "check");
   await expectIn('"GRANTS_GOV"', "find", "research", "--json");
+  await expectIn("Backed up to copy", "backup", "copy");
+  await expectIn("Restored fundfeed-data from copy", "restore", "copy");
+  await expectIn("223 records", "export", "--format", "sqlite", "opportunities.sqlite");
   const key = (await run("keys", "create", "--account", "Trial")).trim();
   const server = Bun.spawn([...command, "serve", "--port", "0", "--json"], { cwd: directory, stdio: ["ignore", "pipe", "ignore"] });
   try {

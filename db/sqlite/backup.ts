@@ -30,6 +30,9 @@ type Kind = (typeof kinds)[number];
 /** The lock on the partial files of a directory. */
 const LOCK = "partial";
 
+/** Windows neither replaces nor removes a file that a program has open, this one included. */
+const keepsOpenFiles = process.platform === "win32";
+
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
@@ -55,8 +58,8 @@ export function backUp(
   return attempt(`Cannot back up to ${directory}`, () => {
     if (existsSync(directory)) {
       refuseSame(directory, data);
-      using _ = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
-      replaceAll(directory, copied, report, copy);
+      using held = holdBoth(directory, { replacesDamaged: false, createsMissing: false });
+      replaceAll(directory, copied, report, copy, held);
       if (!copied.includes("watch")) remove(join(directory, fileNames.watch)); // Of an earlier backup.
     } else {
       createDirectory(resolve(directory), names, (partial) => replaceAll(partial, copied, report, copy));
@@ -81,12 +84,13 @@ export function restore(
   attempt(`Cannot restore ${data}`, () => {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     refuseSame(directory, data);
-    using _ = holdBoth(data, { replacesDamaged: true, createsMissing: true });
-    replaceAll(data, restored, report, (kind, partial) => {
+    using held = holdBoth(data, { replacesDamaged: true, createsMissing: true });
+    const make = (kind: Kind, partial: string) => {
       const from = join(directory, fileNames[kind]);
       report("copying", fileNames[kind], statSync(from).size);
       copy(from, partial);
-    });
+    };
+    replaceAll(data, restored, report, make, held);
   });
 }
 
@@ -116,8 +120,14 @@ function removeEmpty(directory: string, top: string): void {
   }
 }
 
-/** Replaces all files or none. Each new file is made and checked before any is replaced. */
-function replaceAll(directory: string, which: readonly Kind[], report: BackupReport, make: (kind: Kind, partial: string) => void): void {
+/** Replaces all files or none. Each new file is made and checked before any is replaced. `held` keeps other programs out of those there. */
+function replaceAll(
+  directory: string,
+  which: readonly Kind[],
+  report: BackupReport,
+  make: (kind: Kind, partial: string) => void,
+  held?: DisposableStack,
+): void {
   const files = which.map((kind) => {
     const path = join(directory, fileNames[kind]);
     return { kind, path, partial: `${path}.partial` };
@@ -130,6 +140,7 @@ function replaceAll(directory: string, which: readonly Kind[], report: BackupRep
       report("checking", fileNames[kind], statSync(partial).size);
       checkCopy(partial, kind);
     }
+    if (keepsOpenFiles) held?.dispose();
     for (const { path, partial } of files) putInPlace(partial, path);
   } finally {
     for (const { partial } of files) remove(partial);
@@ -151,8 +162,9 @@ function lockPartialFiles(directory: string): Disposable {
   }
   if (release === undefined) throw new DirectoryInUse("another backup or restore is at work there");
   using held = new DisposableStack();
+  if (keepsOpenFiles) held.defer(removeLockFile);
   held.defer(release);
-  held.defer(removeLockFile); // Runs before the release: no program may lock a file that is then removed.
+  if (!keepsOpenFiles) held.defer(removeLockFile); // Runs before the release: no program may lock a file that is then removed.
   return held.move();
 }
 

@@ -26,7 +26,7 @@ function removeLeftBehind(directory: string, processOf: (name: string) => string
   for (const name of namesIn(directory)) {
     const pid = processOf(name);
     const path = join(directory, name);
-    if (/^\d+$/.test(pid) && !isRunning(Number(pid)) && lstatSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.())
+    if (/^\d+$/.test(pid) && !isRunning(Number(pid)) && lstatSync(path, { throwIfNoEntry: false })?.uid === (process.getuid?.() ?? 0))
       rmSync(path, { recursive: true, force: true });
   }
 }

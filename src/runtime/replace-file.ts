@@ -106,6 +106,7 @@ function isSame(one: string, other: string): boolean {
 }
 
 function syncDirectory(path: string): void {
+  if (process.platform === "win32") return; // It opens no directory for writing, and logs names by itself.
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
