@@ -79,8 +79,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX)) return refusal(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
-    const page = subscribePage({ ics: addressOf("ics"), atom: addressOf("atom") }, true);
-    const response = pageResponse(page);
+    const response = pageResponse(subscribePage({ ics: addressOf("ics"), atom: addressOf("atom") }, true), { hasSignIn: true });
     response.headers.set("Cache-Control", "no-store");
     return response;
   };
