@@ -13,6 +13,7 @@ import { gunzipSync } from "node:zlib";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { exportLines } from "../src/export/records.ts";
 import { bestMatches } from "../src/search/best-match.ts";
+import { NO_BUDGET } from "../src/search/budget.ts";
 import { catchUp } from "../src/search/catch-up.ts";
 import { openTemporarySearchFile } from "../src/search/search-file.ts";
 import { wordsOf } from "../src/text/words-of.ts";
@@ -53,7 +54,7 @@ async function answersOfBestMatch(): Promise<string[][]> {
     });
     const answers: string[][] = [];
     for (const { text } of judged) {
-      const { found } = await bestMatches(catalog, index, { words: text, filter: {}, offset: 0, limit: SHOWN }, Date.now());
+      const { found } = await bestMatches(catalog, index, { words: text, filter: {}, offset: 0, limit: SHOWN }, Date.now(), NO_BUDGET);
       answers.push(found.map(({ id }) => numberOf.get(id) ?? ""));
     }
     index.close();

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { type Filter, readFilter } from "../src/filter/filter.ts";
+import { NO_BUDGET } from "../src/search/budget.ts";
 import { catchUp } from "../src/search/catch-up.ts";
 import { anyOf } from "../src/search/common-rows.ts";
 import { type Sort, search } from "../src/search/search.ts";
@@ -110,11 +111,12 @@ type Catalog = ReturnType<typeof openCatalog>;
 async function timesOf(catalog: Catalog, index: SearchFile, filter: Filter, sort: Sort | undefined) {
   const [first, next]: [number[], number[]] = [[], []];
   const now = Date.UTC(2026, 7, 1);
-  const page = await search(catalog, index, { filter, sort, limit: LIMIT }, now);
+  const page = await search(catalog, index, { filter, sort, limit: LIMIT, budget: NO_BUDGET }, now);
   const { next: after } = page;
   for (let run = 0; run < RUNS; run++) {
-    first.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT }, now)));
-    if (after !== null) next.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT, after }, now)));
+    first.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT, budget: NO_BUDGET }, now)));
+    if (after !== null)
+      next.push(await cpuMsOf(() => search(catalog, index, { filter, sort, limit: LIMIT, after, budget: NO_BUDGET }, now)));
   }
   return { total: page.total, first, next };
 }
@@ -146,7 +148,7 @@ async function comparedWithFts5(catalog: Catalog, index: SearchFile, questionOf:
   const ranked = index.sqlite.query("select rowid from texts where texts match ? order by bm25(texts) limit ?");
   for (let n = 0; n < QUESTIONS; n++) {
     const words = questionOf(n);
-    ours.push(await cpuMsOf(() => search(catalog, index, { filter: { words }, limit: LIMIT }, Date.UTC(2026, 7, 1))));
+    ours.push(await cpuMsOf(() => search(catalog, index, { filter: { words }, limit: LIMIT, budget: NO_BUDGET }, Date.UTC(2026, 7, 1))));
     if (n < RUNS) fts5.push(await cpuMsOf(() => ranked.all(anyOf(wordsOf(words)), LIMIT)));
   }
   return { "p50, ms": round(median(ours)), "p99, ms": round(quantile(ours, 0.99)), "FTS5 with bm25, p50": round(median(fts5)) };

@@ -3,6 +3,7 @@
 
 import { statusInWords } from "../events/in-words.ts";
 import { fields } from "../filter/filter.ts";
+import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
 import { understoodInWords } from "../search/understood.ts";
@@ -42,7 +43,7 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
 type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage };
 
 function FindBody({ form, now, results, page }: BodyProps) {
-  const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [] } = page ?? {};
+  const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -54,7 +55,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
       ) : (
         <section aria-labelledby="found">
           <h2 id="found" class="count">
-            {countInWords(total)}
+            {countInWords(total, isWhole)}
           </h2>
           <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
           {understood !== null && (
@@ -64,6 +65,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
                 .join(" ")}
             </p>
           )}
+          {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
           {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
           <Results results={results} understood={understood} now={now} />
@@ -117,10 +119,10 @@ function nameOf({ sources }: SearchForm, field: string, value: string): string {
   return (field === "source" && sources.find(({ code }) => code === value)?.name) || value;
 }
 
-function countInWords(total: number): string {
+function countInWords(total: number, isWhole: boolean): string {
   if (total === 0) return "Nothing found";
   if (total > COUNTED_MAX) return `More than ${withCommas(COUNTED_MAX)} opportunities`;
-  return counted(total, "opportunity", "opportunities");
+  return `${isWhole ? "" : "At least "}${counted(total, "opportunity", "opportunities")}`;
 }
 
 function Paging({ form: { given }, next }: { form: SearchForm; next: string | null }) {

@@ -52,6 +52,9 @@ export const FoundPage = object({
   drop: Type.Array(object({ name: Type.String(), records: Type.Integer() }), {
     description: "If nothing is found: filters without which something would be.",
   }),
+  is_whole: Type.Boolean({
+    description: "False if the time of a search was over before all was found and counted; a narrower search finds it.",
+  }),
   next_cursor: nullable(Type.String(), "Where the next page begins; null on the last one."),
   filter: Type.Unsafe<Filter>({ type: "object", additionalProperties: true, description: "The filter that was applied, as it was given." }),
   filter_in_words: Type.Array(Type.String()),
@@ -59,7 +62,7 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, twins, understood, counts, drop }: SearchPage,
+  { results, next, total, twins, understood, counts, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
@@ -69,5 +72,6 @@ export function foundPage(
     missing_words: [...missing],
     also_at: alsoAt(twins),
   }));
-  return { data, total, twins, understood, counts, drop, next_cursor: next, filter, filter_in_words: describeFilter(filter, now) };
+  const told = { filter, filter_in_words: describeFilter(filter, now) };
+  return { data, total, twins, understood, counts, drop, is_whole: isWhole, next_cursor: next, ...told };
 }

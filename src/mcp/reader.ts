@@ -15,6 +15,7 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { type AlsoAt, alsoAt, readRows, readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
+import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
 import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
@@ -35,7 +36,7 @@ export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total
 /** `match` is the words around a match, `missing` the words of the question that it does not have. */
 type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; alsoAt: AlsoAt[] };
 
-export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop">;
+export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop" | "isWhole">;
 type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
@@ -136,11 +137,16 @@ async function findPage(
   { after, ...request }: FindRequest,
   { now }: ToolCall,
 ): Promise<FoundMatches> {
-  const { results, ...page } = await searchFrom(catalog, index, request, { now: Math.trunc(now), keys: after });
+  const { results, ...page } = await searchFrom(
+    catalog,
+    index,
+    { ...request, countAtMost: COUNTED_MAX + 1 },
+    { now: Math.trunc(now), keys: after },
+  );
   const items = results.map(({ opportunity, snippet, missing, twins }) => {
     return { opportunity, match: snippet && inBrackets(snippet), missing, alsoAt: alsoAt(twins) };
   });
-  return { ...page, items };
+  return { ...page, total: page.isWhole && page.total <= COUNTED_MAX ? page.total : null, items };
 }
 
 function inBrackets(snippet: string): string {

@@ -11,6 +11,7 @@ import { textsOf, titleAndText } from "../filter/texts.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR, acceptingStatuses } from "./accepting.ts";
+import type { Budget } from "./budget.ts";
 import { type Candidate, candidatesFor } from "./candidates.ts";
 import { numberKeyOf } from "./number.ts";
 import { groupsByWord, type Question, readQuestion, withoutPhrases } from "./question.ts";
@@ -34,7 +35,8 @@ const NUMBERED_MAX = 50;
 /** A result. `missing`: the words of the question that it does not have. */
 type BestMatch = { id: string; snippet: string | null; missing: string[] };
 
-type BestMatches = { found: BestMatch[]; hasMore: boolean; understood: Understood; rows: number[] | null; twins: number };
+/** `isWhole` is false if the budget was spent before all were found and compared. */
+type BestMatches = { found: BestMatch[]; hasMore: boolean; understood: Understood; rows: number[] | null; twins: number; isWhole: boolean };
 
 type BestMatchRequest = {
   words: string;
@@ -51,6 +53,7 @@ export async function bestMatches(
   { sqlite }: SearchFile,
   { words, filter, offset, limit, isExact = false, allSources = false }: BestMatchRequest,
   now: EpochMs,
+  budget: Budget,
 ): Promise<BestMatches> {
   const { sql, values } = conditionOf(filter, now);
   const condition = sql === "true" ? undefined : { sql, values };
@@ -68,15 +71,15 @@ export async function bestMatches(
       isAll: true,
     };
     const found = ranked.slice(offset, offset + limit).map(({ id }) => ({ id, missing: [], snippet: null }));
-    return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0 };
+    return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0, isWhole: true };
   }
   const vocabulary = vocabularyOf(sqlite);
   let question = readQuestion(words, vocabulary, { isExact });
-  let candidates = candidatesFor(sqlite, question, condition, CANDIDATES);
+  let candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
   let isPhraseLoosened = false;
   if (candidates.best.length === 0 && question.phrases.length > 0 && !isExact) {
     question = readQuestion(withoutPhrases(words), vocabulary);
-    candidates = candidatesFor(sqlite, question, condition, CANDIDATES);
+    candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
     isPhraseLoosened = candidates.best.length > 0;
   }
   const { any, every, isAll, telling, bits } = candidates;
@@ -91,7 +94,12 @@ export async function bestMatches(
   };
 
   const score = scorerOf(question, telling);
+  let { isWhole } = candidates;
   for (let block = 0; block < BLOCKS_MAX && ranked.length <= offset + limit; block++) {
+    if (block > 0 && budget.isSpent()) {
+      isWhole &&= block * BLOCK >= candidates.best.length;
+      break;
+    }
     const rows = idsOf(sqlite, candidates.best.slice(block * BLOCK, (block + 1) * BLOCK));
     ranked.push(...groups.first(await compared(catalog, rows, question, bits, score, now)));
   }
@@ -103,6 +111,7 @@ export async function bestMatches(
     hasMore: ranked.length > offset + limit,
     understood,
     rows: candidates.rows,
+    isWhole,
     twins: allSources || candidates.rows === null ? 0 : countTwinsAmong(sqlite, candidates.rows),
   };
 }
@@ -197,7 +206,9 @@ async function withNumber(
   words: string,
   condition: Condition | undefined,
 ): Promise<{ ids: string[]; isWhole: boolean }> {
-  const byKey = sqlite.query<{ id: string }, [string, number]>("select id from records where number_key = ? order by seq desc limit ?");
+  const byKey = sqlite.query<{ id: string }, [string, number]>(
+    "select id from records where number_key = ? and number_key <> '' order by seq desc limit ?", // The index has only these.
+  );
   const idsOfKeys = (keys: readonly string[]) => keys.flatMap((key) => byKey.all(key, NUMBERED_MAX).map(({ id }) => id));
   const whole = idsOfKeys(wholeKeysIn(words));
   for (const id of [words.trim(), ...[...words.matchAll(UPSTREAM_IDS)].map(([id]) => id.toLowerCase())])

@@ -7,6 +7,7 @@ import type { Database } from "bun:sqlite";
 import type { Condition } from "../filter/kinds.ts";
 import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
 import { agencyTag } from "./agency-words.ts";
+import { type Budget, SPAN_ROWS } from "./budget.ts";
 import { anyOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
 import type { Group, Question } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
@@ -48,16 +49,27 @@ type Candidates = {
   rows: number[] | null;
   /** For each group of the question, its bit in the masks; 0 if it is not told apart. */
   bits: number[];
+  /** False if the time was over before all spans were read. */
+  isWhole: boolean;
 };
 
-/** A query of FTS5 with the bit that its rows have. `commonStem` is set if there are bytes for it. */
-type Part = { query: string; commonStem?: string; bit: number; rows: number[]; titled: number[] };
+/**
+ * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span, and at
+ * most `left` more are read. `commonStem` is set if there are bytes for it.
+ */
+type Part = { query: string; condition?: Condition; commonStem?: string; bit: number; rows: number[]; titled: number[]; left: number };
 
 /** What is sought for a group: rows with any of its words, and those of an agency that it means. */
 type Sought = { parts: Part[]; bit: number; records: number; telling: number };
 
 /** The `most` rows with the heaviest masks, the heaviest first, of equal ones the newest. `condition` is on the table `records`. */
-export function candidatesFor(sqlite: Database, question: Question, condition: Condition | undefined, most: number): Candidates {
+export function candidatesFor(
+  sqlite: Database,
+  question: Question,
+  condition: Condition | undefined,
+  most: number,
+  budget: Budget,
+): Candidates {
   const last = lastRow(sqlite);
   const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
   const telling = sought.map((each) => each.telling);
@@ -69,30 +81,11 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
   });
   const required = question.groups.reduce((bits, { isRequired }, n) => (isRequired ? bits | (sought[n]?.bit ?? 0) : bits), 0);
   if (question.groups.some(({ isRequired }, n) => isRequired && sought[n]?.records === 0))
-    return { best: [], any: 0, every: 0, isAll: true, telling, rows: [], bits: [] };
-  const { others, demanded, isWhole } = othersOf(sqlite, question, condition);
+    return { best: [], any: 0, every: 0, isAll: true, telling, rows: [], bits: [], isWhole: true };
+  const { others, demanded } = othersOf(question, condition);
 
-  const commonUntil = lastCommonRow(sqlite);
-  const newestRows = sqlite.query<unknown, [string, number, number]>(
-    "select rowid from texts where texts match ? and rowid > ? order by rowid desc limit ?",
-  );
-  let isAll = isWhole;
-  let oldest = 1;
-  const rowsOf = (query: string, after: number, limit: number) => {
-    const rows = (newestRows.values(query, after, limit) as [number][]).map(([row]) => row);
-    if (rows.length === limit) isAll = false;
-    return rows;
-  };
   const parts = [...toldApart.flatMap((each) => each.parts), ...others];
-  for (const each of parts) {
-    if (each.query === "") continue;
-    const [after, limit] =
-      each.commonStem === undefined ? [0, (each.bit & WORDS) === 0 ? BUDGET.strict : BUDGET.rows] : [commonUntil, RANGE_ROWS];
-    each.rows = rowsOf(each.query, after, limit);
-    if (each.bit === OUT && each.rows.length === limit) oldest = each.rows.at(-1) ?? 1; // Older rows may have what must not occur.
-    if ((each.bit & WORDS) !== 0) each.titled = rowsOf(`{title} : (${each.query})`, after, limit);
-  }
-
+  const readSpan = spanReader(sqlite);
   const weights = weightsOf(
     toldApart,
     telling.reduce((sum, each) => sum + each, 0),
@@ -105,8 +98,22 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
   const masks = new Int32Array(RANGE_ROWS);
   let best: Candidate[] = [];
   const rows: number[] = [];
-  let [least, bytes, any, every] = [0, 0, 0, 0];
-  for (let range = Math.floor(Math.max(0, last - 1) / RANGE_ROWS); range >= 0; range--) {
+  let [least, bytes, any, every, oldest] = [0, 0, 0, 0, 1];
+  let [isAll, isWhole, isEnd] = [true, true, false];
+  const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
+  for (let range = newest; range >= 0; range--) {
+    if (range === newest || (range + 1) % SPAN_RANGES === 0) {
+      if (isEnd) break;
+      if (range !== newest && budget.isSpent()) [isAll, isWhole] = [false, false];
+      if (!isWhole) break;
+      for (const part of parts) {
+        readSpan(part, (range - (range % SPAN_RANGES)) * RANGE_ROWS, (range + 1) * RANGE_ROWS);
+        if (part.left > 0) continue;
+        isAll = false;
+        isEnd ||= (part.bit & (demanded | OUT)) !== 0;
+        if (part.bit === OUT) oldest = part.rows.at(-1) ?? oldest; // Older rows may have what must not occur.
+      }
+    }
     if (bytes > BUDGET.bytes) {
       isAll = false;
       break;
@@ -147,6 +154,32 @@ export function candidatesFor(sqlite: Database, question: Question, condition: C
     telling,
     rows: isAll && any <= COUNTED_MAX ? rows : null,
     bits: sought.map(({ bit }) => bit),
+    isWhole,
+  };
+}
+
+const SPAN_RANGES = SPAN_ROWS / RANGE_ROWS;
+
+/** Reads the rows of a part that are after `begin` and up to `end`, the newest first. */
+function spanReader(sqlite: Database): (part: Part, begin: number, end: number) => void {
+  const commonUntil = lastCommonRow(sqlite);
+  const matching = sqlite.query<unknown, [string, number, number, number]>(
+    "select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid desc limit ?",
+  );
+  const rowsOf = (found: unknown[][]) => (found as [number][]).map(([row]) => row);
+  return (part, begin, end) => {
+    const { query, condition, commonStem, left } = part;
+    [part.rows, part.titled] = [[], []];
+    if (condition !== undefined) {
+      const sql = `select seq from records where ${condition.sql} and seq > ? and seq <= ? order by seq desc limit ?`;
+      part.rows = rowsOf(sqlite.query<unknown, (string | number)[]>(sql).values(...condition.values, begin, end, left));
+    } else if (query !== "") {
+      const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
+      if (after >= end) return;
+      part.rows = rowsOf(matching.values(query, after, end, left));
+      if ((part.bit & WORDS) !== 0) part.titled = rowsOf(matching.values(`{title} : (${query})`, after, end, left));
+    }
+    part.left -= part.rows.length;
   };
 }
 
@@ -166,32 +199,24 @@ function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, l
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
-  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [] };
+  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [], left: isCommon ? RANGE_ROWS : BUDGET.rows };
 }
 
-/** What is not a word of the question, with the bits that a row must have. `isWhole` is false if only the newest rows meet the condition. */
-function othersOf(
-  sqlite: Database,
-  { phrases, excluded }: Question,
-  condition: Condition | undefined,
-): { others: Part[]; demanded: number; isWhole: boolean } {
-  const none = { rows: [], titled: [] };
+/** What is not a word of the question, with the bits that a row must have. */
+function othersOf({ phrases, excluded }: Question, condition: Condition | undefined): { others: Part[]; demanded: number } {
+  const none = { rows: [], titled: [], left: BUDGET.strict };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
-  let [demanded, isWhole] = [0, true];
+  let demanded = 0;
   if (phrases.length > 0) {
     others.push({ ...none, query: phrases.map((phrase) => `"${phrase.join(" ")}"`).join(" AND "), bit: STRICT });
     demanded |= STRICT;
   }
   if (excluded.length > 0) others.push({ ...none, query: anyOf(excluded.map((words) => words.join(" "))), bit: OUT });
   if (condition !== undefined) {
-    const rows = sqlite
-      .query<unknown, (string | number)[]>(`select seq from records where ${condition.sql} order by seq desc limit ${BUDGET.strict}`)
-      .values(...condition.values) as [number][];
-    others.push({ ...none, query: "", bit: MET, rows: rows.map(([row]) => row) });
+    others.push({ ...none, query: "", condition, bit: MET });
     demanded |= MET;
-    isWhole = rows.length < BUDGET.strict;
   }
-  return { others, demanded, isWhole };
+  return { others, demanded };
 }
 
 /** What each combination of words weighs: how telling they are together, times their share of the whole question. */

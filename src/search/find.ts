@@ -5,21 +5,31 @@
 import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
+import { queriesOf } from "../filter/words.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { type Budget, SPAN_ROWS } from "./budget.ts";
+import { lastRow } from "./common-rows.ts";
 import type { CursorKey, CursorPlace } from "./cursor.ts";
 import type { SearchFile } from "./search-file.ts";
 
-type SortKey = { sql: string; isDescending?: boolean };
+/** A part of an order, in which rows follow each other as in the index of a column, forwards or backwards. Of equal values, rows do. */
+type Run = { column: string; where: string; isDescending: boolean; isNull: boolean };
 
-/** How results are sorted. Each order ends with the id, so that it is the same every time. */
+const isNull = (column: string): Run => ({ column, where: `${column} is null`, isDescending: true, isNull: true });
+const descending = (column: string, where = `${column} is not null`): Run => ({ column, where, isDescending: true, isNull: false });
+
+/** How results are sorted. */
 const orders = {
   /** The next deadline first, then records without one, then the deadlines that have passed, the latest of them first. */
-  closes: [{ sql: "case when due_at >= $now then 0 when due_at is null then 1 else 2 end" }, { sql: "coalesce(abs(due_at - $now), 0)" }],
-  // Null is the smallest value, so it comes last.
-  posted: [{ sql: "posted_at", isDescending: true }],
-  updated: [{ sql: "updated_at", isDescending: true }],
-  amount: [{ sql: "amount_high", isDescending: true }],
-} as const satisfies Record<string, readonly SortKey[]>;
+  closes: (now) => [
+    { column: "due_at", where: `due_at >= ${now}`, isDescending: false, isNull: false },
+    isNull("due_at"),
+    descending("due_at", `due_at < ${now}`),
+  ],
+  posted: () => [descending("posted_at"), isNull("posted_at")],
+  updated: () => [descending("updated_at"), isNull("updated_at")],
+  amount: () => [descending("amount_high"), isNull("amount_high")],
+} as const satisfies Record<string, (now: EpochMs) => readonly Run[]>;
 
 export type Order = keyof typeof orders;
 
@@ -36,60 +46,215 @@ type OrderedSearch = {
 };
 
 /**
- * A page of ids, how many rows there are in all, how many more records match and are twins of those, and the sort keys after which the next
- * page begins; null on the last one. `twins` is 0 if the count of rows ended early.
+ * A page of ids, how many rows there are in all, how many more records match and are twins of those, and the keys after which the next page
+ * begins; null on the last one. `twins` is 0 if the count of rows ended early. `rows` of the index are all that match; null if they are many.
+ * `isWhole` is false if the budget was spent before all was found or counted.
  */
-type FoundIds = { total: number; twins: number; ids: string[]; next: CursorKey[] | null };
+type FoundIds = { total: number; twins: number; ids: string[]; next: CursorKey[] | null; rows: number[] | null; isWhole: boolean };
+
+/** So many matches are sorted; of more, rows are tried in the order of the result. */
+const FEW = 20_000;
 
 /** The opportunities that match, in order. As long as the index stays the same, a walk through the pages returns each of them once. */
-export function find({ sqlite }: SearchFile, search: OrderedSearch, place: CursorPlace): FoundIds {
+export function find({ sqlite }: SearchFile, search: OrderedSearch, place: CursorPlace, budget: Budget): FoundIds {
   const { filter, limit, order, countAtMost, allSources = false } = search;
-  const keys: SortKey[] = [...orders[order].map((key) => ({ ...key, sql: key.sql.replaceAll("$now", `${place.now}`) })), { sql: "id" }];
-  const matching = conditionOf(filter, place.now);
+  const gathered = matchingRows(sqlite, filter, place.now, FEW + 1, budget);
+  const isFew = gathered.rows.length <= FEW;
+  const matching = isFew ? isAmong(gathered.rows) : probing(filter, place.now);
   const shown = allSources ? EVERY_ROW : isShown(matching);
-  const rest = place.keys.length === 0 ? EVERY_ROW : followingRows(keys, place.keys);
-  const by = keys.map(({ sql, isDescending }) => (isDescending ? `${sql} desc` : sql));
-  const where = [matching, rest, shown].map(({ sql }) => sql).join(" and ");
-  const rows = sqlite
-    .query<CursorKey[], CursorKey[]>(`select ${keys.map(({ sql }) => sql)} from records where ${where} order by ${by} limit ?`)
-    .values(...matching.values, ...rest.values, ...shown.values, limit + 1) as CursorKey[][]; // The last key is the id.
-  const first = rows.slice(0, limit);
-  const last = rows.length > limit ? first.at(-1) : undefined;
+  const all = { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] };
+  const walked = walk(sqlite, orders[order](place.now), all, { isFew, most: limit + 1, from: place.keys }, budget);
+  const last = walked.rows.length > limit ? walked.rows[limit - 1] : undefined;
+  const counted = isFew
+    ? countFew(sqlite, gathered.rows, matching, { countAtMost, allSources })
+    : countAtMost !== undefined && leastShown(sqlite, gathered.rows) >= countAtMost
+      ? { total: countAtMost, twins: 0, isWhole: true }
+      : countMany(sqlite, spanCondition(filter, place.now), shown, countAtMost, budget);
   return {
-    ...countRows(sqlite, matching, { countAtMost, allSources }),
-    ids: first.map((row) => `${row.at(-1)}`),
-    next: last ?? null,
+    total: counted.total,
+    twins: counted.twins,
+    ids: walked.rows.slice(0, limit).map(({ id }) => id),
+    next: last?.keys ?? walked.next,
+    rows: isFew && gathered.isAll ? gathered.rows : null,
+    isWhole: gathered.isAll && walked.isWhole && counted.isWhole,
   };
 }
 
-type Counting = Pick<OrderedSearch, "countAtMost" | "allSources">;
+/** The newest rows that match, at most `most` of them. `isAll` is false if the budget was spent before all rows were looked at. */
+export function matchingRows(
+  sqlite: Database,
+  filter: Filter,
+  now: EpochMs,
+  most: number,
+  budget: Budget,
+): { rows: number[]; isAll: boolean } {
+  const rows: number[] = [];
+  const last = lastRow(sqlite);
+  const inSpan = spanCondition(filter, now);
+  for (let [end, width] = [last, SPAN_MIN]; end > 0 && rows.length < most; end -= width, width = Math.min(2 * width, SPAN_ROWS)) {
+    if (end < last && budget.isSpent()) return { rows, isAll: false };
+    const { sql, values } = inSpan(end, width);
+    const statement = sqlite.query<unknown, CursorKey[]>(`select seq from records where ${sql} order by seq desc limit ?`);
+    for (const [row] of statement.values(...values, most - rows.length) as [number][]) rows.push(row);
+  }
+  return { rows, isAll: true };
+}
+
+/** The first span is short, because the newest rows may be enough. */
+const SPAN_MIN = 1 << 15;
+
+/** Returns the condition of a filter for `width` rows up to an end: of its words, only rows of the span are read. */
+function spanCondition({ words = "", ...others }: Filter, now: EpochMs): (end: number, width: number) => Condition {
+  const { sql, values } = conditionOf(others, now);
+  const { include, exclude } = queriesOf(words);
+  const rows = "(select rowid from texts where texts match ? and rowid > ? and rowid <= ?)";
+  const parts = [sql, ...(include === undefined ? [] : [`seq in ${rows}`]), ...(exclude === undefined ? [] : [`seq not in ${rows}`])];
+  return (end, width) => {
+    const span = [Math.max(0, end - width), end];
+    const queries = [include, exclude].flatMap((query) => (query === undefined ? [] : [query, ...span]));
+    return { sql: [...parts, "seq > ?", "seq <= ?"].join(" and "), values: [...values, ...queries, ...span] };
+  };
+}
+
+/** The condition of a filter for rows that are tried one by one: its words are looked for in each of them. */
+function probing({ words = "", ...others }: Filter, now: EpochMs): Condition {
+  const condition = conditionOf(others, now);
+  const { include, exclude } = queriesOf(words);
+  const has = "exists (select 1 from texts where texts match ? and rowid = seq)";
+  return {
+    sql: [condition.sql, ...(include === undefined ? [] : [has]), ...(exclude === undefined ? [] : [`not ${has}`])].join(" and "),
+    values: [...condition.values, ...[include, exclude].filter((query) => query !== undefined)],
+  };
+}
+
+function isAmong(rows: readonly number[]): Condition {
+  return { sql: "seq in (select value from json_each(?))", values: [JSON.stringify(rows)] };
+}
+
+/** A row in the order of a result, and its keys: the number of its run, its value, and its place in the index. */
+type Walked = { id: string; keys: [run: number, value: CursorKey, seq: number] };
+
+type Walking = { isFew: boolean; most: number; from: readonly CursorKey[] };
+
+/** Rows that are tried at once: few at first, because most of them may match. */
+const [WINDOW_MIN, WINDOW_MAX] = [1 << 10, 1 << 16];
+
+/** The rows that meet a condition, from a place on. If the budget is spent, `next` is where it ended. */
+function walk(
+  sqlite: Database,
+  runs: readonly Run[],
+  condition: Condition,
+  { isFew, most, from }: Walking,
+  budget: Budget,
+): { rows: Walked[]; next: CursorKey[] | null; isWhole: boolean } {
+  const found: Walked[] = [];
+  const [firstRun = 0, value = null, row] = from;
+  for (const [n, run] of runs.entries()) {
+    if (n < Number(firstRun)) continue;
+    let begin: Place | undefined = n === firstRun && row !== undefined ? { value, seq: Number(row) } : undefined;
+    for (let width = WINDOW_MIN; found.length < most; width = Math.min(4 * width, WINDOW_MAX)) {
+      const end = isFew ? undefined : endOfWindow(sqlite, run, begin, width);
+      const within = [between(run, begin, end), condition];
+      const by = inOrder(run);
+      const rows = sqlite
+        .query<{ id: string } & Place, CursorKey[]>(
+          `select id, seq, ${run.column} as value from records ${isFew ? "" : indexedBy(run)} where ${within.map(({ sql }) => sql).join(" and ")} order by ${by} limit ?`,
+        )
+        .all(...within.flatMap(({ values }) => values), most - found.length);
+      found.push(...rows.map(({ id, seq, value }): Walked => ({ id, keys: [n, value, seq] })));
+      if (end === undefined) break;
+      if (found.length < most && budget.isSpent()) return { rows: found, next: [n, end.value, end.seq], isWhole: false };
+      begin = end;
+    }
+  }
+  return { rows: found, next: null, isWhole: true };
+}
+
+type Place = { value: CursorKey; seq: number };
+
+/** The place that is `width` rows further; undefined if the run ends before. */
+function endOfWindow(sqlite: Database, run: Run, begin: Place | undefined, width: number): Place | undefined {
+  const { sql, values } = between(run, begin, undefined);
+  const statement = `select ${run.column} as value, seq from records ${indexedBy(run)} where ${sql} order by ${inOrder(run)} limit 1 offset ?`;
+  return sqlite.query<Place, CursorKey[]>(statement).get(...values, width - 1) ?? undefined;
+}
+
+function indexedBy({ column }: Run): string {
+  return `indexed by records_by_${column}`;
+}
+
+function inOrder({ column, isDescending, isNull }: Run): string {
+  const direction = isDescending ? "desc" : "asc";
+  return isNull ? `seq ${direction}` : `${column} ${direction}, seq ${direction}`;
+}
+
+/** The rows of a run after a place, and up to another one. */
+function between({ column, where, isDescending, isNull }: Run, begin: Place | undefined, end: Place | undefined): Condition {
+  const isBeyond = (place: Place | undefined, operator: string): Condition[] => {
+    if (place === undefined) return [];
+    return isNull
+      ? [{ sql: `seq ${operator} ?`, values: [place.seq] }]
+      : [{ sql: `(${column}, seq) ${operator} (?, ?)`, values: [place.value ?? 0, place.seq] }];
+  };
+  const parts = [{ sql: where, values: [] }, ...isBeyond(begin, isDescending ? "<" : ">"), ...isBeyond(end, isDescending ? ">=" : "<=")];
+  return { sql: parts.map(({ sql }) => sql).join(" and "), values: parts.flatMap(({ values }) => values) };
+}
+
+type Counted = { total: number; twins: number; isWhole: boolean };
 
 /** Twins are few, so counting all that match and taking them away is faster than looking at each row. */
-function countRows(sqlite: Database, matching: Condition, { countAtMost, allSources }: Counting) {
-  if (allSources) return { total: count(sqlite, matching, countAtMost), twins: 0 };
-  if (countAtMost === undefined) {
-    const twins = countTwins(sqlite, matching);
-    return { total: count(sqlite, matching) - twins, twins };
+function countFew(
+  sqlite: Database,
+  rows: readonly number[],
+  matching: Condition,
+  { countAtMost = rows.length + 1, allSources = false }: Pick<OrderedSearch, "countAtMost" | "allSources">,
+): Counted {
+  const twins = allSources ? 0 : countTwins(sqlite, matching);
+  const total = rows.length - twins;
+  return total < countAtMost ? { total, twins, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
+}
+
+/** How many of these rows are shown at least, whatever the other records of their opportunities are. */
+function leastShown(sqlite: Database, rows: readonly number[]): number {
+  const { sql, values } = isAmong(rows);
+  const alone = sqlite.query<{ rows: number }, CursorKey[]>(`select count(*) as rows from records where ${sql} and twin_of is null`);
+  return alone.get(...values)?.rows ?? 0;
+}
+
+function countMany(
+  sqlite: Database,
+  inSpan: ReturnType<typeof spanCondition>,
+  shown: Condition,
+  countAtMost = Number.POSITIVE_INFINITY,
+  budget: Budget,
+): Counted {
+  const last = lastRow(sqlite);
+  let [total, records] = [0, 0];
+  for (let end = last; end > 0; end -= SPAN_ROWS) {
+    if (total >= countAtMost) return { total: countAtMost, twins: 0, isWhole: true };
+    if (end < last && budget.isSpent()) return { total, twins: 0, isWhole: false };
+    const { sql, values } = inSpan(end, SPAN_ROWS);
+    const counted = sqlite
+      .query<{ records: number; total: number }, CursorKey[]>(
+        `select count(*) as records, coalesce(sum(${shown.sql}), 0) as total from records where ${sql}`,
+      )
+      .get(...shown.values, ...values);
+    total += counted?.total ?? 0;
+    records += counted?.records ?? 0;
   }
-  const shown = isShown(matching);
-  const total = count(sqlite, { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] }, countAtMost);
-  return { total, twins: total < countAtMost ? countTwins(sqlite, matching) : 0 };
+  return total < countAtMost ? { total, twins: records - total, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
 }
 
 /** How many records match and are not shown, because another one of their group is. */
 export function countTwins(sqlite: Database, matching: Condition): number {
   const preceded = isPreceded(matching);
-  return count(sqlite, {
-    sql: `twin_of is not null and ${matching.sql} and ${preceded.sql}`,
-    values: [...matching.values, ...preceded.values],
-  });
-}
-
-function count(sqlite: Database, { sql, values }: Clause, most = -1): number {
-  const counted = sqlite.query<{ total: number }, CursorKey[]>(
-    `select count(*) as total from (select 1 from records where ${sql} limit ?)`,
+  return (
+    sqlite
+      .query<{ twins: number }, CursorKey[]>(
+        `select count(*) as twins from records where twin_of is not null and ${matching.sql} and ${preceded.sql}`,
+      )
+      .get(...matching.values, ...preceded.values)?.twins ?? 0
   );
-  return counted.get(...values, most)?.total ?? 0;
 }
 
 /** The ids of all rows that match, the least recently updated first. */
@@ -131,9 +296,7 @@ export function whichMayMatch<Version extends { id: string; stored_at: EpochMs }
   return versions.filter(({ id, stored_at }) => storedAt.get(id) !== stored_at);
 }
 
-type Clause = { sql: string; values: readonly CursorKey[] };
-
-const EVERY_ROW: Clause = { sql: "true", values: [] };
+const EVERY_ROW: Condition = { sql: "true", values: [] };
 
 /** The records of a group that come before the present one and match: the canonical record, else those with smaller ids. */
 function isPreceded({ sql, values }: Condition): Condition {
@@ -151,20 +314,6 @@ export function isShown(matching: Condition): Condition {
 export function isInMatchingGroup({ sql, values }: Condition): Condition {
   const group = `select coalesce(twin_of, id) from records where ${sql}`;
   return { sql: `coalesce(twin_of, id) in (${group})`, values };
-}
-
-/** The rows after a place: greater in the first key that differs. */
-function followingRows(keys: readonly SortKey[], place: readonly CursorKey[]): Clause {
-  const clauses = keys.map(({ sql, isDescending }, n): Clause => {
-    const value = place[n] ?? null;
-    const before = keys.slice(0, n).map((key) => `${key.sql} is ?`);
-    const comparison = !isDescending ? `${sql} > ?` : `(${sql} < ? or (${sql} is null and ? is not null))`;
-    return {
-      sql: [...before, comparison].join(" and "),
-      values: [...place.slice(0, n), ...(isDescending ? [value, value] : [value])],
-    };
-  });
-  return { sql: `(${clauses.map(({ sql }) => `(${sql})`).join(" or ")})`, values: clauses.flatMap(({ values }) => values) };
 }
 
 /**

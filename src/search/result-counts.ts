@@ -1,7 +1,9 @@
 /** Counts beside the results: how many have each status, source, department and type; and which filter leaves nothing, if nothing is found. */
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { Budget } from "./budget.ts";
 import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
+import { matchingRows } from "./find.ts";
 import { readQuestion } from "./question.ts";
 import type { SearchFile } from "./search-file.ts";
 import { vocabularyOf } from "./vocabulary.ts";
@@ -31,35 +33,26 @@ export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null
   return { status: countsOf("status"), source: countsOf("source"), agency: countsOf("agency"), program_type: countsOf("program_type") };
 }
 
-/** Counts what meets a filter. */
-export function countMatching(index: SearchFile, filter: Filter, now: EpochMs): ResultCounts {
-  const { sql, values } = conditionOf(filter, now);
-  const rows = index.sqlite
-    .query<unknown, (string | number)[]>(`select seq from records where ${sql} limit ${COUNTED_MAX + 1}`)
-    .values(...values) as [number][];
-  return countRows(
-    index,
-    rows.map(([row]) => row),
-  );
-}
-
-/** Each filter without which the others would find something, and how many; the one that finds most first. `isRanked` as in the search. */
+/**
+ * Each filter without which the others would find something, and how many; the one that finds most first. `isRanked` as in the search. What
+ * is not known when the budget is spent is left out.
+ */
 export function filtersToDrop(
   { sqlite }: SearchFile,
   filter: Filter,
   now: EpochMs,
   isRanked: boolean,
+  budget: Budget,
 ): { name: FieldName; records: number }[] {
   const given = fieldNames.filter((name) => filter[name] !== undefined);
   if (given.length < 2) return [];
   const countOf = ({ words, ...others }: Filter) => {
+    if (budget.isSpent()) return 0;
     if (isRanked && words !== undefined) {
       const question = readQuestion(words, vocabularyOf(sqlite));
-      return candidatesFor(sqlite, question, conditionOf(others, now), 1).any;
+      return candidatesFor(sqlite, question, conditionOf(others, now), 1, budget).any;
     }
-    const { sql, values } = conditionOf({ ...others, ...(words !== undefined && { words }) }, now);
-    const count = `select count(*) as records from (select 1 from records where ${sql} limit ${COUNTED_MAX})`;
-    return sqlite.query<{ records: number }, (string | number)[]>(count).get(...values)?.records ?? 0;
+    return matchingRows(sqlite, { ...others, ...(words !== undefined && { words }) }, now, COUNTED_MAX, budget).rows.length;
   };
   const found = given.map((name) => ({ name, records: countOf({ ...filter, [name]: undefined }) }));
   return found.filter(({ records }) => records > 0).sort((left, right) => right.records - left.records);

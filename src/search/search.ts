@@ -8,10 +8,11 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { bestMatches } from "./best-match.ts";
+import { type Budget, searchBudget } from "./budget.ts";
 import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
 import { find, type Order, orderNames } from "./find.ts";
 import { groupsByWord, readQuestion } from "./question.ts";
-import { countMatching, countRows, filtersToDrop, type ResultCounts } from "./result-counts.ts";
+import { countRows, filtersToDrop, type ResultCounts } from "./result-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 import { snippetOf } from "./snippet.ts";
 import type { Understood } from "./understood.ts";
@@ -33,6 +34,8 @@ export type SearchRequest = {
   allWords?: boolean | undefined;
   /** Show every record, also several of one opportunity. */
   allSources?: boolean | undefined;
+  /** How long it may take; without it, as long as a page may. */
+  budget?: Budget | undefined;
 };
 
 /**
@@ -58,6 +61,8 @@ export type SearchPage<Next = string> = {
   counts: ResultCounts;
   /** If nothing is found: filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
+  /** False if time was over before all was found and counted. */
+  isWhole: boolean;
 };
 
 /** How results are sorted unless a search says it: the best matches first if there are words that must occur. */
@@ -78,21 +83,29 @@ export async function search(catalog: CatalogDb, index: SearchFile, request: Sea
 export async function searchFrom(
   catalog: CatalogDb,
   index: SearchFile,
-  { filter, limit, sort = defaultSort(filter), countAtMost, allWords: isExact = false, allSources = false }: Omit<SearchRequest, "after">,
+  {
+    filter,
+    limit,
+    sort = defaultSort(filter),
+    countAtMost,
+    allWords: isExact = false,
+    allSources = false,
+    budget = searchBudget(),
+  }: Omit<SearchRequest, "after">,
   place: CursorPlace,
 ): Promise<SearchPage<CursorKey[]>> {
   const { words = "", ...others } = filter;
   if (sort === "relevance" && queriesOf(words).include !== undefined) {
     const offset = Number(place.keys[0] ?? 0);
     const request = { words, filter: others, offset, limit, isExact, allSources };
-    const { found, hasMore, understood, rows, twins } = await bestMatches(catalog, index, request, place.now);
+    const { found, hasMore, understood, rows, twins, isWhole } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
     const results = await resultsOf(catalog, [...byId.keys()], place.now, ({ id }) => {
       const { snippet = null, missing = [] } = byId.get(id) ?? {};
       return { snippet, missing };
     });
     const total = Math.max(understood.any - twins, found.length);
-    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !isExact) : [];
+    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !isExact, budget) : [];
     return {
       total,
       twins,
@@ -101,16 +114,18 @@ export async function searchFrom(
       understood,
       counts: offset > 0 ? null : countRows(index, rows),
       drop,
+      isWhole,
     };
   }
   const order = sort === "relevance" ? "updated" : sort;
-  const { total, twins, ids, next } = find(index, { filter, limit, order, countAtMost, allSources }, place);
+  const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
   const groupOf = groupsByWord(readQuestion(words, vocabularyOf(index.sqlite), { isExact: true }));
   const results = await resultsOf(catalog, ids, place.now, (opportunity) => {
     return { snippet: words === "" ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf), missing: [] };
   });
-  const counts = place.keys.length > 0 ? null : countMatching(index, filter, place.now);
-  return { total, twins, results, next, understood: null, counts, drop: total === 0 ? filtersToDrop(index, filter, place.now, false) : [] };
+  const counts = place.keys.length > 0 ? null : countRows(index, rows);
+  const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
+  return { total, twins, results, next, understood: null, counts, drop, isWhole };
 }
 
 /** The opportunities with these ids, each with its twins and what `shown` says. */

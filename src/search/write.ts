@@ -26,10 +26,12 @@ const INDEXES = [
   "records_by_number_key on records (number_key) where number_key <> ''",
   "records_by_canonical_id on records (canonical_id) where canonical_id is not null",
   "records_by_twin_of on records (twin_of, id) where twin_of is not null",
-  "records_by_updated_at on records (updated_at desc, id)",
+  "records_by_updated_at on records (updated_at)",
   "records_by_agency_code on records (agency_code)",
   "records_by_stored_at on records (stored_at)", // The check after each catch-up then reads no table.
-  "records_by_due_at on records (due_at, status)",
+  "records_by_due_at on records (due_at)",
+  "records_by_posted_at on records (posted_at)",
+  "records_by_amount_high on records (amount_high)",
   "records_by_turns_at on records (turns_at) where turns_at is not null",
   `records_accepting on records (twin_of, id, status, due_at, agency_code, amount_high) where ${IS_ACCEPTING}`,
 ];

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
 import { agencyTag } from "../../src/search/agency-words.ts";
+import { NO_BUDGET } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS } from "../../src/search/common-rows.ts";
 import { readQuestion } from "../../src/search/question.ts";
@@ -40,7 +41,7 @@ afterAll(() => {
 
 const has = (row: number, name: Name) => row % EVERY[name] === 0;
 const candidates = (text: string, condition?: { sql: string; values: string[] }, most = 100) =>
-  candidatesFor(sqlite, readQuestion(text, vocabularyOf(sqlite)), condition, most);
+  candidatesFor(sqlite, readQuestion(text, vocabularyOf(sqlite)), condition, most, NO_BUDGET);
 const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROWS }, (_, n) => n + 1).filter(isMeant);
 
 test("a word of half of the records is read from bytes, and the rows after them from FTS5", () => {
@@ -133,7 +134,7 @@ describe("after many rows were added", () => {
     .immediate();
   afterAll(close);
   const ofGrown = (text: string, condition?: { sql: string; values: string[] }) =>
-    candidatesFor(grown, readQuestion(text, vocabularyOf(grown)), condition, 10);
+    candidatesFor(grown, readQuestion(text, vocabularyOf(grown)), condition, 10, NO_BUDGET);
 
   test("none is lost between the bytes and the newest", () => {
     const { any, isAll } = ofGrown("alpha");

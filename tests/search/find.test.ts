@@ -8,6 +8,7 @@ import { textsOf } from "../../src/filter/texts.ts";
 import { dueDateOf } from "../../src/opportunities/clock.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
+import { NO_BUDGET } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import type { CursorPlace } from "../../src/search/cursor.ts";
 import { find, findByNumber, type Order, orderNames, whichMayMatch } from "../../src/search/find.ts";
@@ -43,7 +44,7 @@ type Given = { text?: readonly string[]; filter?: Filter; order?: Order; limit?:
 
 const search = ({ text = [], filter = {}, order = "updated", limit = 100_000, place = { now: NOW, keys: [] }, allSources }: Given) => {
   const words = text.length === 0 ? {} : readFilter({ words: text }, "the words");
-  return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place);
+  return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place, NO_BUDGET);
 };
 const idsOf = (filter: Filter) => search({ filter }).ids;
 const expectedIds = (filter: Filter) => rowsAmong(all, (opportunity) => matches(filter, opportunity, NOW)).map(({ id }) => id);

@@ -6,6 +6,7 @@ import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { alsoAt } from "../../opportunities/related.ts";
+import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
@@ -81,7 +82,9 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
         return;
       }
       const page = await withSearchIndex(cli, options, catalog, (index) =>
-        withCursor(finding, () => search(catalog, index, { filter: resolved, limit, sort, after, allWords, allSources }, now)),
+        withCursor(finding, () =>
+          search(catalog, index, { filter: resolved, limit, sort, after, allWords, allSources, budget: NO_BUDGET }, now),
+        ),
       );
       const freshness = await readFreshness(catalog, now);
       tellFilters(cli, filter, page.total);

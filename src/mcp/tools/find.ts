@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
+import { ENDED_EARLY } from "../../search/budget.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { defaultSort, sorts } from "../../search/search.ts";
 import { understoodInWords } from "../../search/understood.ts";
@@ -86,8 +87,9 @@ export function findTool({ reader, tool }: ToolContext): Tool {
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, drop }: FoundMatches): string[] {
+function toldOf({ understood, counts, drop, isWhole }: FoundMatches): string[] {
   return [
+    ...(isWhole ? [] : [ENDED_EARLY]),
     ...(understood === null ? [] : understoodInWords(understood)),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
     ...dropInWords(drop),

@@ -1,0 +1,24 @@
+/**
+ * How long one search may take where others wait for it: a page, an agent, a server. SQLite cannot be interrupted from here, so a search reads
+ * a bounded number of rows at a time, and asks in between. Then it returns what it has, and says so. (E-86)
+ */
+
+/** Rows of the index that one statement of a search reads at most. */
+export const SPAN_ROWS = 1 << 18;
+
+export type Budget = { isSpent: () => boolean };
+
+/** What a person waits for gladly. A search of a million records takes a tenth of it. */
+const SEARCH_MS = 1000;
+
+/** What is said when time was over. */
+export const ENDED_EARLY = "The search ended after a second, before it had looked at everything; more words or filters make it shorter";
+
+/** The budget of a search that begins now. */
+export function searchBudget(): Budget {
+  const until = performance.now() + SEARCH_MS;
+  return { isSpent: () => performance.now() >= until };
+}
+
+/** For a command: whoever started it can end it. */
+export const NO_BUDGET: Budget = { isSpent: () => false };

@@ -1,0 +1,104 @@
+/** Searches of more rows than one statement reads: each result is that of a sort of all rows, and a search whose time is over says so. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { NO_BUDGET, SPAN_ROWS } from "../../src/search/budget.ts";
+import { candidatesFor } from "../../src/search/candidates.ts";
+import { find, type Order, orderNames } from "../../src/search/find.ts";
+import { readQuestion } from "../../src/search/question.ts";
+import { filtersToDrop } from "../../src/search/result-counts.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { vocabularyOf } from "../../src/search/vocabulary.ts";
+import { finishBuild } from "../../src/search/write.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+
+/** Somewhat more than a span. The oldest rows have a status of their own, the very first one a word, and a tenth of the others is open. */
+const [ROWS, OLD, NOW] = [SPAN_ROWS + 10_000, 30_000, 500];
+const dates = { due_at: "row * 7919 % 1000", posted_at: "row * 31 % 777", updated_at: "row / 500", amount_high: "'3' || (row * 17 % 90)" };
+const index = openSearchFile(aDirectory());
+const rows = `with recursive rows (row) as (select 1 union all select row + 1 from rows where row < ${ROWS})`;
+const cells = Object.values(dates).map((value) => `case row % 5 when 0 then null else ${value} end`);
+index.sqlite
+  .transaction(() => {
+    index.sqlite.run(
+      `insert into texts (rowid, title, text) ${rows} select row, '', 'alpha' || case row when 1 then ' bravo' else '' end from rows`,
+    );
+    index.sqlite.run(
+      `insert into records (seq, id, stored_at, number, number_key, status, source, ${Object.keys(dates)})
+        ${rows} select row, 'id' || row, 0, '', '', case when row <= ${OLD} then 'closed' when row % 10 = 1 then 'open' else 'archived' end, 'OWN', ${cells} from rows`,
+    );
+    finishBuild(index.sqlite);
+  })
+  .immediate();
+afterAll(() => {
+  index.close();
+  dropScratch();
+});
+
+/** A budget that is spent when it is asked for the nth time. */
+const spentAt = (n: number) => ({ isSpent: () => --n <= 0 });
+const search = (
+  filter: object,
+  order: Order,
+  given: { limit?: number; keys?: readonly (string | number | null)[]; budget?: typeof NO_BUDGET },
+) => {
+  const { limit = 10, keys = [], budget = NO_BUDGET } = given;
+  return find(index, { filter, limit, order, countAtMost: 15_000 }, { now: NOW, keys }, budget);
+};
+
+describe("more matches than are sorted", () => {
+  const column = { closes: "due_at", posted: "posted_at", updated: "updated_at", amount: "amount_high" } as const;
+
+  test.each(orderNames)("by %s are walked in the order of a sort, each once", (order) => {
+    const value = column[order];
+    const by =
+      order === "closes"
+        ? `case when due_at >= ${NOW} then 0 when due_at is null then 1 else 2 end, abs(due_at - ${NOW}), case when due_at >= ${NOW} then seq else -seq end`
+        : `${value} is null, ${value} desc, seq desc`;
+    const expected = index.sqlite.query<{ id: string }, []>(`select id from records where status = 'open' order by ${by}`).all();
+    const ids: string[] = [];
+    for (let keys: readonly (string | number | null)[] | null = []; keys !== null; ) {
+      const page = search({ words: "alpha", status: ["open"] }, order, { limit: 9_001, keys });
+      expect([page.total, page.isWhole]).toEqual([15_000, true]);
+      ids.push(...page.ids);
+      keys = page.next;
+    }
+    expect(ids.length).toBe(expected.length);
+    expect(ids.length).toBeGreaterThan(20_000);
+    expect(ids.findIndex((id, n) => id !== expected[n]?.id)).toBe(-1);
+  });
+});
+
+describe("a search whose time is over", () => {
+  test("has what was found until then", () => {
+    expect(search({ words: "bravo" }, "updated", {})).toMatchObject({ ids: ["id1"], total: 1, isWhole: true });
+    expect(search({ words: "bravo" }, "updated", { budget: spentAt(1) })).toMatchObject({ ids: [], total: 0, rows: null, isWhole: false });
+    expect(search({ status: ["closed"] }, "updated", {})).toMatchObject({ rows: null, isWhole: true });
+    expect(search({ status: ["closed"] }, "updated", { budget: spentAt(1) })).toMatchObject({ rows: null, isWhole: false });
+  });
+
+  test("goes on where it ended", () => {
+    const filter = { status: ["closed"] };
+    const ended = search(filter, "updated", { budget: spentAt(2) });
+    expect(ended).toMatchObject({ ids: [], isWhole: false });
+    const { ids } = search(filter, "updated", { keys: ended.next ?? [] });
+    expect(ids).toEqual(search(filter, "updated", {}).ids);
+    expect(ids).toHaveLength(10);
+  });
+
+  test("has the best matches of the newest records", () => {
+    const candidates = (budget: typeof NO_BUDGET) =>
+      candidatesFor(index.sqlite, readQuestion("alpha bravo", vocabularyOf(index.sqlite)), undefined, 10, budget);
+    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: 1 }, ...Array(9).fill({})], any: ROWS, isAll: true, isWhole: true });
+    expect(candidates(spentAt(1))).toMatchObject({ any: 10_000, every: 0, rows: null, isAll: false, isWhole: false });
+  });
+
+  test("knows of fewer filters to drop", () => {
+    const filter = { words: "bravo", status: ["open"] };
+    expect(filtersToDrop(index, filter, NOW, false, NO_BUDGET)).toEqual([
+      { name: "words", records: 10_000 },
+      { name: "status", records: 1 },
+    ]);
+    expect(filtersToDrop(index, filter, NOW, false, spentAt(1))).toEqual([]);
+  });
+});
