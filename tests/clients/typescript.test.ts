@@ -339,10 +339,13 @@ describe("createClient()", () => {
 
   test("waits for the limit of a minute, and throws that of a day", async () => {
     const api = await serving(1);
-    const answers = [20, 40_000].map((seconds) => () => new Response("", { status: 429, headers: { "Retry-After": `${seconds}` } }));
+    const minutes: number[] = Array(10).fill(20); // More than the attempts of a failure.
+    const answers = [...minutes, 40_000].map(
+      (seconds) => () => new Response("", { status: 429, headers: { "Retry-After": `${seconds}` } }),
+    );
     const { client, waits } = alone(api, { fetch: async (request) => answers.shift()?.() ?? api.fetch(request) });
     expect(await failureOf(client.getMeta())).toMatchObject({ status: 429, retryAfterMs: 40_000_000, isTemporary: true });
-    expect(waits).toEqual([20_000]);
+    expect(waits).toEqual(minutes.map((seconds) => seconds * 1000));
     expect(await failureOf(client.getMeta())).toBeUndefined();
   });
 
@@ -426,11 +429,20 @@ describe("createClient()", () => {
     const rest: string[] = [];
     for await (const { data } of pages(list, cursors[0] ?? undefined)) rest.push(...data.map(({ id }) => id));
     expect(rest).toEqual(all.slice(10));
+    let asked = 0;
+    const again = () => Promise.resolve({ data: [1], meta: { has_more: ++asked < 9, next_cursor: "same" } });
+    expect(await failureOf(Array.fromAsync(pages(again)))).toMatchObject({ name: "ResponseError", message: "the pages do not advance" });
   });
 
   test("has sync(), whose state can be saved after any page, with filters", async () => {
     const api = await serving(450);
-    const { client } = alone(api);
+    let requests = 0;
+    const { client } = alone(api, {
+      fetch: async (request) => {
+        requests++;
+        return api.fetch(request);
+      },
+    });
     const copy = new Map<string, string>();
     let saved = "null";
     for (let runs = 1; ; runs++) {
@@ -447,6 +459,7 @@ describe("createClient()", () => {
       if (runs === 2) await publish(api, 1, 2, "Changed");
       if (runs === 4) break;
     }
+    expect(requests).toBe(4); // Three pages, each in a run of its own, and the one of the next walk.
     expect(copy.size).toBe(225);
     expect([...copy.values()].filter((title) => title.startsWith("Changed"))).toHaveLength(1);
     expect(JSON.parse(saved)).toEqual({ since: expect.stringMatching(/Z$/), newest: null, cursor: null });

@@ -59,7 +59,11 @@ export function createClient(options: ApiClientOptions): ApiClient {
   const get = async <Name extends keyof Bodies>(schema: Name, path: string) => checked(schema, (await request(options, path)).body);
 
   /** Asks for half as many items if the response is too long. */
-  const list = async <Name extends keyof Bodies>(schema: Name, path: string, query: ListOpportunitiesQuery): Promise<Bodies[Name]> => {
+  const list = async <Name extends keyof Bodies>(
+    schema: Name,
+    path: string,
+    query: { limit?: number | undefined },
+  ): Promise<Bodies[Name]> => {
     try {
       return await get(schema, path + queryText(query));
     } catch (error) {
@@ -79,7 +83,7 @@ export function createClient(options: ApiClientOptions): ApiClient {
       const answer = await request(options, pathOf(id), { "If-None-Match": etag });
       return answer.body === undefined ? undefined : tagged(answer);
     },
-    listOpportunityEvents: (id, query = {}) => list("OpportunityEventPage", `${pathOf(id)}/events`, query as ListOpportunitiesQuery),
+    listOpportunityEvents: (id, query = {}) => list("OpportunityEventPage", `${pathOf(id)}/events`, query),
     listSources: () => get("SourceList", "/sources"),
     getMeta: () => get("ServiceMetadataDetail", "/meta"),
   };
