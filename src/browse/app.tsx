@@ -14,6 +14,7 @@ import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
+import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, unlessKnown } from "./output-response.ts";
 import { outputs } from "./outputs.ts";
@@ -80,6 +81,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
+    .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage))
     .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),

@@ -8,15 +8,15 @@ import { SeverityMark } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
-/** `names` are what each value is of; the first `marked` ones stand out. */
-type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number };
+/** `names` are what each value is of, after `when`; the first `marked` ones stand out. */
+type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number; when?: string };
 
 /** A small bar chart. */
-export function Bars({ values, names, title, marked = values.length }: BarsProps) {
+export function Bars({ values, names, title, marked = values.length, when = "in the" }: BarsProps) {
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;
   const peak = values.indexOf(Math.max(...values));
-  const description = values.some((value) => value > 0) ? `${title}; most in the ${names[peak]}: ${withCommas(values[peak] ?? 0)}` : title;
+  const description = values.some((value) => value > 0) ? `${title}; most ${when} ${names[peak]}: ${withCommas(values[peak] ?? 0)}` : title;
   return (
     <figure class="bars">
       <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>

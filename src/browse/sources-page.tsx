@@ -10,6 +10,7 @@ import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { Fact } from "./marks.tsx";
+import { MONTHS_PATH } from "./months-page.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { DaysAgo, Relative } from "./times.tsx";
 
@@ -64,6 +65,8 @@ function SourcesBody({ rows, now }: { rows: readonly Row[]; now: EpochMs }) {
       <p class="lead">How fresh the data of each source are, how many records it has, and how many changed in the last {WEEKS} weeks.</p>
       <p>
         <a href="/sources/quality">How good the data are</a>
+        {" · "}
+        <a href={MONTHS_PATH}>Opportunities by month</a>
       </p>
       {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
       <ul class="sources">

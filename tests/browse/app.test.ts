@@ -7,8 +7,8 @@ import { HtmlValidate } from "html-validate/node";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { numberInWords } from "../../src/search/number.ts";
-import { aSampleDirectory, type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
-import { dropScratch } from "../support/imports.ts";
+import { aSampleDirectory, type BrowsedSite, browsed, SAMPLE_NOW, storeVersions } from "../support/browse.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
 
 setDefaultTimeout(300_000);
@@ -123,6 +123,8 @@ describe("the HTML of a page", () => {
     "/deadlines?agency=HHS",
     "/sources",
     "/sources/quality",
+    "/sources/months",
+    "/sources/months?department=other&month=2000-01",
     "/nowhere",
   ])("of %s is valid", async (path) => {
     expect(await findingsOf(path)).toEqual([]);
@@ -397,6 +399,47 @@ test("the quality of the data is what the command reports", async () => {
   expect(page).toContain("<h1>Quality of the data</h1>");
   expect(page).toContain("<h2>GRANTS_GOV</h2>");
   expect(page).toMatch(/<th scope="row"><code>dates\.closes_at<\/code><\/th><td>\d+<\/td><td>[\d.]+%<\/td>/);
+});
+
+describe("opportunities by month", () => {
+  const rowOf = (page: string, name: string) =>
+    new RegExp(`<th scope="row"><a [^>]*>${name}</a></th><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).exec(page)?.slice(1);
+
+  test("have the number that is open now, as the first page has it, and what was before", async () => {
+    expect(await html("/sources")).toContain('href="/sources/months"');
+    const page = await html("/sources/months");
+    const [, open] = /class="count">([\d,]+) opportunities can be applied for/.exec(await html("/")) ?? [];
+    expect(rowOf(page, monthOf(SAMPLE_NOW))?.[1]).toBe(open as string);
+    expect(page.match(/<svg [^>]*role="img"/g)).toHaveLength(3);
+  });
+
+  test("are unknown before the first import", async () => {
+    const data = aDirectory();
+    const record = { source: { code: "OWN", opportunity_id: "1" }, status: "open" };
+    await storeVersions(data, [[record, record]]);
+    const other = await browsed(data);
+    const page = await (await fetch(`${other.origin}/sources/months`)).text();
+    await other.stop();
+    const before = new Date(SAMPLE_NOW).setUTCDate(0);
+    expect(page).toContain(`What was open before ${monthOf(SAMPLE_NOW)} is not known: nothing had been imported.`);
+    expect(rowOf(page, monthOf(SAMPLE_NOW))).toEqual(["0", "1", "0"]);
+    expect(rowOf(page, monthOf(before))).toEqual(["0", "unknown", "unknown"]);
+  });
+
+  test("lead from a month to its departments, and from a department to its months", async () => {
+    const page = await html("/sources/months?month=2026-07");
+    expect(page).toContain("Departments in Jul 2026");
+    const of = rowOf(page, "National Science Foundation");
+    expect(page).toContain('href="/sources/months?department=NSF&amp;month=2026-07"');
+    const nsf = await html("/sources/months?department=NSF&month=2026-07");
+    expect(nsf).toContain('<h2 id="by-month">National Science Foundation</h2>');
+    expect(of).toHaveLength(3);
+    expect(rowOf(nsf, "Jul 2026")).toEqual(of);
+    expect(await html("/sources/months?department=NOBODY&month=x")).toContain("All departments");
+  });
+
+  const monthOf = (at: number) =>
+    new Date(at).toLocaleDateString("en-US", { month: "short", year: "numeric", timeZone: "America/New_York" });
 });
 
 describe("the sources", () => {

@@ -33,6 +33,7 @@ const pages: Record<string, string> = {
   results: "/?sort=updated",
   sources: "/sources",
   "quality of the data": "/sources/quality",
+  "opportunities by month": "/sources/months?month=2026-07",
   "no such page": "/nowhere",
 };
 

@@ -1,0 +1,176 @@
+/** @jsxImportSource hono/jsx */
+/** The page of months: how many opportunities were posted, open and closed in each, and by which department. */
+import { agencyByCode } from "../agencies/table.ts";
+import { countMonths, type MonthCounts, type Months } from "../search/months.ts";
+import { sourceStatuses } from "../sources/source.ts";
+import { withCommas } from "../text/counted.ts";
+import { MONTHS } from "../text/instant.ts";
+import { addressOf } from "./addresses.ts";
+import { Bars } from "./chart.tsx";
+import type { BrowsePage, PageContext } from "./page.ts";
+
+export const MONTHS_PATH = "/sources/months";
+/** Records whose history a page reads within a few seconds. */
+const RECORDS_MAX = 200_000;
+
+/** `department` is a code, "" for others; undefined for all of them together. `month` is the one of which departments are compared. */
+type Shown = { months: Months; department: string | undefined; month: string };
+
+export async function monthsPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+  const records = (await sourceStatuses(catalog)).reduce((sum, each) => sum + each.records, 0);
+  const title = "Opportunities by month";
+  const frame = { title, section: "sources" } as const;
+  if (records > RECORDS_MAX) return { ...frame, body: <TooMany title={title} records={records} /> };
+  const months = await countMonths(catalog, index, now);
+  const asked = query.get("department") === "other" ? "" : (query.get("department") ?? undefined);
+  const department = asked !== undefined && months.departments.has(asked) ? asked : undefined;
+  const month = months.names.find((name) => name === query.get("month")) ?? months.names.at(-1) ?? "";
+  return { ...frame, body: <MonthsBody title={title} shown={{ months, department, month }} /> };
+}
+
+function TooMany({ title, records }: { title: string; records: number }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="empty">
+        There are {withCommas(records)} records, and a page reads the history of at most {withCommas(RECORDS_MAX)}. An SQLite or Parquet
+        export has them all.
+      </p>
+    </>
+  );
+}
+
+function MonthsBody({ title, shown }: { title: string; shown: Shown }) {
+  const { months, department, month } = shown;
+  const counts = (department === undefined ? months.all : months.departments.get(department)) ?? [];
+  const unknown = counts.filter(({ open }) => open === null).length;
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="lead">
+        How many opportunities were posted, how many were open at the end, and how many closed, as the imports saw it. An opportunity of
+        several sources counts once. Months are those of US Eastern time.
+      </p>
+      {unknown > 0 && <p>What was open before {monthInWords(months.names[unknown] ?? "")} is not known: nothing had been imported.</p>}
+      <section class="months" aria-labelledby="by-month">
+        <h2 id="by-month">{department === undefined ? "All departments" : nameOf(department)}</h2>
+        {department !== undefined && (
+          <p>
+            <a href={monthsAddress({ month }, months)}>All departments</a>
+          </p>
+        )}
+        <div class="month-bars">
+          {figures.map(({ name, of, title: says }) => (
+            <Bars
+              key={name}
+              values={counts.map((each) => of(each) ?? 0)}
+              names={months.names.map(monthInWords)}
+              title={`${name}: ${says}`}
+              when="in"
+            />
+          ))}
+        </div>
+        <MonthTable shown={shown} counts={counts} />
+      </section>
+      <section class="months" aria-labelledby="by-department">
+        <h2 id="by-department">Departments in {monthInWords(month)}</h2>
+        <DepartmentsTable shown={shown} />
+      </section>
+    </>
+  );
+}
+
+const figures: readonly { name: string; title: string; of: (counts: MonthCounts) => number | null }[] = [
+  { name: "Posted", title: "by day of posting", of: ({ posted }) => posted },
+  { name: "Open", title: "at the end of the month, or now", of: ({ open }) => open },
+  { name: "Closed", title: "no longer open", of: ({ closed }) => closed },
+];
+
+function MonthTable({ shown: { months, department, month }, counts }: { shown: Shown; counts: readonly MonthCounts[] }) {
+  const rows = months.names.map((name, n) => ({ name, counts: counts[n] })).toReversed();
+  return (
+    <table class="departments">
+      <TableHead first="Month" />
+      <tbody>
+        {rows.map(({ name, counts: of }) => (
+          <tr key={name}>
+            <th scope="row">
+              <a
+                href={`${monthsAddress({ department, month: name }, months)}#by-department`}
+                aria-current={name === month ? "true" : undefined}
+              >
+                {monthInWords(name)}
+              </a>
+            </th>
+            <Cells counts={of} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function DepartmentsTable({ shown: { months, month } }: { shown: Shown }) {
+  const n = months.names.indexOf(month);
+  const rows = [...months.departments]
+    .map(([code, counts]) => ({ code, counts: counts[n] }))
+    .filter(({ counts }) => counts !== undefined && figures.some(({ of }) => (of(counts) ?? 0) > 0))
+    .sort((left, right) => (left.code === "" ? 1 : right.code === "" ? -1 : nameOf(left.code) < nameOf(right.code) ? -1 : 1));
+  if (rows.length === 0) return <p class="empty">Nothing was posted, open or closed.</p>;
+  return (
+    <table class="departments">
+      <TableHead first="Department" />
+      <tbody>
+        {rows.map(({ code, counts }) => (
+          <tr key={code}>
+            <th scope="row">
+              <a href={monthsAddress({ department: code, month }, months)}>{nameOf(code)}</a>
+            </th>
+            <Cells counts={counts} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function TableHead({ first }: { first: string }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{first}</th>
+        {figures.map(({ name }) => (
+          <th scope="col" key={name}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Cells({ counts }: { counts: MonthCounts | undefined }) {
+  return (
+    <>
+      {figures.map(({ name, of }) => {
+        const value = counts === undefined ? null : of(counts);
+        return <td key={name}>{value === null ? "unknown" : withCommas(value)}</td>;
+      })}
+    </>
+  );
+}
+
+/** The present month is left out. */
+function monthsAddress({ department, month }: { department?: string | undefined; month: string }, { names }: Months): string {
+  const code = department === "" ? "other" : department;
+  return addressOf(MONTHS_PATH, { department: code, month: month === names.at(-1) ? undefined : month });
+}
+
+function nameOf(department: string): string {
+  return department === "" ? "Others" : (agencyByCode(department)?.name ?? department);
+}
+
+/** "Mar 2026" */
+function monthInWords(month: string): string {
+  return `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
+}
