@@ -135,15 +135,16 @@ function introduction(options: UpOptions, origin: string, { keys }: Access, { en
   const pulled = Array.from(pulls, ([name, ms]) => `${name} ${every(ms)}`).join(", ");
   const place = database === undefined ? ` --data ${data}` : "";
   const withoutKey = upstreams.flatMap(({ name, everyMs, keyFrom = "" }) =>
-    everyMs !== undefined && keyFrom !== "" && (env[keyFrom] ?? "") === "" && !pulls.has(name) ? [{ name, keyFrom }] : [],
+    everyMs !== undefined && keyFrom !== "" && (env[keyFrom] ?? "") === "" && !pulls.has(name)
+      ? [`${name} is not pulled: it needs a key, in ${keyFrom}`]
+      : [],
   );
   return [
     pages === "off"
       ? "No pages are served (--pages off)"
       : `The pages are at ${origin}/ and the jobs at ${origin}/status, ${READERS[pages]}`,
     `Agents connect to ${origin}${MCP_PATH}, with an API key`,
-    pulled === "" ? "Nothing is pulled (--pull none)" : `Pulls ${pulled}`,
-    ...withoutKey.map(({ name, keyFrom }) => `${name} is not pulled: it needs a key, in ${keyFrom}`),
+    ...(pulled === "" ? ["Nothing is pulled (--pull none)"] : [`Pulls ${pulled}`, ...withoutKey]),
     ...(pulled !== "" && (env.FUNDFEED_CONTACT ?? "") === "" ? ["The sources do not know how to reach you: set FUNDFEED_CONTACT"] : []),
     watchEvery === 0 ? "Watches do not deliver (--watch-every none)" : `Watches deliver ${every(watchEvery)}`,
     ...(watchEvery > 0 && (env.FUNDFEED_SMTP_URL ?? "") === "" ? ["There is no mail server for watches: set FUNDFEED_SMTP_URL"] : []),

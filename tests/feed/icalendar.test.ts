@@ -79,6 +79,9 @@ describe("a calendar", () => {
   test.each([
     ["a whole day for the last second of an Eastern day in winter", "2026-12-31T23:59:59-05:00", "2026-12-31"],
     ["a whole day for the last second of an Eastern day in summer, written in UTC", "2026-07-01T03:59:59Z", "2026-06-30"],
+    ["a whole day for the day on which daylight saving begins", "2026-03-08T23:59:59-04:00", "2026-03-08"],
+    ["a whole day for the day on which daylight saving ends", "2026-11-01T23:59:59-05:00", "2026-11-01"],
+    ["an instant on that day for the offset of summer", "2026-11-01T23:59:59-04:00", "2026-11-02T03:59:59.000Z"],
     ["an instant in UTC for any other time", "2026-07-01T17:00:00-04:00", "2026-07-01T21:00:00.000Z"],
     ["an instant for the last minute of a day", "2026-07-01T23:59:00-04:00", "2026-07-02T03:59:00.000Z"],
     ["an instant for the last second of a day elsewhere", "2026-07-01T23:59:59-07:00", "2026-07-02T06:59:59.000Z"],

@@ -76,8 +76,6 @@ describe("up", () => {
       `The pages are at ${origin}/ and the jobs at ${origin}/status, open to all who reach this address`,
       `Agents connect to ${origin}/mcp, with an API key`,
       "Nothing is pulled (--pull none)",
-      "simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY",
-      "sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY",
       "Watches deliver every 15 minutes",
       "There is no mail server for watches: set FUNDFEED_SMTP_URL",
       "No backups are made: --backups DIR makes them",
@@ -259,6 +257,8 @@ describe("up works", () => {
     const resultOf = (name: string) => readJobs(home.at("fundfeed-data")).find((job) => job.name === name)?.result;
     await waitFor("it is pulled", () => resultOf("pull grants-gov") === "ok", { saw: () => first.log() });
     expect(first.log()).toMatch(/pull grants-gov: grants-gov: \d+ read/);
+    expect(first.log()).toContain("simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY");
+    expect(first.log()).toContain("sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY");
     await waitFor("the page shows it", async () => (await (await page(first, "/sources")).text()).includes("GRANTS_GOV"));
     const [, metricsPort] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(first.log()) ?? [];
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
