@@ -8,7 +8,8 @@ import { settings } from "../../db/schema/sqlite/catalog.ts";
 import type { ImportContext, ImportOutcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
-import { DAY_MS, formatInstant } from "../text/instant.ts";
+import { easternDate } from "../text/eastern.ts";
+import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import type { Net } from "./download.ts";
 import { type Upstream, visitTo } from "./upstreams.ts";
 import type { Fetched, Known } from "./visit.ts";
@@ -51,23 +52,36 @@ function lock(db: CatalogDb, name: string) {
 }
 
 async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, job: Pull): Promise<Pulled | undefined> {
-  const { upstream, base, fallback, key, keep } = job;
+  const { upstream, base, fallback, key, keep, force = false } = job;
   dropLeftovers(context);
+  const startedAt = context.now();
+  const newer = force ? undefined : await readNewer(context, upstream);
+  if (newer !== undefined) {
+    context.notify(
+      `${upstream.name}: left out, because ${upstream.yieldsTo} had newer records at ${formatInstant(newer)}; --force pulls it`,
+    );
+    return undefined;
+  }
   const name = `${upstream.name}-${stampOf(context.now())}`;
   const directory = keep === undefined ? join(context.directory, `${PREFIX}${name}`) : join(keep, name);
   if (keep !== undefined) mkdirSync(keep, { recursive: true });
   mkdirSync(directory, { mode: 0o700 });
   let fetched: Fetched | undefined;
   try {
-    const known = job.force ? undefined : await readKnown(context.db, upstream);
+    const known = force ? undefined : await readKnown(context.db, upstream);
     fetched = await upstream.fetch(visitTo(upstream, net, { directory, base, fallback, key, known }));
-    return fetched === undefined ? undefined : await importFetched(context, job, fetched);
+    return fetched === undefined ? undefined : await importFetched(context, job, fetched, startedAt);
   } finally {
     if (fetched === undefined || keep === undefined) rmSync(directory, { recursive: true });
   }
 }
 
-async function importFetched(context: ImportContext, job: Pull, { files, known, insteadOf, isPart, warning }: Fetched): Promise<Pulled> {
+async function importFetched(
+  context: ImportContext,
+  job: Pull,
+  { files, known, insteadOf, isPart, warning }: Fetched,
+  startedAt: EpochMs,
+): Promise<Pulled> {
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
   if (insteadOf !== undefined) context.notify(`${upstream.name}: ${insteadOf}`);
   if (warning !== undefined) context.notify(`${upstream.name}: ${warning}`);
@@ -75,7 +89,7 @@ async function importFetched(context: ImportContext, job: Pull, { files, known, 
   const snapshot = upstream.snapshot && insteadOf === undefined && isPart === undefined;
   const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
   if (outcome.read === 0 && upstream.neverEmpty) throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
-  if (known !== undefined) await storeKnown(context.db, upstream, known).catch(refuseAfterImport);
+  if (known !== undefined) await storeKnown(context.db, upstream, { ...known, started_at: startedAt }).catch(refuseAfterImport);
   // The directory of the downloaded files is removed, so reasons name the file alone.
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));
   return { ...outcome, ...(reasons && { reasons }), ...(insteadOf !== undefined && { instead_of: insteadOf }) };
@@ -121,13 +135,24 @@ const storeSetting = insertInto(settings, { onConflict: orUpdate(settings.name, 
 
 /** `undefined` also after an upgrade, because a new version may read the same file differently. */
 async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | undefined> {
-  const row = await db.get(settingByName, { name: settingOf(name) });
-  if (row === undefined) return undefined;
-  const { by, ...known } = JSON.parse(Buffer.from(row.value).toString()) as Known & { by: string }; // Written below.
-  return by === version ? known : undefined;
+  const { by, ...known } = (await readStored(db, name)) ?? {};
+  return by === version ? (known as Stored) : undefined;
 }
 
-async function storeKnown(db: CatalogDb, { name }: Upstream, known: Known): Promise<void> {
+/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-86) */
+async function readNewer({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
+  const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
+  return started !== undefined && easternDate(started) >= easternDate(now()) ? started : undefined;
+}
+
+type Stored = Known & { started_at: EpochMs };
+
+async function readStored(db: CatalogDb, name: string): Promise<(Stored & { by: string }) | undefined> {
+  const row = await db.get(settingByName, { name: settingOf(name) });
+  return row === undefined ? undefined : JSON.parse(Buffer.from(row.value).toString()); // Written below.
+}
+
+async function storeKnown(db: CatalogDb, { name }: Upstream, known: Stored): Promise<void> {
   await db.run(storeSetting, { name: settingOf(name), value: Buffer.from(JSON.stringify({ by: version, ...known })) });
 }
 

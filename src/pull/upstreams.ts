@@ -53,6 +53,8 @@ export type Upstream = {
   paceMs?: number;
   /** The environment variable with the API key that the upstream requires. */
   keyFrom?: string;
+  /** The upstream whose pulls have the same records. It is left out on a day on which that one was pulled. */
+  yieldsTo?: string;
   /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
   /** Takes a few records for `sources probe`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
@@ -73,6 +75,7 @@ export const upstreams: readonly Upstream[] = [
     snapshot: true,
     neverEmpty: true,
     everyMs: 6 * HOUR_MS,
+    yieldsTo: "simpler-grants-gov",
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
     fetch: fetchGrantsGovExtract,
     probe: sampleGrantsGovExtract,

@@ -6,12 +6,14 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { fetchSimplerGrantsGov } from "../../src/pull/simpler-grants-gov.ts";
+import { upstreams } from "../../src/pull/upstreams.ts";
 import type { Known, Visit } from "../../src/pull/visit.ts";
 import { aDirectory, aFile, documentOf, documentsOf, dropScratch, eventsOf } from "../support/imports.ts";
 import { legacyXml, type SimplerRecord, simplerRecords } from "../support/simpler-layouts.ts";
 import { rawSql } from "../support/sql.ts";
+import { zipArchive } from "../support/zip-archive.ts";
 import { apiError, gatewayError, type Published, playSimpler, SIMPLER_KEY, simplerExtractOf } from "./simpler-server.ts";
-import { type Asked, aNet, aPuller } from "./upstream.ts";
+import { type Asked, aNet, aPuller, play } from "./upstream.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -173,6 +175,29 @@ describe("pull simpler-grants-gov", () => {
     for (const turn of [pull.run, importXml, () => pull.run({ force: true }), importXml])
       expect(await turn()).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: 0, events: 0 });
     expect(await documentsOf(pull.db)).toEqual(before);
+  });
+
+  test("goes before the XML extract on the day on which it was pulled, and that one takes over if it fails", async () => {
+    const upstream = upstreams.find(({ name }) => name === "grants-gov") ?? expect.unreachable();
+    const files = play(({ path }) => {
+      const xml = zipArchive("a.xml", Buffer.from(legacyXml(real)));
+      return /^\/GrantsDBExtract2026061\dv2\.zip$/.test(path)
+        ? new Response(Uint8Array.from(xml), { headers: { "content-type": "application/zip", etag: path } })
+        : undefined;
+    });
+    const [one] = real as [SimplerRecord];
+    const pull = aPull({ records: [withSummary(one, { close_date: "2029-05-04" }), ...real.slice(1)] });
+    const pullXml = (given: object = {}) => pull.turn(files.base, { upstream, allowRemovals: false, ...given });
+    await pull.run();
+    expect(await pullXml()).toBeUndefined();
+    expect([files.asked, pull.told]).toEqual([
+      [],
+      ["grants-gov: left out, because simpler-grants-gov had newer records at 2026-06-17T12:00:00.000Z; --force pulls it"],
+    ]);
+    expect(await pullXml({ force: true })).toMatchObject({ changed: 1 });
+    expect(await pull.run()).toMatchObject({ changed: 1 });
+    pull.clock.now += DAY;
+    expect(await pullXml()).toMatchObject({ changed: 1 });
   });
 
   test("sends the key to the API alone, and keeps a pace of 60 requests a minute", async () => {
