@@ -1,16 +1,20 @@
 /** @jsxImportSource hono/jsx */
 /** The page of one opportunity: its dates, all its fields, and its history. */
 
+import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { readHistory } from "../events/history.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import { type MovedDeadline, movedDeadlines } from "../events/moved-deadlines.ts";
+import { momentOf } from "../filter/kinds.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
+import { erasedInWords } from "../past/in-words.ts";
+import { readWholePast } from "../past/related.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
 
@@ -18,10 +22,10 @@ import { findSimilar, type Similar } from "../search/similar.ts";
 
 import { withCommas } from "../text/counted.ts";
 
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { webAddress } from "../text/web-address.ts";
-import { addressOf, opportunityAddress } from "./addresses.ts";
+import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Dates } from "./date-line.tsx";
 import { KeyFacts, OtherFacts } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
@@ -43,10 +47,13 @@ const ATTACHMENTS_MAX = 100;
 const LONG = 150;
 
 /** The page, or undefined if there is no such opportunity. `id` is null if the address has malformed percent-encoding. */
-export async function opportunityPage({ catalog, index, now, query }: PageContext, id: string | null): Promise<BrowsePage | undefined> {
+export async function opportunityPage(context: PageContext, id: string | null): Promise<BrowsePage | undefined> {
+  const { catalog, index, now, query } = context;
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (opportunity === undefined) return undefined;
+  const given = query.get("as_of");
+  if (given !== null) return pastPage(context, opportunity, given);
   const events = await readHistory(catalog, opportunity.id);
   const attachments = datedAttachments(opportunity.sidecar.attachments, events);
   const moved = movedDeadlines(opportunity, events);
@@ -60,7 +67,65 @@ export async function opportunityPage({ catalog, index, now, query }: PageContex
   };
 }
 
+/** The page as of the day or instant of the address, or one that says why there is none. */
+async function pastPage({ catalog, now, query }: PageContext, { id, title }: WholeOpportunity, given: string): Promise<BrowsePage> {
+  const asOf = momentOf(given, now);
+  if (asOf === undefined || asOf > now) {
+    const reason = <>“{cutText(given, 100)}” is no day of the past, such as 2026-03-01.</>;
+    return { title: "No such day", section: "find", status: 400, body: <NoPast id={id} title={title} reason={reason} /> };
+  }
+  const past = await readWholePast(catalog, id, asOf);
+  const at = formatInstant(asOf);
+  if (typeof past === "string") {
+    const reason = (
+      <>
+        As of <Exact at={at} /> it is not known: {past}.
+      </>
+    );
+    return { title: "Not known", section: "find", status: 404, body: <NoPast id={id} title={title} reason={reason} /> };
+  }
+  const { opportunity, twins, belonging, erased } = past;
+  const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
+  const moved = movedDeadlines(opportunity, past.history);
+  const history = pastHistoryPage(past.history, id, query.get("after"), asOf);
+  return {
+    title: `${cutText(opportunity.title, 120)} as of ${at.slice(0, 10)}`,
+    section: "find",
+    body: (
+      <>
+        <p class="past" role="note">
+          As it was on <Exact at={at} />
+          {erased !== null && `; ${erasedInWords(erased)}`}. <a href={opportunityAddress(id)}>Show it as it is now</a>
+        </p>
+        <OpportunityBody {...{ opportunity, attachments, moved, history, asOf: given }} linked={{ twins, ...belonging }} now={asOf} />
+      </>
+    ),
+  };
+}
+
+function NoPast({ id, title, reason }: { id: string; title: string; reason: Child }) {
+  return (
+    <>
+      <h1 dir="auto">{cutText(title, TITLE_MAX)}</h1>
+      <p>
+        {reason} <a href={opportunityAddress(id)}>Show it as it is now</a>
+      </p>
+    </>
+  );
+}
+
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
+
+/** The same of a history that was read whole. */
+function pastHistoryPage(history: readonly OpportunityEvent[], id: string, cursor: string | null, now: EpochMs): History {
+  const newest = history.toReversed();
+  const [, last] = cursor === null ? [] : decodePlace(id, cursor).keys;
+  const first = last === undefined ? 0 : newest.findIndex((event) => event.id === last) + 1;
+  const events = newest.slice(first, first + EVENTS);
+  const end = newest.length > first + EVENTS ? events.at(-1) : undefined;
+  const next = end && encodePlace(id, { now, keys: [Date.parse(end.detected_at), end.id] });
+  return { events, next, isFirst: first === 0 };
+}
 
 async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | null, now: EpochMs): Promise<History> {
   const [time, event] = cursor === null ? [] : decodePlace(id, cursor).keys;
@@ -84,12 +149,15 @@ type BodyProps = {
   attachments: DatedAttachments;
   moved: readonly MovedDeadline[];
   linked: Linked;
-  similar: Similar;
+  /** Absent from a page of the past. */
+  similar?: Similar;
   history: History;
   now: EpochMs;
+  /** What the address says of a page of the past. Its links lead to the past, too. */
+  asOf?: string;
 };
 
-function OpportunityBody({ opportunity, attachments, moved, linked, similar, history, now }: BodyProps) {
+function OpportunityBody({ opportunity, attachments, moved, linked, similar, history, now, asOf }: BodyProps) {
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
   return (
@@ -115,7 +183,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
         </p>
       </header>
       <Dates opportunity={opportunity} moved={moved} now={now} />
-      <LinkedRecords opportunity={opportunity} linked={linked} />
+      <LinkedRecords opportunity={opportunity} linked={linked} asOf={asOf} />
       <div class="columns">
         <aside aria-label="Contact and awards">
           <KeyFacts opportunity={opportunity} />
@@ -134,9 +202,10 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           )}
           <section aria-labelledby="history">
             <h2 id="history">History</h2>
-            <Timeline history={history} id={opportunity.id} now={now} />
+            <Timeline history={history} address={addressAsOf(opportunity.id, asOf)} now={now} />
+            <AsOfForm id={opportunity.id} />
           </section>
-          <SimilarOnes similar={similar} now={now} />
+          {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
         <aside aria-label="Codes and record">
           <OtherFacts opportunity={opportunity} now={now} />
@@ -146,23 +215,46 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
   );
 }
 
-function LinkedRecords({ opportunity, linked: { twins, parent, parts, total } }: { opportunity: WholeOpportunity; linked: Linked }) {
+/** The address of a page, as of the same moment if it is one of the past. */
+function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
+  return (query) => addressOf(opportunityAddress(id), { as_of: asOf, ...query });
+}
+
+function AsOfForm({ id }: { id: string }) {
+  return (
+    <form action={opportunityAddress(id)} class="as-of">
+      <label>
+        As it was at the beginning of <input type="date" name="as_of" required />
+      </label>{" "}
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+type LinkedProps = { opportunity: WholeOpportunity; linked: Linked; asOf: string | undefined };
+
+function LinkedRecords({ opportunity, linked: { twins, parent, parts, total }, asOf }: LinkedProps) {
   if (twins.length + parts.length === 0 && parent === undefined) return null;
   const { canonical_id } = opportunity.relationships;
   return (
     <section class="linked" aria-label="Related records">
       <ul>
         {twins.map((twin) => (
-          <LinkedRecord key={twin.id} relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"} record={twin} />
+          <LinkedRecord
+            key={twin.id}
+            relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"}
+            record={twin}
+            asOf={asOf}
+          />
         ))}
-        {parent !== undefined && <LinkedRecord relation="Belongs to" record={parent} />}
+        {parent !== undefined && <LinkedRecord relation="Belongs to" record={parent} asOf={asOf} />}
       </ul>
       {parts.length > 0 && (
         <details open={parts.length <= PARTS_OPEN}>
           <summary>Parts and later stages ({withCommas(total)})</summary>
           <ul>
             {parts.map((part) => (
-              <LinkedRecord key={part.id} relation={numberInWords(part)} record={part} />
+              <LinkedRecord key={part.id} relation={numberInWords(part)} record={part} asOf={asOf} />
             ))}
             {total > parts.length && <li class="quiet">{withCommas(total - parts.length)} more</li>}
           </ul>
@@ -172,11 +264,13 @@ function LinkedRecords({ opportunity, linked: { twins, parent, parts, total } }:
   );
 }
 
-function LinkedRecord({ relation, record: { id, title, source, status } }: { relation: string; record: WholeOpportunity }) {
+type LinkedRecordProps = { relation: string; record: WholeOpportunity; asOf: string | undefined };
+
+function LinkedRecord({ relation, record: { id, title, source, status }, asOf }: LinkedRecordProps) {
   return (
     <li>
       {cutText(relation, 200)} at {cutText(source.name, 200)}:{" "}
-      <a href={opportunityAddress(id)}>
+      <a href={addressAsOf(id, asOf)({})}>
         <bdi>{cutText(title, 200)}</bdi>
       </a>{" "}
       <StatusBadge status={status} />
@@ -251,12 +345,14 @@ function Paragraphs({ text }: { text: string | null }) {
   );
 }
 
-function Timeline({ history: { events, next, isFirst }, id, now }: { history: History; id: string; now: EpochMs }) {
+type TimelineProps = { history: History; address: (query: UrlQuery) => string; now: EpochMs };
+
+function Timeline({ history: { events, next, isFirst }, address, now }: TimelineProps) {
   return (
     <>
       {!isFirst && (
         <p>
-          <a href={`${opportunityAddress(id)}#history`}>Newest changes</a>
+          <a href={`${address({})}#history`}>Newest changes</a>
         </p>
       )}
       <ol class="timeline">
@@ -266,7 +362,7 @@ function Timeline({ history: { events, next, isFirst }, id, now }: { history: Hi
       </ol>
       {next !== undefined && (
         <p>
-          <a href={`${addressOf(opportunityAddress(id), { after: next })}#history`}>Earlier changes</a>
+          <a href={`${address({ after: next })}#history`}>Earlier changes</a>
         </p>
       )}
     </>

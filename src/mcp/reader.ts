@@ -15,6 +15,7 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { type AlsoAt, alsoAt, readRows, readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
+import { readWholePast } from "../past/related.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
@@ -113,6 +114,8 @@ export function toolReader({ place, withCatalog, withIndex }: ToolData) {
         const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
         return findOpportunities(catalog, { id, source, now: call.now }, findNumber);
       }),
+    /** The opportunity with this id as it was at an instant, or why that is not known. */
+    past: (id: string, asOf: EpochMs) => withCatalog((catalog) => readWholePast(catalog, id, asOf)),
     /** The opportunities that are most like one, at most `limit`, and its rounds. */
     similar: (opportunity: WholeOpportunity, limit: number, call: ToolCall) =>
       withCatalog((catalog) => withIndex(catalog, call, (index) => findSimilar(catalog, index, opportunity, limit, call.now))),

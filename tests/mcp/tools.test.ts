@@ -302,6 +302,30 @@ describe("sources and resources", () => {
     }
   });
 
+  test("get shows an opportunity as it was, and says what is not known", async () => {
+    const data = aDirectory();
+    const take = (title: string, at: number) => {
+      const contacts = [{ name: "Ann" }];
+      const records = aFile([{ source: { code: "OWN", opportunity_id: "1" }, title, contacts }]);
+      return fundfeed(["import", "records", records, "--data", data], {}, () => at);
+    };
+    await take("Before", NOON);
+    await take("After", NOON + 1000);
+    await fundfeed(["redact", "--data", data], {}, () => NOON + 2000);
+    const client = await connected(["--data", data]);
+    const asOf = (as_of: string) => client.call<Got & { unknown_fields: string[] }>("get", { id: "1", as_of });
+    const { data: got, text } = await asOf("2026-03-01T12:00:00.500Z");
+    expect(got).toMatchObject({ opportunity: { title: "Before", contacts: [] }, unknown_fields: ["contacts"] });
+    expect(text).toContain("As of 2026-03-01T12:00:00.500Z");
+    expect(text).toContain("its contacts were erased on");
+    expect((await asOf("2026-03-01T12:00:02Z")).data).toMatchObject({ opportunity: { title: "After" }, unknown_fields: [] });
+    expect((await asOf("2026-02-01")).text).toBe(
+      "Cannot get the opportunity as of 2026-02-01T05:00:00.000Z: it was first stored on Mar 1, 2026, 12:00 PM UTC, and what it said before is not known",
+    );
+    expect((await asOf("2027-02-01")).text).toContain("that is still to come");
+    expect((await client.call<Got>("get", { id: "1" })).data).toMatchObject({ opportunity: { title: "After" }, unknown_fields: [] });
+  });
+
   test("a resource is what get returns", async () => {
     const { resourceTemplates } = await mcp.client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(["fundfeed://opportunities/{id}"]);

@@ -9,9 +9,8 @@ import { dueDateOf } from "../../opportunities/clock.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
-import { type PastOpportunity, readPast } from "../../past/as-of.ts";
-import { erasedInWords, notKnownInWords } from "../../past/in-words.ts";
-import { readPastBelonging, readPastTwins } from "../../past/related.ts";
+import { erasedInWords } from "../../past/in-words.ts";
+import { readWholePast, type WholePast } from "../../past/related.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
@@ -80,20 +79,15 @@ async function readPresent(catalog: CatalogDb, opportunity: WholeOpportunity, no
   return { opportunity, history, twins, belonging: await readBelonging(catalog, opportunity, now) };
 }
 
-type ShownPast = Shown & Pick<PastOpportunity, "erased">;
-
 /** The opportunity as it was. Throws if it was not stored then. */
-async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: EpochMs): Promise<ShownPast> {
-  return catalog.readTransaction(async (sql) => {
-    const [past] = await readPast(sql, [id], asOf);
-    if (past === undefined) throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${await notKnownInWords(sql, id)}`);
-    const { opportunity } = past;
-    return { ...past, twins: await readPastTwins(sql, opportunity, asOf), belonging: await readPastBelonging(sql, opportunity, asOf) };
-  });
+async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: EpochMs): Promise<WholePast> {
+  const past = await readWholePast(catalog, id, asOf);
+  if (typeof past === "string") throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${past}`);
+  return past;
 }
 
 /** "As of Mar 1, 2026, 12:00 PM UTC" */
-function pastLines({ erased }: ShownPast, asOf: EpochMs): string[] {
+function pastLines({ erased }: WholePast, asOf: EpochMs): string[] {
   return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, WIDTH);
 }
 

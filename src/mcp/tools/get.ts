@@ -1,19 +1,22 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Failure } from "../../../db/reason.ts";
 import { type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
-import { AlsoAt } from "../../opportunities/related.ts";
+import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
+import { erasedInWords } from "../../past/in-words.ts";
+import type { WholePast } from "../../past/related.ts";
 import { numberOf } from "../../search/number.ts";
 import type { Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
-import type { EpochMs } from "../../text/instant.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
+import { cursorArgument, past, pastInstant, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { EventConditions, ToolReader } from "../reader.ts";
+import type { EventConditions, ToolCall, ToolReader } from "../reader.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
@@ -28,28 +31,44 @@ export function getTool({ reader, tool }: ToolContext): Tool {
     action: "get",
     description:
       "Returns one opportunity with all its fields. What is too long for one result is cut and listed in `cut`; each of these has a cursor that returns the whole text in `piece`.",
-    arguments: { id: requiredText(ID), source: sourceCode, cursor: cursorArgument },
+    arguments: {
+      id: requiredText(ID),
+      source: sourceCode,
+      as_of: past("As it was then: 7d, a date."),
+      cursor: cursorArgument,
+    },
     data: {
       opportunity: nullable(Opportunity),
-      also_at: nullable(Type.Array(AlsoAt), "The records of the same opportunity at other sources; null next to a piece."),
-      attachments: nullable(Type.Array(AttachmentRow), "Attachments and links; null next to a piece."),
-      removed_attachments: nullable(Type.Array(RemovedAttachmentRow), "Those that are gone; null next to a piece."),
-      similar: nullable(Type.Array(SimilarRow), "Other rounds of the same call, and what is most like it; null next to a piece."),
+      /** Those that are not known as of then: contacts that were erased since. */
+      unknown_fields: Type.Array(Type.String()),
+      also_at: nullable(Type.Array(AlsoAt), "Other records of the opportunity. Null next to a piece, as the next three."),
+      attachments: nullable(Type.Array(AttachmentRow), "Attachments and links."),
+      removed_attachments: nullable(Type.Array(RemovedAttachmentRow), "Those that are gone."),
+      similar: nullable(Type.Array(SimilarRow), "Other rounds of the call, and what is most like it."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
     },
-    run: async ({ id = "", source, cursor }, call) => {
-      const opportunity = await theOpportunity(reader, "get", id, source, call);
-      const also_at = await reader.twins(opportunity.id, call);
-      const request = { tool: "get", id, source };
-      const filters = onlyGiven({ id, source });
-      const document = { opportunity: withoutSidecar(opportunity), ...(await attachmentsOf(reader, opportunity)) };
+    run: async ({ id = "", source, as_of, cursor }, call) => {
+      const found = await theOpportunity(reader, "get", id, source, call);
+      const asOf = pastInstant(as_of, call.now);
+      const then = asOf === undefined ? undefined : await thePast(reader, found, asOf, call);
+      const opportunity = then?.opportunity ?? found;
+      const also_at = then === undefined ? await reader.twins(opportunity.id, call) : alsoAt(then.twins);
+      const request = { tool: "get", id, source, as_of };
+      const filters = onlyGiven({ id, source, as_of });
+      const attachments =
+        then === undefined ? await attachmentsOf(reader, opportunity) : datedAttachments(opportunity.sidecar.attachments, then.history);
+      const document = { opportunity: withoutSidecar(opportunity), ...attachments };
       const version = opportunity.updated_at;
-      const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null };
-      const similar = cursor === undefined ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
+      const unknown_fields = (then?.erased ?? null) === null ? [] : ["contacts"];
+      const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null, unknown_fields };
+      const isWithSimilar = cursor === undefined && then === undefined;
+      const similar = isWithSimilar ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [...linesOf(opportunity, call.now), ...alsoAtLines(opportunity, also_at), ...similar.map(similarLine)];
+        const lines = [...linesOf(opportunity, asOf ?? call.now), ...alsoAtLines(opportunity, also_at), ...similar.map(similarLine)];
+        if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
+        if (then !== undefined && then.erased !== null) lines.push(erasedInWords(then.erased));
         const upstream = [
           ...upstreamTexts(Opportunity, "opportunity"),
           ...upstreamTexts(AlsoAt, "also_at[]"),
@@ -57,10 +76,19 @@ export function getTool({ reader, tool }: ToolContext): Tool {
           ...upstreamTexts(RemovedAttachmentRow, "removed_attachments[]"),
           ...upstreamTexts(SimilarRow, "similar[]"),
         ];
-        return { data: { ...value, also_at, similar }, cuts, lines, upstream };
+        return { data: { ...value, also_at, similar, unknown_fields }, cuts, lines, upstream };
       });
     },
   });
+}
+
+/** The opportunity as it was. Throws a Failure that says why it is not known. */
+async function thePast(reader: ToolReader, { id }: WholeOpportunity, asOf: EpochMs, { now }: ToolCall): Promise<WholePast> {
+  const cannot = `Cannot get the opportunity as of ${formatInstant(asOf)}`;
+  if (asOf > now) throw new Failure(`${cannot}: that is still to come`);
+  const past = await reader.past(id, asOf);
+  if (typeof past === "string") throw new Failure(`${cannot}: ${past}`);
+  return past;
 }
 
 const attachmentMembers = {
