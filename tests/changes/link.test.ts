@@ -155,12 +155,14 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
 describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
   test.if(isThere).each(cases)("are the same in any order of arrival: %s", async (_, records, links) => {
     const orders = ordersOf(records.slice(0, 4)).map((order) => [...order, ...records.slice(4)]);
-    // Every order on SQLite; the first and the last one, as a file each, on PostgreSQL.
-    for (const order of name === "SQLite" ? orders : [orders[0] ?? [], records.toReversed()]) {
+    const [first = [], last = first] = [orders[0], orders.at(-1)];
+    // Every order on SQLite; the first and the last one, as a file each, on PostgreSQL. These two are rehearsed on both.
+    for (const order of name === "SQLite" ? orders : [first, records.toReversed()]) {
+      const isRehearsed = name !== "SQLite" || order === first || order === last;
       const catalog = await aCatalog(await emptyCatalog());
       for (const each of order) {
-        const dry = await catalog.take([each], { dryRun: true });
-        expect(await catalog.take([each])).toEqual(dry);
+        const dry = isRehearsed ? await catalog.take([each], { dryRun: true }) : undefined;
+        expect(await catalog.take([each])).toEqual(dry ?? expect.anything());
       }
       expect(await linksIn(catalog.db)).toEqual(links);
       expect(await checkCatalog(catalog.db)).toEqual([]);
