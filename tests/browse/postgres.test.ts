@@ -33,6 +33,8 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
   }
   const sources = await fetch(`http://127.0.0.1:${listener.port}/sources`);
   expect(await sources.text()).toContain("1 record changed last in these 26 weeks");
+  const months = await fetch(`http://127.0.0.1:${listener.port}/sources/months`);
+  expect(await months.text()).toMatch(/<th scope="row"><a [^>]*>Mar 2026<\/a><\/th><td>\d<\/td><td>1<\/td><td>0<\/td>/);
   expect(failures).toEqual([]);
   await listener.stop(true);
   index.close();

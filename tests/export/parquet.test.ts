@@ -61,8 +61,11 @@ const amountOf = (amount: string | null | undefined) =>
   amount ? `${amount.split(".")[0]}.${(amount.split(".")[1] ?? "").padEnd(4, "0")}` : null;
 const plain = (text: string | null) => (text === null ? null : plainText(text));
 
-test("opportunities have every value of the NDJSON export", async () => {
-  const lines = (await exported()).out.trimEnd().split("\n");
+test.each([
+  ["now", []],
+  ["at an earlier moment", ["--as-of", "2026-03-01T12:00:10Z"]],
+])("opportunities have every value of the NDJSON export %s", async (_, asOf) => {
+  const lines = (await exported(...asOf)).out.trimEnd().split("\n");
   const expected = lines.map((line) => {
     const { id, source, dates, funding, program, organization, classifications, ...of }: Opportunity & Sidecar = JSON.parse(line);
     return {
@@ -78,8 +81,12 @@ test("opportunities have every value of the NDJSON export", async () => {
       ...{ ...of.relationships, summary: plain(of.summary), description: plain(of.description) },
     };
   });
-  const rows = await read(`from '${directory}/opportunities.parquet'`);
+  const path = asOf.length === 0 ? directory : aDirectory();
+  if (asOf.length > 0) await exported("--format", "parquet", path, ...asOf);
+  const rows = await read(`from '${path}/opportunities.parquet'`);
   expect(rows.length).toBe(expected.length);
+  const events = await read(`select max(detected_at)::text as last from '${path}/events.parquet'`);
+  if (asOf.length > 0) expect(`${events[0]?.last}` <= "2026-03-01 12:00:10+00").toBe(true);
   for (const [n, row] of rows.entries()) expect(row).toEqual(expected[n] as typeof row);
 });
 
