@@ -1,6 +1,8 @@
 /**
  * How well the best match answers: `bun bench/quality.ts DIR`, with a collection of documents, questions and judgements in DIR. Prints
- * nDCG@10, and beside it the same of plain FTS5 (any word, porter, bm25, equal weights), in one run.
+ * nDCG@10, and beside it the same of plain FTS5 (any word, porter, bm25, equal weights), in one run. With `--data DATA`, the documents are the
+ * records of a data directory, named by source and number: `bun bench/quality.ts bench/questions --data DATA`. What nobody judged counts as
+ * irrelevant.
  *
  * A collection is `docs.ndjson` ({id, title, text}), `questions.ndjson` ({id, text}) and `judgements.tsv` (question, document, gain), or the
  * three files NAME.ALL, NAME.QRY and NAME.REL of the SMART system.
@@ -9,9 +11,14 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
+import type { CatalogDb } from "../db/engine.ts";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { exportLines } from "../src/export/records.ts";
+import { textsOf } from "../src/filter/texts.ts";
+import type { WholeOpportunity } from "../src/opportunities/opportunity.ts";
+import { readOpportunities } from "../src/opportunities/records.ts";
 import { bestMatches } from "../src/search/best-match.ts";
 import { NO_BUDGET } from "../src/search/budget.ts";
 import { catchUp } from "../src/search/catch-up.ts";
@@ -22,13 +29,17 @@ import { table } from "./report.ts";
 
 type Collection = {
   docs: { id: string; title: string; text: string }[];
+  /** Where the documents are records of. */
+  catalog?: CatalogDb;
   questions: { id: string; text: string }[];
   gains: Map<string, Map<string, number>>;
 };
 
 const SHOWN = 10;
-const [directory = "."] = Bun.argv.slice(2);
-const collection = read(directory);
+/** The day of the judgements: some records were open then. */
+const NOW = Date.UTC(2026, 7, 1, 12);
+const { values, positionals } = parseArgs({ options: { data: { type: "string" } }, allowPositionals: true });
+const collection = await read(positionals[0] ?? ".", values.data);
 const judged = collection.questions.filter(({ id }) => collection.gains.has(id));
 const rows = [
   { Way: "best match", ...summary(await answersOfBestMatch()) },
@@ -37,6 +48,7 @@ const rows = [
 process.stdout.write(`${collection.docs.length} documents, ${judged.length} questions with judgements\n\n${table(rows)}\n`);
 
 async function answersOfBestMatch(): Promise<string[][]> {
+  if (collection.catalog !== undefined) return answersIn(collection.catalog);
   const work = mkdtempSync(join(tmpdir(), "fundfeed-quality-"));
   try {
     const lines = collection.docs.map(({ id, title, text }) =>
@@ -44,25 +56,30 @@ async function answersOfBestMatch(): Promise<string[][]> {
     );
     writeFileSync(join(work, "docs.ndjson"), lines.join("\n"));
     await run(LOAD_CORE, [...fundfeed, "import", "records", join(work, "docs.ndjson"), "--data", work]);
-    const catalog = openCatalog(work, Date.now());
-    const index = openTemporarySearchFile();
-    await catchUp(catalog, index);
-    const numberOf = new Map<string, string>();
-    await exportLines(catalog, {}, (line) => {
-      const { id, source } = JSON.parse(line) as { id: string; source: { opportunity_id: string } };
-      numberOf.set(id, source.opportunity_id);
-    });
-    const answers: string[][] = [];
-    for (const { text } of judged) {
-      const { found } = await bestMatches(catalog, index, { words: text, filter: {}, offset: 0, limit: SHOWN }, Date.now(), NO_BUDGET);
-      answers.push(found.map(({ id }) => numberOf.get(id) ?? ""));
-    }
-    index.close();
-    await catalog.close();
-    return answers;
+    return await answersIn(openCatalog(work, Date.now()));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+async function answersIn(catalog: CatalogDb): Promise<string[][]> {
+  const index = openTemporarySearchFile();
+  await catchUp(catalog, index, undefined, NOW);
+  const answers: string[][] = [];
+  for (const { text } of judged) {
+    const request = { words: text, filter: {}, offset: 0, limit: SHOWN };
+    const { found } = await bestMatches(catalog, index, request, NOW, NO_BUDGET);
+    const ids = found.map(({ id }) => id);
+    answers.push((await readOpportunities(catalog, ids, NOW)).map(nameOf));
+  }
+  index.close();
+  await catalog.close();
+  return answers;
+}
+
+/** The name of a document: that of a collection has its own, that of a record its source and number. */
+function nameOf({ source }: WholeOpportunity): string {
+  return source.code === "COLLECTION" ? source.opportunity_id : `${source.code} ${source.opportunity_id}`;
 }
 
 function answersOfFts5(): string[][] {
@@ -92,7 +109,7 @@ function dcg(gains: readonly number[]): number {
   return gains.slice(0, SHOWN).reduce((sum, gain, n) => sum + gain / Math.log2(n + 2), 0);
 }
 
-function read(directory: string): Collection {
+async function read(directory: string, data: string | undefined): Promise<Collection> {
   const names = readdirSync(directory);
   const text = (ending: string) => {
     const name = names.find((each) => each.endsWith(ending) || each.endsWith(`${ending}.gz`));
@@ -100,13 +117,22 @@ function read(directory: string): Collection {
     const bytes = readFileSync(join(directory, name));
     return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
   };
-  if (names.includes("docs.ndjson")) {
+  if (names.includes("questions.ndjson")) {
     const ndjson = <T>(name: string) =>
       text(name)
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line) as T);
-    return { docs: ndjson("docs.ndjson"), questions: ndjson("questions.ndjson"), gains: gainsOf(text("judgements.tsv"), "\t") };
+    const asked = { questions: ndjson<Collection["questions"][number]>("questions.ndjson"), gains: gainsOf(text("judgements.tsv"), "\t") };
+    if (data === undefined) return { docs: ndjson("docs.ndjson"), ...asked };
+    const catalog = openCatalog(data, NOW);
+    const docs: Collection["docs"] = [];
+    const ids: string[] = [];
+    await exportLines(catalog, {}, (line) => void ids.push((JSON.parse(line) as { id: string }).id));
+    for (let at = 0; at < ids.length; at += 500)
+      for (const record of await readOpportunities(catalog, ids.slice(at, at + 500), NOW))
+        docs.push({ id: nameOf(record), title: record.title, text: textsOf(record).join("\n") });
+    return { docs, catalog, ...asked };
   }
   const fields = (record: string, name: string) =>
     new RegExp(`^\\.${name}\\n([\\s\\S]*?)(?=^\\.[A-Z]\\b|$(?![\\s\\S]))`, "m").exec(record)?.[1]?.trim() ?? "";
