@@ -84,7 +84,8 @@ function createMemory(): Database {
 
 // ---- Reading words.
 
-type Term = { text: string; isPrefix: boolean; isExcluded: boolean };
+/** `isOther` is true after OR: this one may occur in place of the one before. */
+type Term = { text: string; isPrefix: boolean; isExcluded: boolean; isOther: boolean };
 
 /** An argument as it stands in a text: several words without any operator are a phrase, and every quote is closed. */
 function asTyped(argument: string): string {
@@ -93,7 +94,7 @@ function asTyped(argument: string): string {
 }
 
 function termsOf(text: string): Term[] {
-  return [
+  const terms = [
     ...text
       .replace(/[“”]/g, '"')
       .replace(/[\0\p{Co}]/gu, " ")
@@ -103,10 +104,25 @@ function termsOf(text: string): Term[] {
       text: phrase ?? word,
       isPrefix: phrase === undefined && /[\p{L}\p{N}]\*$/u.test(word),
       isExcluded: sign === "-",
+      isOther: false,
+      isOperator: phrase === undefined && /^(AND|OR)$/.test(word),
     }))
-    .filter(({ text }) => text !== "AND" && /[\p{L}\p{N}]/u.test(text)); // Of anything else, the index has nothing.
+    .filter(({ text }) => /[\p{L}\p{N}]/u.test(text)); // Of anything else, the index has nothing.
+  return terms.flatMap(({ isOperator, ...term }, n) => {
+    const before = terms[n - 1];
+    const isOther = n > 1 && before?.isOperator === true && before.text === "OR" && terms[n - 2]?.isExcluded === false;
+    return isOperator ? [] : [{ ...term, isOther }];
+  });
 }
 
 function joined(terms: readonly Term[], operator: string): string | undefined {
-  return terms.length === 0 ? undefined : terms.map(({ text, isPrefix }) => `"${text}"${isPrefix ? "*" : ""}`).join(operator);
+  const groups: string[][] = [];
+  for (const { text, isPrefix, isOther } of terms) {
+    const query = `"${text}"${isPrefix ? "*" : ""}`;
+    const last = groups.at(-1);
+    if (isOther && last !== undefined) last.push(query);
+    else groups.push([query]);
+  }
+  const queries = groups.map((group) => (group.length === 1 ? `${group[0]}` : `(${group.join(" OR ")})`));
+  return queries.length === 0 ? undefined : queries.join(operator);
 }

@@ -231,10 +231,11 @@ const UPSTREAM_IDS =
 const KEY_LENGTH_MIN = 4;
 const YEAR = /^(19|20)\d\d$/;
 
-/** The whole question as a number, and without its first word, which may be an agency. */
+/** The whole question as a number, without its first word, which may be an agency, and numbers in an address of NSF. */
 function wholeKeysIn(words: string): string[] {
   const plain = words.replace(/["“”]/g, " ").trim();
-  return keysAmong([plain, plain.split(/\s+/).slice(1).join(" ")]);
+  const inAddress = /nsf\.gov\//i.test(plain) ? plain.match(/\b(nsf|pd)\d\d-?\w{3,5}\b/gi) : null;
+  return keysAmong([plain, plain.split(/\s+/).slice(1).join(" "), ...(inAddress ?? [])]);
 }
 
 /** Each word of a short question that may be a number. */
@@ -246,5 +247,13 @@ function keysIn(words: string): string[] {
 const PARTS_MAX = 12;
 
 function keysAmong(texts: readonly string[]): string[] {
-  return [...new Set(texts.map(numberKeyOf))].filter((key) => key.length >= KEY_LENGTH_MIN && /\d/.test(key) && !YEAR.test(key));
+  return [...new Set(texts.map(numberKeyOf).flatMap(withNsf))].filter(
+    (key) => key.length >= KEY_LENGTH_MIN && /\d/.test(key) && !YEAR.test(key),
+  );
+}
+
+/** NSF writes NSF 23-615, and Grants.gov 23-615 for the same number. */
+function withNsf(key: string): string[] {
+  const [, number] = /^(?:NSF)?(\d{5})$/.exec(key) ?? [];
+  return number === undefined ? [key] : [key, key === number ? `NSF${number}` : number];
 }

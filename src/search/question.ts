@@ -48,26 +48,35 @@ const GROUPS_MAX = 64;
 /** Reads a question. With `isExact`, every word is required as it is: no stems, no stop words, no guesses. */
 export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = false } = {}): Question {
   const question: Question = { groups: [], phrases: [], excluded: [], corrections: [], agencies: [] };
-  const plain: { word: string; isRequired: boolean; agency: string | undefined }[] = [];
-  let isAfterAnd = false;
+  const plain: { word: string; isRequired: boolean; agency: string | undefined; others: string[] }[] = [];
+  let [isAfterAnd, isAfterOr] = [false, false];
   const terms = termsIn(text.replace(/\p{Co}/gu, " "));
   const agencies = isExact ? [] : agenciesAmong(terms, vocabulary, question);
   for (const [n, { sign, phrase, word }] of terms.entries()) {
     const words = wordsOf(word);
     const last = plain.at(-1);
     if (!phrase && word === "AND" && last !== undefined) last.isRequired = isAfterAnd = true;
+    if (!phrase && word === "OR") isAfterOr = isExact;
     if (words.length === 0 || (!phrase && /^(AND|OR)$/.test(word))) continue;
+    if (isAfterOr && sign !== "-" && last !== undefined && words.length === 1) {
+      last.others.push(words[0] ?? "");
+      isAfterOr = false;
+      continue;
+    }
+    isAfterOr = false;
     const isRequired = isExact || sign === "+" || isAfterAnd;
     isAfterAnd = false;
     if (sign === "-") question.excluded.push(words);
     else if (phrase && words.length > 1) question.phrases.push(words);
     else if (!phrase && /[\p{L}\p{N}]\*$/u.test(word)) question.groups.push(completionsOf(words, vocabulary, isRequired));
     else if (phrase) question.groups.push(exactly(words[0] ?? "", true));
-    else plain.push(...words.map((each) => ({ word: each, isRequired, agency: agencies[n] })));
+    else plain.push(...words.map((each) => ({ word: each, isRequired, agency: agencies[n], others: [] })));
   }
   const telling = isExact ? plain : plain.filter(({ word, isRequired }) => isRequired || !STOP_WORDS.has(word));
-  for (const { word, isRequired, agency } of telling.length + question.groups.length + question.phrases.length > 0 ? telling : plain)
-    question.groups.push(isExact ? exactly(word, true) : groupOf(word, vocabulary, { isRequired, agency }, question));
+  for (const { word, isRequired, agency, others } of telling.length + question.groups.length + question.phrases.length > 0
+    ? telling
+    : plain)
+    question.groups.push(isExact ? anyExactly([word, ...others]) : groupOf(word, vocabulary, { isRequired, agency }, question));
   for (const phrase of question.phrases) question.groups.push(...phrase.map((word) => exactly(word, false)));
   question.groups = distinct(question.groups).slice(0, GROUPS_MAX);
   return question;
@@ -139,6 +148,10 @@ function completionsOf(words: readonly string[], vocabulary: Vocabulary, isRequi
 
 function exactly(word: string, isRequired: boolean): Group {
   return { asked: word, spellings: [{ word, weight: 1 }], isRequired, times: 1 };
+}
+
+function anyExactly(words: readonly string[]): Group {
+  return { asked: words.join(" OR "), spellings: words.map((word) => ({ word, weight: 1 })), isRequired: true, times: 1 };
 }
 
 /** One group for words of the same stem. */

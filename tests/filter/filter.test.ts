@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
 import { momentOf } from "../../src/filter/kinds.ts";
+import { queriesOf } from "../../src/filter/words.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { NOON } from "../support/imports.ts";
 
@@ -240,4 +241,8 @@ test("describeFilter() says every condition in words", () => {
     "awards of $1,250,000.5 or more",
     "awards of $2,500,000 or less",
   ]);
+});
+
+test("no words reach the tags of the index", () => {
+  expect(queriesOf("\ue000accepting -\ue001nsf")).toEqual({ include: '"accepting" AND "nsf"', exclude: undefined });
 });

@@ -176,6 +176,19 @@ describe("the words of a search", () => {
     expect(total("quantum", "sensing")).toBeGreaterThan(0);
   });
 
+  test("on both sides of OR may occur in each other's place, and in quotes it is a word", () => {
+    const both = total("quantum", "clinical");
+    expect(total("quantum", "OR", "clinical")).toBe(total("quantum") + total("clinical") - both);
+    expect(total("quantum", "OR", "clinical", "sensing")).toBeLessThan(total("quantum", "OR", "clinical"));
+    expect(total("quantum", "OR", "clinical", "-quantum")).toBe(total("clinical") - both);
+    expect(total("quantum", '"OR"', "clinical")).toBeLessThanOrEqual(both);
+    expect([total("OR", "quantum"), total("quantum", "OR"), total("quantum", "AND", "clinical")]).toEqual([
+      total("quantum"),
+      total("quantum"),
+      both,
+    ]);
+  });
+
   test("in quotes, or as one argument, are a phrase", () => {
     expect(total('"clinical trial required"')).toBeGreaterThan(0);
     expect(total("clinical trial required")).toBe(total('"clinical trial required"'));
