@@ -57,12 +57,23 @@ async function firstHour(command: readonly string[]): Promise<void> {
   try {
     const { value } = await server.stdout.getReader().read();
     const { base_url } = JSON.parse(new TextDecoder().decode(value).split("\n")[0] ?? "") as { base_url: string };
-    await run("health", "--url", base_url);
+    await oneOfTen(() => run("health", "--url", base_url)); // It waits 2 s for an answer, which an emulator may need longer for.
     const response = await fetch(`${base_url}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
     if (response.status !== 200) throw new Error(`The server answered ${response.status}`);
   } finally {
     server.kill("SIGTERM");
     const code = await server.exited;
     if (code !== 0 && process.platform !== "win32") process.stderr.write(`The server ended with ${code}\n`);
+  }
+}
+
+async function oneOfTen(attempt: () => Promise<unknown>): Promise<void> {
+  for (let left = 9; ; left--) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
   }
 }
