@@ -139,7 +139,7 @@ async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | und
   return by === version ? (known as Stored) : undefined;
 }
 
-/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-86) */
+/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-88) */
 async function readNewer({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
   const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
   return started !== undefined && easternDate(started) >= easternDate(now()) ? started : undefined;

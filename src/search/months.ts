@@ -1,4 +1,4 @@
-/** How many opportunities each department posted, had open and closed in each month, from the dates and the history. (E-86) */
+/** How many opportunities each department posted, had open and closed in each month, from the dates and the history. (E-87) */
 import type { Database } from "bun:sqlite";
 import { and, asc, eq, inArray, min } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
