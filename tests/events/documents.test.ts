@@ -79,9 +79,13 @@ describe("documents", () => {
 
   test("are in the tool get", async () => {
     const client = await connectMcp(["--data", data], { now: FIRST + DAY });
-    const { data: got } = await client.call<Shown>("get", { id: GRANT });
+    const { data: got, text } = await client.call<Shown>("get", { id: GRANT });
     await client.close();
     expect(got).toMatchObject(expected);
+    const lines = text.split("\n").filter((line) => /attachment:/i.test(line));
+    const { name, url } = documentOf(late);
+    expect(lines[0]).toBe(`Attachment: "${name}", "${url}", "Full Announcement, 1.3 MB", since ${LATE}`);
+    expect(lines.map((line) => line.split(":", 1)[0])).toEqual(["Attachment", "Attachment", "Removed attachment"]);
   });
 
   test("are in the view document of an export", async () => {

@@ -1,7 +1,7 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
-import { type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
+import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
@@ -66,7 +66,8 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       const similar = isWithSimilar ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [...linesOf(opportunity, asOf ?? call.now), ...alsoAtLines(opportunity, also_at), ...similar.map(similarLine)];
+        const related = [...alsoAtLines(opportunity, also_at), ...attachmentLines(attachments), ...similar.map(similarLine)];
+        const lines = [...linesOf(opportunity, asOf ?? call.now), ...related];
         if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
         if (then !== undefined && then.erased !== null) lines.push(erasedInWords(then.erased));
         const upstream = [
@@ -147,6 +148,20 @@ async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportuni
   } satisfies EventConditions;
   const { items } = await reader.history({ id, limit: CHANGES_MAX, after: [], ...conditions });
   return datedAttachments(sidecar.attachments, items.toReversed());
+}
+
+/** The most attachments that the text of a result has. */
+const ATTACHMENT_LINES = 10;
+
+function attachmentLines({ attachments, removed_attachments }: DatedAttachments): string[] {
+  const here = attachments.map((each) => ({ ...each, what: "Attachment", dated: each.since === null ? "" : `since ${each.since}` }));
+  const gone = removed_attachments.map((each) => ({ ...each, what: "Removed attachment", dated: `removed at ${each.removed_at}` }));
+  const lines = [...here, ...gone].map(({ what, dated, name, url, ...each }) => {
+    const facts = [name, url, attachmentInWords(each)].filter((text) => text !== null && text !== "").map((text) => quoted(text ?? ""));
+    return `${what}: ${[...facts, dated].filter((fact) => fact !== "").join(", ")}`;
+  });
+  const more = lines.length - ATTACHMENT_LINES;
+  return more > 0 ? [...lines.slice(0, ATTACHMENT_LINES), `${more} more in attachments and removed_attachments`] : lines;
 }
 
 /** A line for each record of the same opportunity; the one that stands for all of them is called canonical. */
