@@ -1,6 +1,6 @@
 /** `--as-of`: what commands printed at an instant, they print as of that instant. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
@@ -36,7 +36,10 @@ test("an export of each format is the one that was made then", async () => {
     const outputs = [];
     for (const format of formats) outputs.push((await run(day, "export", "--format", ...format, ...asOf)).out);
     expect((await run(day, "export", "--format", "sqlite", file, ...asOf)).code).toBe(0);
-    return [...outputs, readFileSync(file).toHex()];
+    const directory = join(data, `day-${day}`);
+    expect((await run(day, "export", "--format", "parquet", directory, ...asOf)).code).toBe(0);
+    const tables = readdirSync(directory).sort();
+    return [...outputs, ...[file, ...tables.map((name) => join(directory, name))].map((path) => readFileSync(path).toHex())];
   };
   const made = await exported(1);
   await take(7, [record(1, { title: "Other" }), record(2, { dates: { closes_at: at(30) } }), record(4)]);
