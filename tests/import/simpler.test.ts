@@ -5,7 +5,7 @@ import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { simplerGrantsGov } from "../../src/import/formats/simpler-grants-gov.ts";
 import { csvRows } from "../../src/import/readers/csv-rows.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
-import { aCatalog, aFile, documentsOf, dropScratch, eventsOf, ordersOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, aFile, documentsOf, dropScratch, eventsOf, opportunitiesOf, ordersOf, type TestCatalog } from "../support/imports.ts";
 import { pieces, readFormat, textInput } from "../support/read-format.ts";
 import { realFile, realJson, realPath } from "../support/real-data.ts";
 import { detailText, extractText, legacyXml, realXml, type SimplerRecord, searchText, simplerRecords } from "../support/simpler-layouts.ts";
@@ -41,6 +41,10 @@ const layouts = {
 type LayoutName = keyof typeof layouts;
 const isWhole = (name: LayoutName) => name !== "search";
 
+/** Changes of them make no event. */
+const applicantsIn = async ({ db }: TestCatalog) =>
+  (await opportunitiesOf(db)).map(({ id, sidecar }) => [id, sidecar.applicant_types]).filter(([, types = []]) => types.length > 1);
+
 describe("opportunities with the same values in each layout", () => {
   test.each(ordersOf(Object.keys(layouts) as LayoutName[]).map((names) => [names.join(", then "), names] as const))(
     "%s: no event after the first",
@@ -49,12 +53,14 @@ describe("opportunities with the same values in each layout", () => {
       const take = (name: LayoutName) => catalog.take(layouts[name], { format: grantsGov, snapshot: isWhole(name) });
       expect(await take(names[0] as LayoutName)).toMatchObject({ read: 24, added: 24, rejected: 0, messages: [] });
       const first = await documentsOf(catalog.db);
+      const applicants = await applicantsIn(catalog);
       for (const name of [...names, ...names.toReversed(), ...names])
         expect([name, await take(name)]).toMatchObject([
           name,
           { read: 24, added: 0, changed: 0, removed: 0, rejected: 0, events: 0, linked: 0 },
         ]);
       expect(await documentsOf(catalog.db)).toEqual(first);
+      expect(await applicantsIn(catalog)).toEqual(applicants);
       expect(await checkCatalog(catalog.db)).toEqual([]);
     },
   );
