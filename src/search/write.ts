@@ -110,7 +110,10 @@ function tagsOf(opportunity: WholeOpportunity): string[] {
 function moveToGroup(sqlite: Database, id: string): void {
   const canonical = sqlite.query<{ canonical_id: string | null }, [string]>("select canonical_id from records where id = ?");
   const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
-  const setGroup = sqlite.query<unknown, [string, string]>("update records set twin_of = nullif(?, id) where id = ?");
+  // Writes nothing for the many records that are alone.
+  const setGroup = sqlite.query<unknown, [string, string]>(
+    "update records set twin_of = nullif(?1, id) where id = ?2 and twin_of is not nullif(?1, id)",
+  );
   const moving = new Set([id]);
   for (const each of moving) {
     setGroup.run(
