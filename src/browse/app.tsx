@@ -36,8 +36,8 @@ type BrowseOptions = {
   host: string;
   /** Called with anything unexpected that a page failed with. */
   onFailure: (error: unknown) => void;
-  /** If another process passes requests on: whether readers sign in there. It says the public address of each request in `ADDRESS_HEADER`. */
-  front?: { hasSignIn: boolean };
+  /** On `up`: whether its pages ask for a sign-in. `up` says the public address of each request in `ADDRESS_HEADER`. */
+  up?: { hasSignIn: boolean };
 };
 
 /** `fetch` returns a response to every request, and never throws. */
@@ -70,7 +70,7 @@ function refusalOf(request: Request, host: string): Response | undefined {
 }
 
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
-  const respondPage = (page: BrowsePage) => pageResponse(page, options.front);
+  const respondPage = (page: BrowsePage) => pageResponse(page, options.up);
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size === 0 ? homePage : findPage)(context)))
@@ -118,9 +118,9 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     }
   }
 
-  /** Only a front may say it: anyone can send the header. */
+  /** Only `up` may say it: anyone can send the header. */
   function publicAddress({ url, headers }: Request): string {
-    return (options.front && headers.get(ADDRESS_HEADER)) ?? url;
+    return (options.up && headers.get(ADDRESS_HEADER)) ?? url;
   }
 
   function addressesOf(request: Request, query: URLSearchParams): Subscriptions {
@@ -134,7 +134,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     const body = (
       <>
         <h1>This page cannot be shown</h1>
-        <p>The terminal in which these pages were started says why.</p>
+        <p>{options.up ? "The log of this server says why." : "The terminal in which these pages were started says why."}</p>
       </>
     );
     return respondPage({ title: "Cannot be shown", status: 500, body });

@@ -10,7 +10,7 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
-/** The addresses of its files, and, on `up`, which has a page of its jobs, whether readers have signed in. */
+/** The addresses of its files, and, on `up`, which has a page of its jobs: whether its pages ask for a sign-in. */
 type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined };
 
 /**

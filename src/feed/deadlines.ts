@@ -9,7 +9,7 @@ import { describeFilter, type Filter } from "../filter/filter.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { acceptingStatuses } from "../search/accepting.ts";
-import { listDeadlines } from "../search/deadlines.ts";
+import { deadlinesIn } from "../search/deadlines.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -61,7 +61,7 @@ export async function deadlinesCalendar(
   const status = [...new Set([...(filter.status ?? acceptingStatuses), ...OVER])];
   const [since, until] = [now - DAYS_BACK * DAY_MS, now + DAYS_AHEAD * DAY_MS];
   const list = (since: EpochMs, until: EpochMs) =>
-    listDeadlines(index, { ...filter, status }, { since, until }, now, { limit, allSources }).deadlines.map(({ id }) => id);
+    deadlinesIn(index, { ...filter, status }, { since, until }, now, { limit, allSources }).map(({ id }) => id);
   const ahead = list(now, until);
   const ids = [...(ahead.length < limit ? list(since, now).slice(ahead.length - limit) : []), ...ahead];
   const found = await readOpportunities(catalog, ids, now);

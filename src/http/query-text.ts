@@ -7,6 +7,11 @@ export function pathStart(url: string): number {
   return start < 0 ? url.length : start;
 }
 
+/** The path and the query in the URL of a request. */
+export function pathAndQuery(url: string): string {
+  return url.slice(pathStart(url));
+}
+
 /** A value as sent; `null` if it is not well-formed UTF-8 or contains control characters. */
 export type SentValue = string | null;
 

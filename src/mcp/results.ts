@@ -72,7 +72,7 @@ export type ToolAnswer = { data: object; lines: string[]; said: ResultStatement 
 /** Puts a result together. */
 export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly ToolFreshness[], now: EpochMs): ToolResult {
   const text = [
-    resultCountsInWords(said),
+    shownInWords(said),
     ...(said.filters_in_words.length === 0 ? [] : [`Applied: ${said.filters_in_words.join("; ")}.`]),
     ...(said.upstream_text.length === 0 || lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
     ...(lines.length === 0 ? [] : ["", ...lines, ""]),
@@ -81,7 +81,7 @@ export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly 
   return { structured: { ...said, answered_at: formatInstant(now), ...data, freshness }, text };
 }
 
-function resultCountsInWords({ returned, total, complete, next_cursor }: ResultStatement): string {
+function shownInWords({ returned, total, complete, next_cursor }: ResultStatement): string {
   const counts = total === null ? `${returned} shown` : `${returned} of ${total.toLocaleString("en-US")} shown`;
   if (complete) return `${counts}; nothing follows.`;
   return next_cursor === null ? `${counts}.` : `${counts}; there is more: call again with the same arguments and cursor ${next_cursor}`;

@@ -4,8 +4,9 @@
  * 1. `/v1`: the API, which checks for itself. It comes first and must not pay for the rest.
  * 2. The host (421): a page of another site whose name was made to lead here (DNS rebinding) sends that name.
  * 3. `/mcp`: agents, after the checks of mcp-gate.ts.
- * 4. `/status`: the page of the jobs, made here, so that it works when nothing else does.
- * 5. All other paths: the pages, from the reader.
+ * 4. `/status`: the page of the jobs, made in this process, after page-gate.ts, so that it works when the reader does not.
+ * 5. All other paths: page-gate.ts, which answers `/sign-in`, `/sign-out`, `/feeds/` and `/subscribe` itself with `--pages key`; the rest
+ *    comes from the reader.
  *
  * Only the API is loaded at the start. (E-67)
  */

@@ -6,7 +6,7 @@ import { type Access, findUsableKey, type KnownKey, updateAccess } from "../acco
 import { plainResponse } from "../browse/headers.ts";
 import { admitKey, admitUse } from "../http/admission.ts";
 import { Problem, problems } from "../http/problem.ts";
-import { pathStart } from "../http/query-text.ts";
+import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
 import type { SignIn } from "./sign-in.tsx";
@@ -95,7 +95,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const key = await keyOf(request);
     if (key === undefined && FOR_PROGRAMS.test(path)) return refusal(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
     if (key === undefined) {
-      const to = encodeURIComponent(request.url.slice(pathStart(request.url)));
+      const to = encodeURIComponent(pathAndQuery(request.url));
       return new Response(null, { status: 303, headers: { Location: `/sign-in?to=${to}`, "Cache-Control": "no-store" } });
     }
     await admitUse(access, key, now());

@@ -7,7 +7,7 @@ import { type DatabaseLocation, openCatalogAt } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { currentIndex } from "../browse/search-index.ts";
-import { pathStart } from "../http/query-text.ts";
+import { pathAndQuery } from "../http/query-text.ts";
 import type { ToolData } from "../mcp/reader.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
@@ -30,7 +30,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   machine.onStopSignal(stopped.resolve);
 
   const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
-  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, front: { hasSignIn } });
+  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn } });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
     loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });
@@ -41,7 +41,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
     ...NEVER_IDLE,
     development: false,
     fetch: async (request) => {
-      const path = request.url.slice(pathStart(request.url));
+      const path = pathAndQuery(request.url);
       if (path === ALIVE_PATH) return new Response(null);
       if (path === MCP_PATH) return (await mcp())(request);
       return pages.fetch(request);

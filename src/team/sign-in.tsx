@@ -19,7 +19,7 @@ type SignInDeps = {
 export type SignIn = {
   /** The key of the cookie that a request has, if both may be used. */
   keyOf: (headers: Headers) => KnownKey | undefined;
-  /** Responds to the paths of `SIGN_IN_PATHS`. */
+  /** Responds to `/sign-in` and `/sign-out`. */
   respond: (request: Request, path: string) => Promise<Response>;
 };
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Access } from "../accounts/access.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { ADDRESS_HEADER } from "../browse/addresses.ts";
-import { pathStart } from "../http/query-text.ts";
+import { pathAndQuery } from "../http/query-text.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
@@ -76,7 +76,7 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
     forward,
   });
   const pages = (request: Request) => {
-    const path = pathOf(request.url);
+    const path = pathAndQuery(request.url);
     return gate(request, path.replace(/\?.*/s, ""), () => forward(path, request, originOf(request) + path));
   };
   const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
@@ -117,10 +117,6 @@ function envOfChildren({ env }: Machine, { data, database, searchData, watchData
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
   };
-}
-
-function pathOf(url: string): string {
-  return url.slice(pathStart(url));
 }
 
 /** What the pages look at. Cookies and keys stay here. */

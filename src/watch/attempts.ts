@@ -34,12 +34,12 @@ const ASKED_MAX_MS = DAY_MS;
 const FAILURES_MAX = 16;
 
 /** Whether the next attempt may begin. If the clock was set back since the last one, it may. */
-export function isDue({ at, wait_ms }: Attempts, now: EpochMs): boolean {
+export function maySend({ at, wait_ms }: Attempts, now: EpochMs): boolean {
   return at === null || now < at || now >= at + wait_ms;
 }
 
 /** When the next attempt may begin. */
-export function dueAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
+export function nextAttemptAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs {
   return at === null || now < at ? now : at + wait_ms;
 }
 

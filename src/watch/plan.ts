@@ -1,6 +1,6 @@
 /**
- * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, and what no longer
- * matches.
+ * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders that
+ * have come, and what no longer matches.
  *
  * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
  * stays a member until a message says that it left. (E-50)
@@ -139,8 +139,8 @@ function compared({ position: { members, reminded, muted }, matching, groupsOf }
   };
 }
 
-/** A reminder that has come, and its opportunity. */
-type Come = { row: Row; reminder: Reminder; dueAt: string };
+/** A reminder that has come and was not given, and its opportunity. */
+type OwedReminder = { row: Row; reminder: Reminder; dueAt: string };
 
 /** The next reminders that have come and were not given, at most `limit`. None of the opportunities in `excluded`. */
 async function readReminders(
@@ -148,7 +148,7 @@ async function readReminders(
   { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,
   excluded: ReadonlySet<string>,
   limit: number,
-): Promise<Come[]> {
+): Promise<OwedReminder[]> {
   if (definition.remind === undefined || limit === 0) return [];
   const { until, daysBefore } = remindersAt(definition, now);
   const given = new Map<string, number>();
@@ -160,7 +160,7 @@ async function readReminders(
     const days = daysBefore(due_at);
     return days !== undefined && isOwed({ id, due: minuteOf(due_at), days });
   });
-  const come: Come[] = [];
+  const come: OwedReminder[] = [];
   for (let at = 0; at < candidates.length && come.length < limit; at += REMINDERS_READ) {
     const ids = candidates.slice(at, at + REMINDERS_READ).map(({ id }) => id);
     for (const row of await readItems(catalog, ids, now)) {
@@ -179,7 +179,7 @@ function toldAsNew(items: readonly MessageItem[], definition: WatchDefinition, n
   return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
 }
 
-/** The reminder of an opportunity that has come. Undefined without one, and if it is closed. */
+/** The reminder that has come for an opportunity; undefined if none has, or if it is closed. */
 function reminderOf(
   { id, status, dates }: Pick<WholeOpportunity, "id" | "status" | "dates">,
   daysBefore: (due: EpochMs) => number | undefined,
@@ -266,7 +266,7 @@ function changedItem({ event, opportunity, twins, at }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(opportunity, twins) };
 }
 
-function dueItem({ row: { opportunity, twins }, reminder: { days }, dueAt }: Come): MessageItem {
+function dueItem({ row: { opportunity, twins }, reminder: { days }, dueAt }: OwedReminder): MessageItem {
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(opportunity, twins) };
 }
 

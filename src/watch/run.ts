@@ -6,12 +6,12 @@ import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
 import { type Machine, randomFraction } from "../runtime/machine.ts";
-import { listDeadlines } from "../search/deadlines.ts";
+import { deadlinesIn } from "../search/deadlines.ts";
 import { groupsOf } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { DeliveryError, dueAt, FAILING_MAX_MS, failedOnce, isDue } from "./attempts.ts";
+import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
 import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
 import { accept, pendingOf, statusOf, storeAttempts, storePending } from "./pending.ts";
@@ -136,7 +136,7 @@ function messagesOf(
       position,
       matching,
       groupsOf: groupsOfIds,
-      dueUntil: (until) => listDeadlines(index, {}, { since: now + 1, until }, now, EVERY_RECORD).deadlines,
+      dueUntil: (until) => deadlinesIn(index, {}, { since: now + 1, until }, now, EVERY_RECORD),
       now,
       newId: () => newMessageId(machine),
       itemsMax,
@@ -149,11 +149,11 @@ function messagesOf(
   };
 }
 
-/** Sends a message if it is due. Returns why it was not accepted, or null. */
+/** Sends a message if its next attempt may begin. Returns why it was not accepted, or null. */
 async function deliver({ machine, db, send, stop }: RunContext, watch: Watch, pending: PendingMessage): Promise<WatchOutcome["failure"]> {
   const { attempts, id } = pending;
   const startedAt = machine.now();
-  if (!isDue(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: dueAt(attempts, startedAt) };
+  if (!maySend(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: nextAttemptAt(attempts, startedAt) };
   try {
     await send(watch, pending, stop);
   } catch (error) {
@@ -161,7 +161,7 @@ async function deliver({ machine, db, send, stop }: RunContext, watch: Watch, pe
     const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
     const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
     await storeAttempts(db, id, after, pauseReason(failed, after.failing_ms));
-    return { reason: failed.message, retry_at: dueAt(after, startedAt) };
+    return { reason: failed.message, retry_at: nextAttemptAt(after, startedAt) };
   }
   await accept(db, id, machine.now());
   return null;
@@ -173,11 +173,11 @@ function pauseReason({ message, isGone }: DeliveryError, failingMs: number): str
 }
 
 /** When each watch has to send a message again, or makes messages by its schedule; those with neither are left out. */
-export async function findDue(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
+export async function nextTimes(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
   return statuses.flatMap(({ watch, paused, pending, checked_at }) => {
     if (paused !== null) return [];
-    if (pending !== null) return [{ watch, at: dueAt(pending.attempts, now) }];
+    if (pending !== null) return [{ watch, at: nextAttemptAt(pending.attempts, now) }];
     const { every, zone } = watch.definition;
     if (every === undefined) return [];
     return [{ watch, at: isTime(watch.definition, checked_at, now) ? now : nextTime(every, zone, now) }];

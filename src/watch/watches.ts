@@ -44,8 +44,8 @@ const copyMuted = query(
     sql<never>`insert or ignore into ${muted} (watch, id, muted_at) select distinct ${watch}, id, muted_at from ${muted}
       join ${watches} on watches.key = muted.watch where watches.name = ${name}`,
 );
-/** Makes the message on its way due, whatever failed before. */
-const makeDue = query({ watch: pending.watch }, ({ watch }) =>
+/** Lets the message on its way be sent at once, whatever failed before. */
+const sendAtOnce = query({ watch: pending.watch }, ({ watch }) =>
   update(pending).set({ at: null, wait_ms: 0, failing_ms: 0 }).where(eq(pending.watch, watch)),
 );
 /** SQLite keeps the largest key that a table ever had, so a key is never given again. */
@@ -140,11 +140,11 @@ export async function pause(db: WatchDb, { key }: Watch, reason: string): Promis
   await db.run(setPaused, { key, paused: reason });
 }
 
-/** Ends a pause. The message on its way is due at once. */
+/** Ends a pause. The message on its way may be sent at once. */
 export async function resume(db: WatchDb, { key }: Watch): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.run(setPaused, { key, paused: null });
-    await sql.run(makeDue, { watch: key });
+    await sql.run(sendAtOnce, { watch: key });
   });
 }
 
@@ -209,7 +209,7 @@ async function changeRow(
   }
   // A digest lacks what it only counts, so a receiver of every item gets other messages from the same position.
   if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
-  else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(makeDue, { watch: key });
+  else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(sendAtOnce, { watch: key });
 }
 
 /**

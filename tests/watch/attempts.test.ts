@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dueAt, FAILING_MAX_MS, failedOnce, isDue } from "../../src/watch/attempts.ts";
+import { FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt } from "../../src/watch/attempts.ts";
 import type { Attempts } from "../../src/watch/watch.ts";
 
 const NONE: Attempts = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
@@ -35,11 +35,11 @@ describe("a clock that is set", () => {
   const waiting: Attempts = { ...NONE, count: 5, at: NOW, wait_ms: HOUR };
 
   test("back makes the next attempt due at once, and only that one", () => {
-    expect(isDue(waiting, NOW + HOUR - 1)).toBe(false);
-    expect(isDue(waiting, NOW + HOUR)).toBe(true);
+    expect(maySend(waiting, NOW + HOUR - 1)).toBe(false);
+    expect(maySend(waiting, NOW + HOUR)).toBe(true);
     const back = NOW - 400 * DAY;
-    expect([isDue(waiting, back), dueAt(waiting, back)]).toEqual([true, back]);
-    expect(isDue(failed(waiting, back), back + 1)).toBe(false);
+    expect([maySend(waiting, back), nextAttemptAt(waiting, back)]).toEqual([true, back]);
+    expect(maySend(failed(waiting, back), back + 1)).toBe(false);
   });
 
   test("ahead by a year counts as a day of failing, and back as none", () => {

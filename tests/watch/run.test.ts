@@ -6,7 +6,7 @@ import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
 import { countMembers, positionOf } from "../../src/watch/position.ts";
-import { findDue, runWatches } from "../../src/watch/run.ts";
+import { nextTimes, runWatches } from "../../src/watch/run.ts";
 import { addWatch, changeWatch, pause, removeWatch, resume, resumeAt } from "../../src/watch/watches.ts";
 import { engines } from "../support/engines.ts";
 import { DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -299,11 +299,11 @@ describe("a failing receiver", () => {
     watched.receiver.send = async ({ name }) => (name === "down" ? refusing() : undefined);
     await after(watched, record("1"));
     const { file, clock } = watched;
-    const [retry, ...others] = await findDue(file, [down, up], clock.now);
+    const [retry, ...others] = await nextTimes(file, [down, up], clock.now);
     expect([retry?.watch, others]).toEqual([down, []]);
     expect(retry?.at).toBeGreaterThan(clock.now);
     await pause(file, down, "why");
-    expect(await findDue(file, [down], clock.now)).toEqual([]);
+    expect(await nextTimes(file, [down], clock.now)).toEqual([]);
   });
 
   test("that returned 410 is paused at once", async () => {

@@ -8,7 +8,7 @@ import { replaceText } from "../../runtime/replace-file.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { findDue, runWatches, type WatchOutcome } from "../../watch/run.ts";
+import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { send, setupFault } from "../../watch/send.ts";
 import type { PendingMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
@@ -98,7 +98,7 @@ async function runOnce(
       const named = names.length === 0 ? await listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
       const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
       const setUp = named.filter((watch) => faultOf(watch) === null);
-      const due = async () => findDue(db, setUp, machine.now());
+      const due = async () => nextTimes(db, setUp, machine.now());
       const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
       const sending = (watch: Watch, message: Pick<PendingMessage, "id" | "body">) => send(watch, message, machine, stop);
       const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };

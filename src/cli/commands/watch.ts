@@ -6,7 +6,7 @@ import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { dueAt } from "../../watch/attempts.ts";
+import { nextAttemptAt } from "../../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
 import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch/message.ts";
 import { type Delivery, listDeliveries, statusOf } from "../../watch/pending.ts";
@@ -239,7 +239,7 @@ function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, st
     ],
     ["failed", formatCount(failed_total, "attempt")],
     ["on its way", pending === null ? null : `${pending.id}, ${formatCount(pending.attempts.count, "failed attempt")}`],
-    ["next attempt", pending === null || paused !== null ? null : formatInstant(dueAt(pending.attempts, now))],
+    ["next attempt", pending === null || paused !== null ? null : formatInstant(nextAttemptAt(pending.attempts, now))],
     ["state", stateOf(status)],
   ];
 }
@@ -255,7 +255,7 @@ async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
     const { counts } = pending;
     const to = receiverName(watch.definition.receiver);
     const { count, error } = pending.attempts;
-    const retry_at = paused === null ? formatInstant(dueAt(pending.attempts, now)) : null;
+    const retry_at = paused === null ? formatInstant(nextAttemptAt(pending.attempts, now)) : null;
     const json = { ...pendingJson(pending), watch: watch.name, to, delivered_at: null, counts, retry_at };
     const state = paused !== null ? "paused" : count === 0 ? "planned" : "failing";
     const row = { delivered: state, watch: watch.name, to, attempts: count, about: countsInWords(counts), id: pending.id };
