@@ -14,10 +14,10 @@ const rows = readFileSync(join(root, "docs/words.md"), "utf8")
   .map((line) => line.split("|").slice(1, -1))
   .filter((cells) => cells.length === 4);
 
-const code = places
+const files = places
   .flatMap((place) => [...new Bun.Glob(`${place}/**/*.{ts,tsx}`).scanSync(root)])
-  .map((path) => readFileSync(join(root, path), "utf8"))
-  .join("\n");
+  .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }));
+const code = files.map(({ text }) => text).join("\n");
 const wordsOf = (text: string) => text.match(/\w+(-\w+)*/g) ?? [];
 const known = new Set(wordsOf(code));
 
@@ -28,6 +28,22 @@ test("docs/words.md: every name is in the code, and every place exists", () => {
     const missing = namesIn(where).filter((path) => !existsSync(join(root, path)));
     expect([word, absent, missing]).toEqual([word, [], []]);
   }
+});
+
+/** The files that export each name. */
+const homes = new Map<string, string[]>();
+for (const { path, text } of files)
+  for (const [, name = ""] of text.matchAll(/^export (?:async )?(?:const|function|class|type|interface) (\w+)/gm))
+    homes.set(name, [...(homes.get(name) ?? []), path]);
+
+test("docs/words.md: every exported name is exported where its row says", () => {
+  const astray = rows.flatMap(([, , names, where]) =>
+    namesIn(names).filter((name) => {
+      const found = homes.get(name);
+      return found !== undefined && !namesIn(where).some((place) => found.some((path) => path === place || path.startsWith(`${place}/`)));
+    }),
+  );
+  expect(astray.map((name) => `${name} is in ${homes.get(name)}`)).toEqual([]);
 });
 
 /** Words of the table's first column, without their formatting. */
