@@ -144,11 +144,11 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
   return `imported ${newest === oldest ? "" : "up to "}${oldest} ago`;
 }
 
-/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "Jan 8, 2028", "Sep 29, 2025"; without a date, "–, 2016": the year in which it was posted. */
+/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "Jan 8, 2028", "Sep 29, 2025"; without a date, "posted 2016". */
 function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
   const due = dueDateOf(dates, now);
   const closes = due === null ? undefined : parseInstantMs(due);
-  if (due === null || closes === undefined) return dates.posted_at === null ? "–" : `–, ${dates.posted_at.slice(0, 4)}`;
+  if (due === null || closes === undefined) return dates.posted_at === null ? "–" : `posted ${dates.posted_at.slice(0, 4)}`;
   const [date, days] = [dateInWords(due), Math.floor((closes - now) / DAY_MS)];
   if (days < 0 || days >= YEAR_DAYS) return date;
   const left = days < MONTHS_FROM_DAYS ? `${days}d` : `${Math.round(days / 30.44)}mo`;
