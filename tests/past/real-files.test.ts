@@ -62,12 +62,11 @@ async function compare(directory: string, group: string): Promise<void> {
     last = at;
     const format = formats.find((each) => each.name === name) as Format;
     await catalog.takeFiles([path], { format, asOf: at });
-    for (const later of [at + HOUR / 2, at + HOUR]) {
-      await turnStatusesWhenDue(catalog.db, later); // As a running server does. The next import of history would do it afterwards.
-      made.push({ at: later, digest: await digestOf(catalog, later, false) });
-    }
+    const later = at + HOUR;
+    await turnStatusesWhenDue(catalog.db, later); // As a running server does. The next import of history would do it afterwards.
+    made.push({ at: later, digest: await digestOf(catalog, later, false) });
   }
-  expect(made.length).toBeGreaterThan(8);
+  expect(made.length).toBeGreaterThan(6);
   for (const { at, digest } of made) expect([at, await digestOf(catalog, at, true)]).toEqual([at, digest]);
   await catalog.db.close();
 }
