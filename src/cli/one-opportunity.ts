@@ -3,9 +3,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { statusInWords } from "../events/in-words.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
-import { readRows } from "../opportunities/related.ts";
 import { findByNumber } from "../search/find.ts";
+import { findNamed } from "../search/named.ts";
 import { quoted } from "../text/quoted.ts";
 import { nonBlank } from "./arguments.ts";
 import type { Cli, CliCommand } from "./command.ts";
@@ -29,22 +28,15 @@ export async function requireOpportunity(
   verb: string,
   command = verb,
 ): Promise<WholeOpportunity> {
-  const opportunities = await findOpportunities(cli, options, catalog, text.trim());
+  const named = { text: text.trim(), limit: LISTED, now: cli.machine.now() };
+  const opportunities = await findNamed(catalog, named, () =>
+    withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, named.text, LISTED)),
+  );
   const [opportunity] = opportunities;
   if (opportunity === undefined)
     throw new Failure(`Cannot ${verb} ${text}: no opportunity has this id or number; look for it with fundfeed find`);
   if (opportunities.length > 1) throw new Failure(severalOf(text, { verb, command }, opportunities));
   return opportunity;
-}
-
-/** By the catalog alone if it has the id. Only a number needs the search index. */
-async function findOpportunities(cli: Cli, options: SearchOptions, catalog: CatalogDb, text: string): Promise<WholeOpportunity[]> {
-  const byId = await readOpportunities(catalog, [text.toLowerCase()], cli.machine.now());
-  if (byId.length > 0) return byId;
-  const ids = await idsOfUpstreamId(catalog, text);
-  const found = ids.length > 0 ? ids : await withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, text, LISTED));
-  const now = cli.machine.now();
-  return readRows(catalog, await readOpportunities(catalog, found.slice(0, LISTED), now), now);
 }
 
 type Doing = { verb: string; command: string };

@@ -4,7 +4,7 @@ import { jsonBytes } from "../text/cut.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 import { nullable } from "../text/schema.ts";
-import { ToolFreshness, type ToolPage } from "./reader.ts";
+import { ToolFreshness, type ToolPage } from "./queries.ts";
 import { codeInWords } from "./upstream-text.ts";
 
 /** The most bytes of the data of one result, as JSON. */

@@ -17,13 +17,13 @@ import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { listedTool, UPSTREAM_TEXT } from "./listed-tool.ts";
-import type { ToolCall, ToolReader } from "./reader.ts";
+import type { ToolCall, ToolQueries } from "./queries.ts";
 import { toolsOf } from "./tools/all.ts";
 import { NoOpportunity } from "./tools/the-opportunity.ts";
 import type { Tool } from "./tools/tool.ts";
 
 export type Serving = {
-  reader: ToolReader;
+  queries: ToolQueries;
   now: () => EpochMs;
   /** Called with each error that a tool has returned, and the sentence that the client gets. */
   onFailure: (error: unknown, sentence: string) => void;
@@ -37,8 +37,8 @@ export type Serving = {
 const LIST_HINT = { ttlMs: 3_600_000, cacheScope: "public" } as const;
 
 /** Returns what makes a server: the library wants one for each connection, or over HTTP for each request. Tools are made once. */
-export function serverFactory({ reader, now, onFailure, stop, run = (work) => work() }: Serving): () => Server {
-  const tools = toolsOf(reader);
+export function serverFactory({ queries, now, onFailure, stop, run = (work) => work() }: Serving): () => Server {
+  const tools = toolsOf(queries);
   const listed = tools.map(listedTool);
   const callOf = ({ mcpReq }: ServerContext): ToolCall => ({
     now: now(),
@@ -50,7 +50,7 @@ export function serverFactory({ reader, now, onFailure, stop, run = (work) => wo
       { name: "fundfeed", title: "fundfeed: US federal funding opportunities and what changed in them", version },
       {
         capabilities: { tools: {}, resources: {} },
-        instructions: instructionsFor(reader),
+        instructions: instructionsFor(queries),
         cacheHints: {
           "server/discover": LIST_HINT,
           "tools/list": LIST_HINT,
@@ -82,7 +82,7 @@ const TEMPLATE = {
   mimeType: "application/json",
 };
 
-function instructionsFor({ place }: ToolReader): string {
+function instructionsFor({ place }: ToolQueries): string {
   return [
     `fundfeed has US federal funding opportunities of several sources, and the history of every change in them. These tools read ${place}; they cannot write, fetch or run anything.`,
     "Every result says which filters were applied, how many results there are, whether it is complete, and how old the data of each source are. `next_cursor`, sent as `cursor` with the same arguments, returns what follows. Tell the user if the data are old or the result is not complete.",

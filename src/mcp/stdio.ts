@@ -5,7 +5,7 @@ import { type Serving, serverFactory } from "./server.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
 type StdioServing = Streams &
-  Pick<Serving, "reader" | "now"> & {
+  Pick<Serving, "queries" | "now"> & {
     /** Writes one line to the log. */
     log: (message: string) => void;
     /** Ends the service. */
@@ -13,10 +13,10 @@ type StdioServing = Streams &
   };
 
 /** Serves one client until its input ends, its output is gone, or `stop`. Requests that have arrived get their responses first. */
-export async function serveMcp({ reader, now, log, stop, ...streams }: StdioServing): Promise<void> {
+export async function serveMcp({ queries, now, log, stop, ...streams }: StdioServing): Promise<void> {
   if (stop.aborted) return; // While the data were opened.
   const transport = createStdioTransport(streams);
-  const newServer = serverFactory({ reader, now, onFailure: (_, sentence) => log(sentence), stop, run: transport.run });
+  const newServer = serverFactory({ queries, now, onFailure: (_, sentence) => log(sentence), stop, run: transport.run });
   const onerror = (error: Error) => log(messageOf(error));
   serveStdio(() => Object.assign(newServer(), { onerror }), { transport, onerror });
   stop.addEventListener("abort", () => void transport.close());

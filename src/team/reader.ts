@@ -8,7 +8,7 @@ import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { currentIndex } from "../browse/search-index.ts";
 import { pathAndQuery } from "../http/query-text.ts";
-import type { ToolData } from "../mcp/reader.ts";
+import type { ToolData } from "../mcp/queries.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { KeptOpen } from "../search/kept-open.ts";
@@ -61,7 +61,7 @@ type McpData = {
 
 /** Returns what responds to agents. Its library takes 25 MB, so their first message loads it. */
 async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
-  const [{ createMcpResponder }, { toolReader }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/reader.ts")]);
+  const [{ createMcpResponder }, { toolQueries }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/queries.ts")]);
   const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
     const catalog = await openCatalog().catch((error: unknown) => {
       onFailure(error);
@@ -74,5 +74,5 @@ async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): P
     }
   };
   const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => work(await searchIndex());
-  return createMcpResponder({ reader: toolReader({ place: "the data of a server", withCatalog, withIndex }), now, onFailure });
+  return createMcpResponder({ queries: toolQueries({ place: "the data of a server", withCatalog, withIndex }), now, onFailure });
 }

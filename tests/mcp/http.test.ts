@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpResponder } from "../../src/mcp/http.ts";
-import { toolReader } from "../../src/mcp/reader.ts";
+import { toolQueries } from "../../src/mcp/queries.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";
 
@@ -85,7 +85,7 @@ test("neither a wrong argument nor an unknown tool is a failure of the server", 
 describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in revision %s,", (revision) => {
   /** Reports progress, and waits until it is cut off. */
   const cutOff = Promise.withResolvers<unknown>();
-  const reader = toolReader({
+  const queries = toolQueries({
     place: "a test",
     withCatalog: (work) => work({} as never),
     withIndex: async (_, { signal, progress }) => {
@@ -99,7 +99,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in
   const slow = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: createMcpResponder({ reader, now: Date.now, onFailure: (error) => failures.push(error) }),
+    fetch: createMcpResponder({ queries, now: Date.now, onFailure: (error) => failures.push(error) }),
   });
   afterAll(() => slow.stop(true));
 

@@ -17,10 +17,10 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
       machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
     const stop = stopSignal(machine);
     await withCatalog(cli, options, async () => undefined); // So that a client logs why, instead of a model failing call by call.
-    const [{ toolReader }, { serveMcp }] = await Promise.all([import("../../mcp/reader.ts"), import("../../mcp/stdio.ts")]);
+    const [{ toolQueries }, { serveMcp }] = await Promise.all([import("../../mcp/queries.ts"), import("../../mcp/stdio.ts")]);
     const log = (message: string) => machine.writeLog(`${message}\n`);
     const kept = keepOpen(() => openIndex(options, log));
-    const reader = toolReader({
+    const queries = toolQueries({
       place: locationName(options),
       withCatalog: (work) => withCatalog(cli, options, work),
       withIndex: (catalog, { signal, progress, now }, work) => {
@@ -34,7 +34,7 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
       },
     });
     try {
-      await serveMcp({ reader, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
+      await serveMcp({ queries, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
     } finally {
       kept.close();
     }

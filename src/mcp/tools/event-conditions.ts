@@ -6,7 +6,7 @@ import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { choice, choices, cursorArgument, limit, pastInstant } from "../arguments.ts";
-import type { EventConditions } from "../reader.ts";
+import type { EventConditions } from "../queries.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
 export const EVENTS_DEFAULT = 20;

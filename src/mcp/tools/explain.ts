@@ -8,7 +8,7 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { ToolExplanation } from "../reader.ts";
+import type { ToolExplanation } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
@@ -18,7 +18,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 /** The most characters of a value, in each attempt to stay within the size of a result. */
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 
-export function explainTool({ reader, tool }: ToolContext): Tool {
+export function explainTool({ queries, tool }: ToolContext): Tool {
   const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
   const brought = object({
     id: Type.Integer(),
@@ -46,7 +46,7 @@ export function explainTool({ reader, tool }: ToolContext): Tool {
       piece: nullable(LongText),
     },
     run: async ({ event_id = "", cursor }, call) => {
-      const reason = await reader.explain(event_id, call);
+      const reason = await queries.explain(event_id, call);
       if (reason === undefined)
         throw new Failure(
           `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,

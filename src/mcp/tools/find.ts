@@ -10,7 +10,7 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { allSourcesArgument, choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
-import type { FoundMatches } from "../reader.ts";
+import type { FoundMatches } from "../queries.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
@@ -30,7 +30,7 @@ const FoundRow = Type.Composite(
   { additionalProperties: false },
 );
 
-export function findTool({ reader, tool }: ToolContext): Tool {
+export function findTool({ queries, tool }: ToolContext): Tool {
   return tool({
     name: "find",
     title: "Find opportunities",
@@ -61,7 +61,7 @@ export function findTool({ reader, tool }: ToolContext): Tool {
       const told = new Set<string>();
       const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
         read: async (limit, after, call) => {
-          const page = await reader.find({ filter, sort, allSources, limit, after }, call);
+          const page = await queries.find({ filter, sort, allSources, limit, after }, call);
           for (const sentence of toldOf(page)) told.add(sentence);
           return page;
         },

@@ -16,7 +16,7 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, past, pastInstant, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { EventConditions, ToolCall, ToolReader } from "../reader.ts";
+import type { EventConditions, ToolCall, ToolQueries } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
@@ -24,7 +24,7 @@ import { longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { onlyGiven, type Tool, type ToolContext } from "./tool.ts";
 
-export function getTool({ reader, tool }: ToolContext): Tool {
+export function getTool({ queries, tool }: ToolContext): Tool {
   return tool({
     name: "get",
     title: "Get one opportunity",
@@ -49,21 +49,21 @@ export function getTool({ reader, tool }: ToolContext): Tool {
       piece: nullable(LongText),
     },
     run: async ({ id = "", source, as_of, cursor }, call) => {
-      const found = await theOpportunity(reader, "get", id, source, call);
+      const found = await theOpportunity(queries, "get", id, source, call);
       const asOf = pastInstant(as_of, call.now);
-      const then = asOf === undefined ? undefined : await thePast(reader, found, asOf, call);
+      const then = asOf === undefined ? undefined : await thePast(queries, found, asOf, call);
       const opportunity = then?.opportunity ?? found;
-      const also_at = then === undefined ? await reader.twins(opportunity.id, call) : alsoAt(then.twins);
+      const also_at = then === undefined ? await queries.twins(opportunity.id, call) : alsoAt(then.twins);
       const request = { tool: "get", id, source, as_of };
       const filters = onlyGiven({ id, source, as_of });
       const attachments =
-        then === undefined ? await attachmentsOf(reader, opportunity) : datedAttachments(opportunity.sidecar.attachments, then.history);
+        then === undefined ? await attachmentsOf(queries, opportunity) : datedAttachments(opportunity.sidecar.attachments, then.history);
       const document = { opportunity: withoutSidecar(opportunity), ...attachments };
       const version = opportunity.updated_at;
       const unknown_fields = (then?.erased ?? null) === null ? [] : ["contacts"];
       const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null, unknown_fields };
       const isWithSimilar = cursor === undefined && then === undefined;
-      const similar = isWithSimilar ? similarRows(await reader.similar(opportunity, SIMILAR, call)) : [];
+      const similar = isWithSimilar ? similarRows(await queries.similar(opportunity, SIMILAR, call)) : [];
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         const related = [...alsoAtLines(opportunity, also_at), ...attachmentLines(attachments), ...similar.map(similarLine)];
@@ -84,10 +84,10 @@ export function getTool({ reader, tool }: ToolContext): Tool {
 }
 
 /** The opportunity as it was. Throws a Failure that says why it is not known. */
-async function thePast(reader: ToolReader, { id }: WholeOpportunity, asOf: EpochMs, { now }: ToolCall): Promise<WholePast> {
+async function thePast(queries: ToolQueries, { id }: WholeOpportunity, asOf: EpochMs, { now }: ToolCall): Promise<WholePast> {
   const cannot = `Cannot get the opportunity as of ${formatInstant(asOf)}`;
   if (asOf > now) throw new Failure(`${cannot}: that is still to come`);
-  const past = await reader.past(id, asOf);
+  const past = await queries.past(id, asOf);
   if (typeof past === "string") throw new Failure(`${cannot}: ${past}`);
   return past;
 }
@@ -139,14 +139,14 @@ function similarLine({ id, number, title, status, relation, why }: SimilarRow): 
 /** The most changes of attachments that are read. */
 const CHANGES_MAX = 1000;
 
-async function attachmentsOf(reader: ToolReader, { id, sidecar }: WholeOpportunity): Promise<DatedAttachments> {
+async function attachmentsOf(queries: ToolQueries, { id, sidecar }: WholeOpportunity): Promise<DatedAttachments> {
   const conditions = {
     types: ["attachments_changed"],
     atLeast: "noise" as const,
     since: undefined,
     until: undefined,
   } satisfies EventConditions;
-  const { items } = await reader.history({ id, limit: CHANGES_MAX, after: [], ...conditions });
+  const { items } = await queries.history({ id, limit: CHANGES_MAX, after: [], ...conditions });
   return datedAttachments(sidecar.attachments, items.toReversed());
 }
 

@@ -10,7 +10,7 @@ import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from
 
 const UPSTREAM = [...upstreamTexts(OpportunityRow, "opportunity"), ...upstreamTexts(EventRow, "events[]")];
 
-export function historyTool({ reader, tool }: ToolContext): Tool {
+export function historyTool({ queries, tool }: ToolContext): Tool {
   return tool({
     name: "history",
     title: "History of one opportunity",
@@ -26,11 +26,11 @@ export function historyTool({ reader, tool }: ToolContext): Tool {
     },
     data: { opportunity: { ...OpportunityRow, description: ROW }, events: Type.Array(EventRow) },
     run: async ({ id = "", source, cursor, ...values }, call) => {
-      const opportunity = await theOpportunity(reader, "read the history", id, source, call);
+      const opportunity = await theOpportunity(queries, "read the history", id, source, call);
       const { limit = EVENTS_DEFAULT, since, until } = values;
       const given = { ...onlyGiven({ id, source, since, until, types: values.types }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "history", ...given }, limit, cursor, call, {
-        read: (limit, after, call) => reader.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }),
+        read: (limit, after, call) => queries.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }),
         show: (event) => eventRowOf(event),
       });
       const row = rowOf(opportunity);

@@ -4,7 +4,7 @@ import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, pathInWords } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
 import { beginOf, readLongText } from "../long-text.ts";
-import type { ToolCall } from "../reader.ts";
+import type { ToolCall } from "../queries.ts";
 import type { ToolAnswer } from "../results.ts";
 import { placeAt } from "./tool.ts";
 

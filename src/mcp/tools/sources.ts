@@ -1,11 +1,11 @@
 /** The tool `sources`: the sources, and how fresh each is. */
 import { Type } from "@sinclair/typebox";
 import { nullable, object } from "../../text/schema.ts";
-import type { SourceFacts } from "../reader.ts";
+import type { SourceFacts } from "../queries.ts";
 import { codeInWords } from "../upstream-text.ts";
 import { listStatement, type Tool, type ToolContext } from "./tool.ts";
 
-export function sourcesTool({ reader, tool }: ToolContext): Tool {
+export function sourcesTool({ queries, tool }: ToolContext): Tool {
   const facts = object({
     code: Type.String(),
     name: nullable(Type.String()),
@@ -22,7 +22,7 @@ export function sourcesTool({ reader, tool }: ToolContext): Tool {
     arguments: {},
     data: { sources: Type.Array(facts) },
     run: async (_, call) => {
-      const sources = await reader.sources(call);
+      const sources = await queries.sources(call);
       const said = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);
       const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
       return { data: { sources }, lines, said };

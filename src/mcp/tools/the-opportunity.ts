@@ -2,7 +2,7 @@
 import { Failure } from "../../../db/reason.ts";
 import { statuses, type WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
-import type { ToolCall, ToolReader } from "../reader.ts";
+import type { ToolCall, ToolQueries } from "../queries.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
 export const ID = "Its id, its number, or an id that its source has or had for it.";
@@ -12,13 +12,13 @@ export class NoOpportunity extends Failure {}
 
 /** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
-  reader: ToolReader,
+  queries: ToolQueries,
   action: string,
   id: string,
   source: string | undefined,
   call: ToolCall,
 ): Promise<WholeOpportunity> {
-  const found = await reader.get(id, source, call);
+  const found = await queries.get(id, source, call);
   const [opportunity] = found;
   if (opportunity === undefined)
     throw new NoOpportunity(

@@ -5,7 +5,7 @@ import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace }
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { ToolArguments, Values } from "../arguments.ts";
-import type { ToolCall, ToolPage, ToolReader } from "../reader.ts";
+import type { ToolCall, ToolPage, ToolQueries } from "../queries.ts";
 import { type ResultStatement, readFitting, type ToolAnswer, type ToolResult } from "../results.ts";
 
 export type Tool = {
@@ -26,7 +26,7 @@ export type ToolDefinition<T extends ToolArguments> = Omit<Tool, "inputSchema" |
   run: (values: Values<T>, call: ToolCall) => Promise<ToolAnswer>;
 };
 
-export type ToolContext = { reader: ToolReader; tool: <T extends ToolArguments>(definition: ToolDefinition<T>) => Tool };
+export type ToolContext = { queries: ToolQueries; tool: <T extends ToolArguments>(definition: ToolDefinition<T>) => Tool };
 
 /** `now` is the time of the first page. */
 type Paged<Item> = ToolPage<Item, string> & { now: EpochMs };

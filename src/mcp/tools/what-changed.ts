@@ -28,7 +28,7 @@ const ChangeRow = Type.Composite(
 );
 const SINCE_DEFAULT = "-7d";
 
-export function changesTool({ reader, tool }: ToolContext): Tool {
+export function changesTool({ queries, tool }: ToolContext): Tool {
   return tool({
     name: "what_changed",
     title: "What changed",
@@ -49,7 +49,7 @@ export function changesTool({ reader, tool }: ToolContext): Tool {
       const given = { ...filter, since, ...onlyGiven({ until, types, all_sources }), at_least: values.at_least ?? AT_LEAST_DEFAULT };
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
         read: (limit, after, call) =>
-          reader.changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
+          queries.changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
         show: ({ event, opportunity, at, alsoAt }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity), at, also_at: alsoAt }),
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];

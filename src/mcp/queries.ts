@@ -12,13 +12,14 @@ import { readHistory } from "../events/history.ts";
 import type { Filter } from "../filter/filter.ts";
 import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
-import { type AlsoAt, alsoAt, readRows, readTwins } from "../opportunities/related.ts";
+import { readOpportunities } from "../opportunities/records.ts";
+import { type AlsoAt, alsoAt, readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import { readWholePast } from "../past/related.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
+import { findNamed } from "../search/named.ts";
 import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { findSimilar } from "../search/similar.ts";
@@ -94,16 +95,16 @@ const SAME_NUMBER_MAX = 20;
 /** Stop counting after this many reads of 1,000 events. */
 const COUNTING_READS_MAX = 20;
 
-export type ToolReader = ReturnType<typeof toolReader>;
+export type ToolQueries = ReturnType<typeof toolQueries>;
 
 /** What the tools call. */
-export function toolReader({ place, withCatalog, withIndex }: ToolData) {
+export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
   return {
     place,
     find: (request: FindRequest, call: ToolCall) =>
       withCatalog(async (catalog) => {
         const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
-        return withIndex(catalog, call, (index) => findPage(catalog, index, { ...request, filter }, call));
+        return withIndex(catalog, call, (index) => readFound(catalog, index, { ...request, filter }, call));
       }),
     /** The other records of the same opportunity. */
     twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
@@ -111,8 +112,8 @@ export function toolReader({ place, withCatalog, withIndex }: ToolData) {
     get: (id: string, source: string | undefined, call: ToolCall) =>
       withCatalog(async (catalog) => {
         if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
-        const findNumber = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
-        return findOpportunities(catalog, { id, source, now: call.now }, findNumber);
+        const numbered = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
+        return findNamed(catalog, { text: id, source, limit: SAME_NUMBER_MAX, now: call.now }, numbered);
       }),
     /** The opportunity with this id as it was at an instant, or why that is not known. */
     past: (id: string, asOf: EpochMs) => withCatalog((catalog) => readWholePast(catalog, id, asOf)),
@@ -120,12 +121,12 @@ export function toolReader({ place, withCatalog, withIndex }: ToolData) {
     similar: (opportunity: WholeOpportunity, limit: number, call: ToolCall) =>
       withCatalog((catalog) => withIndex(catalog, call, (index) => findSimilar(catalog, index, opportunity, limit, call.now))),
     /** The events of one opportunity, newest first. */
-    history: (request: HistoryRequest) => withCatalog((catalog) => historyPage(catalog, request)),
+    history: (request: HistoryRequest) => withCatalog((catalog) => readHistoryPage(catalog, request)),
     /** The events of all opportunities, newest first. */
     changes: (request: ChangesRequest, call: ToolCall) =>
       withCatalog(async (catalog) => {
         const filter = await resolveFilter(catalog, request.filter, "read changes of");
-        return changesPage(catalog, { ...request, filter }, call);
+        return readChangesPage(catalog, { ...request, filter }, call);
       }),
     /** `undefined` if there is no such event. */
     explain: (eventId: string, { now }: ToolCall) => withCatalog((catalog) => explainEvent(catalog, eventId, now)),
@@ -134,7 +135,7 @@ export function toolReader({ place, withCatalog, withIndex }: ToolData) {
   };
 }
 
-async function findPage(
+async function readFound(
   catalog: CatalogDb,
   index: SearchFile,
   { after, ...request }: FindRequest,
@@ -156,23 +157,10 @@ function inBrackets(snippet: string): string {
   return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
 }
 
-/** By id or upstream id from the catalog alone; only a number needs the search index. Without a source, one record of each opportunity. */
-async function findOpportunities(
+async function readHistoryPage(
   catalog: CatalogDb,
-  { id, source, now }: { id: string; source: string | undefined; now: EpochMs },
-  findNumber: () => Promise<string[]>,
-): Promise<WholeOpportunity[]> {
-  const [byId] = await readOpportunities(catalog, [id.toLowerCase()], now);
-  if (byId !== undefined) return source === undefined || byId.source.code === source ? [byId] : [];
-  for (const idsOf of [() => idsOfUpstreamId(catalog, id), findNumber]) {
-    const opportunities = await readOpportunities(catalog, await idsOf(), now);
-    const found = opportunities.filter((each) => source === undefined || each.source.code === source);
-    if (found.length > 0) return (source === undefined ? await readRows(catalog, found, now) : found).slice(0, SAME_NUMBER_MAX);
-  }
-  return [];
-}
-
-async function historyPage(catalog: CatalogDb, { id, limit, after, ...conditions }: HistoryRequest): Promise<ToolPage<OpportunityEvent>> {
+  { id, limit, after, ...conditions }: HistoryRequest,
+): Promise<ToolPage<OpportunityEvent>> {
   const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
   const start = after.length === 0 ? 0 : history.findIndex((event) => event.id === after[0]) + 1;
   if (after.length > 0 && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
@@ -182,7 +170,7 @@ async function historyPage(catalog: CatalogDb, { id, limit, after, ...conditions
 }
 
 /** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */
-async function changesPage(
+async function readChangesPage(
   catalog: CatalogDb,
   { limit, after: [detected_at, seq], ...filter }: ChangesRequest,
   { now, signal }: ToolCall,
