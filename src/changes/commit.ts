@@ -1,15 +1,16 @@
 /** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
-import { and, eq } from "drizzle-orm";
+import { and, eq, gt } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockDueAt } from "../opportunities/clock.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { noteInstant } from "../sources/figures.ts";
+import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
-import { judgingInstant, noteJudged } from "./judging.ts";
+import { isJudgedAhead, judgingInstant, noteJudged } from "./judging.ts";
 import { keysOfUpstreamIds, noteMovedKeys, saveLinkKeys } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
@@ -34,6 +35,9 @@ const updateOpportunity = query(
 );
 const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "due_at", "hash", "sidecar"), ({ seq, ...values }) =>
   update(opportunities).set(values).where(eq(opportunities.seq, seq)),
+);
+const makeDue = query(pick(opportunities, "due_at", "stored_at"), ({ due_at, stored_at }) =>
+  update(opportunities).set({ due_at }).where(gt(opportunities.stored_at, stored_at)),
 );
 const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
   select({ id: facets.id })
@@ -153,6 +157,16 @@ export async function updateRecord(
   countRecord(counts, { ...counted, source: code }, 1);
   if (!isSameHash(stored.hash, hash)) await keysMoved(sql, movedKeys, await saveLinkKeys(sql, decision.id, indexed, false));
   await insertDetectedEvents(sql, seq, decision.events, importId);
+}
+
+/** Makes due all records that may have been judged at an instant that is still to come, because the clock was ahead. */
+export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<void> {
+  if (!(await isJudgedAhead(db, now))) return;
+  await db.transaction(async (sql) => {
+    if (!(await isJudgedAhead(sql, now))) return;
+    await sql.run(makeDue, { due_at: now, stored_at: now + CLOCK_SKEW_MAX_MS });
+    await noteInstant(sql, "", "judged_until", now);
+  });
 }
 
 /** Adds to the moved keys of a transaction. They are noted before they are many: a restored catalog is one transaction. */

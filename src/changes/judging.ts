@@ -2,17 +2,10 @@
  * The instant at which statuses are judged (D-37). `updated_at` never goes back (D-31), so after a clock was ahead it stays ahead until real
  * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again. (E-14)
  */
-import { gt } from "drizzle-orm";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { pick, query, update } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { CatalogSql } from "../../db/engine.ts";
 import { noteInstant, readInstants } from "../sources/figures.ts";
-import { CLOCK_SKEW_MAX_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
+import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
-
-const makeDue = query(pick(opportunities, "due_at", "stored_at"), ({ due_at, stored_at }) =>
-  update(opportunities).set({ due_at }).where(gt(opportunities.stored_at, stored_at)),
-);
 
 /**
  * The instant at which a transaction judges statuses: its own, unless that is more than a minute ahead of the clock. Two machines' clocks
@@ -27,18 +20,8 @@ export async function noteJudged(sql: CatalogSql, now: EpochMs): Promise<void> {
   if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await noteInstant(sql, "", "judged_until", now);
 }
 
-/** Makes due all records that may have been judged at an instant that is still to come, because the clock was ahead. */
-export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<void> {
-  if (!(await isJudgedAhead(db, now))) return;
-  await db.transaction(async (sql) => {
-    if (!(await isJudgedAhead(sql, now))) return;
-    await sql.run(makeDue, { due_at: now, stored_at: now + CLOCK_SKEW_MAX_MS });
-    await noteInstant(sql, "", "judged_until", now);
-  });
-}
-
 /** Whether statuses were judged at an instant that is still to come. */
-async function isJudgedAhead(sql: CatalogSql, now: EpochMs): Promise<boolean> {
+export async function isJudgedAhead(sql: CatalogSql, now: EpochMs): Promise<boolean> {
   return isFuture((await readJudgedUntil(sql)) ?? now, now);
 }
 

@@ -4,9 +4,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { atNextInstant, updateRecord, type Writing } from "./commit.ts";
+import { atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
-import { makeJudgedAheadDue } from "./judging.ts";
 import { instantAfter, listDue, newestInstant } from "./stored.ts";
 
 /** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */

@@ -79,7 +79,7 @@ const recordsByLineages = query({ source: opportunities.source, lineages: listOf
     .from(opportunities)
     .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
 );
-const stagesOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
+const phasesOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
   select({
     seq: opportunities.seq,
     lineage: opportunities.lineage,
@@ -158,12 +158,12 @@ export async function listKeyedTitles(sql: CatalogSql, source: string, series: s
   return sql.all(keyedTitlesOfSeries, { source, series, limit });
 }
 
-/** A record of a series, with the keys of the version that it shows: one stage of an acquisition. */
-type Stage = KeyedTitle & { seq: number; lineage: string; series: string; parent_id: string | null };
+/** A record of a series, with the keys of the version that it shows: one phase of an acquisition. */
+type Phase = KeyedTitle & { seq: number; lineage: string; series: string; parent_id: string | null };
 
-/** The stages of some series, in the order in which they were stored. */
-export async function listStages(sql: CatalogSql, source: string, series: readonly string[]): Promise<Stage[]> {
-  const rows = await sql.all(stagesOfSeries, { source, series });
+/** The phases of some series, in the order in which they were stored. */
+export async function listPhases(sql: CatalogSql, source: string, series: readonly string[]): Promise<Phase[]> {
+  const rows = await sql.all(phasesOfSeries, { source, series });
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 

@@ -44,7 +44,7 @@ const ofOpportunities = query({ ...period, ids: listOf(opportunities.id) }, (val
 );
 const newest = query({}, () => select({ detected_at: max(events.detected_at) }).from(events));
 
-/** EventCounts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
+/** Counts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
 export async function countEvents(
   db: CatalogDb,
   { since, until, bucketMs, types }: CountedPeriod,

@@ -89,7 +89,7 @@ export async function runFirstPass(
     warn(message);
   };
   const formatContext: FormatContext = { warn, incomplete, neverHas: (isOther) => void others.push(isOther) };
-  found.read = placements.settledWhole();
+  found.read = placements.countIfAllSettled();
   const items = found.read > 0 ? none() : format.read(files, formatContext);
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);

@@ -1,4 +1,4 @@
-/** A format reads the files of one upstream. It knows that upstream, and nothing else of this program. */
+/** A format reads the files of one source. It knows upstreams and nothing of databases, imports or HTTP. */
 import type { EpochMs } from "../text/instant.ts";
 import type { Draft } from "./record.ts";
 
@@ -92,7 +92,7 @@ type Facts = {
    * of the same version may have a better one.
    */
   key: string;
-  /** Shared by all stages of one acquisition. */
+  /** Shared by all phases of one acquisition. */
   series: string;
   title: string;
   /** When it was posted: RFC 3339, or an Eastern date; `null` if unknown. */
@@ -117,7 +117,7 @@ export type Versions = {
    * award. "" if there is no such thing.
    */
   partOf?: (key: string) => string;
-  /** Lineages of the earlier stages of a version with this key, nearest first. */
+  /** Lineages of the earlier phases of a version with this key, nearest first. */
   parentsOf?: (key: string) => readonly string[];
   /** The same among other keys of its series, whose versions have a similar title. */
   parentsAmong?: (key: string, others: readonly string[]) => readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, the clock of a server and every
- * reader ask here, so that nobody sees a status whose date has passed. (E-63, E-64)
+ * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, status turns, and every
+ * reader but `/v1`, whose server turns statuses itself, ask here. (E-63, E-64)
  */
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";

@@ -232,7 +232,7 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
       type: programType({ program: textOf(topic.program), title: textOf(topic.solicitationTitle), number: code }),
       solicitation_id: textOf(topic.solicitationNumber) || null,
       solicitation_title: textOf(topic.solicitationTitle) || null,
-      contract_class: phasesOf(topic.phaseHierarchy),
+      contract_class: phaseNames(topic.phaseHierarchy),
     },
     dates: {
       posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00", context),
@@ -280,7 +280,7 @@ function referencesOf(references: unknown): string {
 }
 
 /** `phaseHierarchy` is JSON in a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. In old topics no phase is configured. */
-function phasesOf(hierarchy: unknown): string | null {
+function phaseNames(hierarchy: unknown): string | null {
   const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
   return joined(

@@ -68,7 +68,9 @@ export function columnTexts<Field extends string>(
 }
 
 /** The members that are not undefined. In a partial record, what a layout lacks is left out, so that the stored value stays. */
-export function stated<Members extends object>(members: Members): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
+export function withoutUndefined<Members extends object>(
+  members: Members,
+): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
   const kept: Members = { ...members };
   for (const name in kept) if (kept[name] === undefined) delete kept[name];
   return kept;

@@ -42,9 +42,9 @@ export type Notice = Identity & {
   resourceLinks?: string[];
   description?: string;
   /** The state that the page backend alone states. A draft is not published. */
-  stated?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
+  pageState?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
   /** A newer version is in the same response. */
-  isReplaced?: boolean;
+  isSuperseded?: boolean;
   /** Statuses that the layout cannot state. A stored one of the same version stays. */
   statesNot?: readonly string[];
 };

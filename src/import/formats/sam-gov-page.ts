@@ -90,7 +90,7 @@ function noticeOfDetails(details: JsonObject): Notice {
   return {
     ...nothing,
     ...identified(id, textOf(objectOf(details.parent).opportunityId), [previous]),
-    stated: stateOf(textOf(objectOf(details.status).code), details),
+    pageState: stateOf(textOf(objectOf(details.status).code), details),
     title: textOf(data.title),
     number: textOf(data.solicitationNumber),
     posted: inEasternTime(textOf(details.postedDate)),
@@ -125,7 +125,7 @@ function identified(id: string, first: string, others: readonly string[]): Pick<
 }
 
 /** `inactive` and `archived` are archived; a notice may be cancelled before and after that. */
-function stateOf(code: string, { cancelled, archived, deleted }: JsonObject): NonNullable<Notice["stated"]> {
+function stateOf(code: string, { cancelled, archived, deleted }: JsonObject): NonNullable<Notice["pageState"]> {
   return {
     isCancelled: isTrue(cancelled) || /_cancelled$/.test(code),
     isDeleted: isTrue(deleted),
@@ -220,13 +220,13 @@ function noticeOfHistory(row: Row, { ids, isLast, postedAfter }: Revision): Noti
   return {
     ...nothing,
     ...identified(textOf(row.opportunityId), textOf(row.parentOpportunityId), ids),
-    stated: stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
+    pageState: stateOf("", { cancelled: row.cancel_notice, archived: row.archive_notice, deleted: row.deleted }),
     title: textOf(row.title),
     number: textOf(row.solicitation_number),
     posted: textOf(row.posted_date),
     postedAfter,
     type: TYPES[textOf(row.procurement_type)] ?? textOf(row.procurement_type),
-    isReplaced: !isLast,
+    isSuperseded: !isLast,
     statesNot: ["awarded", "archived"],
   };
 }

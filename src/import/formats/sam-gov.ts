@@ -22,7 +22,7 @@ import {
   type ReadItem,
   rejected,
   rowsIn,
-  stated,
+  withoutUndefined,
 } from "./items.ts";
 import { contactOf, type Identity, type Notice, type Organization, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
@@ -121,7 +121,7 @@ function readNotice(notice: Notice, context: FormatContext): ReadItem {
   if (notice.id === "") return rejected("NoticeId must not be blank");
   if (isDraft(notice)) return rejected("the notice is a draft, which is not published");
   const item = recordItem(notice, context);
-  return notice.isReplaced ? { ...item, isSuperseded: true } : item;
+  return notice.isSuperseded ? { ...item, isSuperseded: true } : item;
 }
 
 function recordItem(notice: Notice, context: FormatContext): RecordItem {
@@ -155,7 +155,7 @@ function isResponseNotice(raw: JsonObject): boolean {
 
 /** A draft is not published, so it is no version of anything. */
 function isDraft(notice: Identity | Notice): boolean {
-  return "stated" in notice && notice.stated?.isDraft === true;
+  return "pageState" in notice && notice.pageState?.isDraft === true;
 }
 
 function identityOf(raw: JsonObject): Identity | Notice {
@@ -233,7 +233,7 @@ function organizationOf(response: JsonObject): Organization {
     const [agency = "", subAgency = ""] = names;
     return { agency, subAgency, ...(names.length >= 3 ? { office: names.at(-1) ?? "" } : {}) };
   }
-  return stated({
+  return withoutUndefined({
     agency: names[0] || textOf(response.department) || undefined,
     subAgency: textOf(response.subTier) || undefined,
     office: textOf(response.office) || undefined,
@@ -360,7 +360,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
     title: notice.title || notice.number || "Untitled",
     ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
     ...limited(statedIn(notice), closes, archivesAt(notice)),
-    organization: stated({ agency: name(agency), sub_agency: name(subAgency), issuing_office: name(office) }),
+    organization: withoutUndefined({ agency: name(agency), sub_agency: name(subAgency), issuing_office: name(office) }),
     program: {
       type: programType({ title: notice.title, number: notice.number, noticeType: kind?.name ?? notice.type }),
       solicitation_id: notice.number || null,
@@ -374,7 +374,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
     },
     classifications: classificationsOf(notice),
     eligibility: eligibilityOf(notice),
-    ...stated({
+    ...withoutUndefined({
       contacts: contacts?.filter(({ name, email, phone }) => name + email + phone !== "").map(orNull),
       attachments:
         infoLink === undefined && resourceLinks === undefined
@@ -389,7 +389,7 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
 
 /** Fields that the layout lacks are left out, so that stored values stay. The same holds for each part of a record below. */
 function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullable<Draft["classifications"]> {
-  return stated({
+  return withoutUndefined({
     tech_taxonomy: productCode === undefined ? undefined : distinct([productCode]).map((code) => `PSC:${code}`),
     naics_codes: naics && distinct(naics),
     set_aside_types: setAsides,
@@ -397,7 +397,7 @@ function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullab
 }
 
 function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
-  return stated({
+  return withoutUndefined({
     requirements: notice.setAsides && requirementsOf(notice),
     geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
   });
@@ -449,7 +449,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
     ...(notice.setAsideLabel === "" && hasSameSetAsides && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
       : {}),
-    dates: stated({
+    dates: withoutUndefined({
       posted_at: posted_at === undefined ? undefined : moreExact(notice.posted, posted_at, dates.posted_at),
       closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
       response_at: moreExact(notice.deadline, response_at, dates.response_at),
@@ -467,12 +467,12 @@ function isSameText(one: string | null | undefined, other: string | null | undef
  * Whether a notice says nothing about the stored status of the same notice. A record was archived by the page backend, as its word shows, or
  * by the other layouts. Only those that archived it say whether it still is.
  */
-function isSilent({ stated, statesNot = [] }: Notice, status: string | null, before: Stated): boolean {
+function isSilent({ pageState, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
   if (before.status === null) return false;
   if (statesNot.includes(before.status)) return true;
   if (before.status !== "archived") return false;
   const isOfBackend = before.status_display === DELETED || before.status_display === ARCHIVED;
-  return stated === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
+  return pageState === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
 }
 
 /**
@@ -489,26 +489,26 @@ function moreExact(text: string | undefined, given: string | null = null, stored
 }
 
 /** What a notice states: its status, null if that follows from the dates, and a word for it. */
-type Stated = { status: string | null; status_display: string | null };
+type StatedStatus = { status: string | null; status_display: string | null };
 
-function statedIn(notice: Notice): Stated {
+function statedIn(notice: Notice): StatedStatus {
   return { status: statusOf(notice), status_display: displayOf(notice) };
 }
 
-function statusOf({ stated, active, awardNumber = "", awardee = "", type }: Notice): string | null {
+function statusOf({ pageState, active, awardNumber = "", awardee = "", type }: Notice): string | null {
   const kind = kindOf(type)?.name;
-  if (stated?.isCancelled) return "cancelled";
-  if (stated?.isDeleted || stated?.isArchived || active === "No") return "archived";
-  if (kind === "Award Notice" || awardNumber !== "" || awardee !== "") return "awarded";
+  if (pageState?.isCancelled) return "cancelled";
+  if (pageState?.isDeleted || pageState?.isArchived || active === "No") return "archived";
+  if (kind === AWARD || awardNumber !== "" || awardee !== "") return "awarded";
   if (kind === "Justification") return "closed";
   return kind === "Presolicitation" ? "pre_release" : null;
 }
 
 /** A status with its limits: a presolicitation is over at its deadline, and a cancelled notice stays cancelled on its archive date. */
-function limited(states: Stated, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
+function limited(states: StatedStatus, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
   if (states.status === "cancelled" || states.status === "archived") return { ...states, archives_at: null };
   const status_until = states.status === "pre_release" ? (closes_at ?? undefined) : undefined;
-  return stated({ ...states, status_until, archives_at });
+  return withoutUndefined({ ...states, status_until, archives_at });
 }
 
 /** Undefined if the layout states no archive date: a stored one of the same notice then stays. */
@@ -516,9 +516,9 @@ function archivesAt({ archiveDate }: Notice): string | undefined {
   return endOfEasternDate(archiveDate.slice(0, "2026-07-31".length));
 }
 
-function displayOf({ stated, type }: Notice): string | null {
-  if (stated?.isDeleted) return DELETED;
-  if (stated?.isArchived) return ARCHIVED;
+function displayOf({ pageState, type }: Notice): string | null {
+  if (pageState?.isDeleted) return DELETED;
+  if (pageState?.isArchived) return ARCHIVED;
   return kindOf(type)?.display === true ? type : null;
 }
 

@@ -1,5 +1,7 @@
-/** Simpler.Grants.gov: the CSV that its search page exports. */
-
+/**
+ * Simpler.Grants.gov: the CSV that its search page exports. Not for `pull simpler-grants-gov`: its files are of the format `grants-gov`
+ * (`grants-gov/simpler.ts`).
+ */
 import type { Format, FormatContext } from "../format.ts";
 import type { CsvRow } from "../readers/csv-rows.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
@@ -11,7 +13,7 @@ const SOURCE = "SIMPLER_GRANTS_GOV";
 export const simplerGrantsGov: Format = {
   name: "simpler-grants-gov",
   source: SOURCE,
-  about: "Simpler.Grants.gov: the CSV that its search page exports",
+  about: "Simpler.Grants.gov: the CSV that its search page exports. Files of its API are of grants-gov",
   entry: /\.csv$/i,
   read: (inputs, context) =>
     itemsOf(

@@ -1,10 +1,10 @@
 /**
- * Parents: the record of a version has the nearest earlier stage of its acquisition as its parent, whichever of them was imported first.
+ * Parents: the record of a version has the nearest earlier phase of its acquisition as its parent, whichever of them was imported first.
  * (E-11)
  */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
-import { type KeyedTitle, listKeyedTitles, listStages } from "../../changes/versions.ts";
+import { type KeyedTitle, listKeyedTitles, listPhases } from "../../changes/versions.ts";
 import { opportunityId } from "../../opportunities/identity.ts";
 import type { Format } from "../format.ts";
 import type { Staging } from "../staging.ts";
@@ -14,7 +14,7 @@ import { areSimilar } from "./threads.ts";
 /** Series looked up by one statement. */
 const SERIES_AT_ONCE = 200;
 
-/** A series with more keys and titles than this has no number of its own, so its stages in other offices are not looked for. */
+/** A series with more keys and titles than this has no number of its own, so its phases in other offices are not looked for. */
 const TITLES_MAX = 500;
 
 /** How parents are found: by the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
@@ -29,7 +29,7 @@ type Child = KeyedTitle & { series: string };
 /** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
   if (facts === undefined) return undefined;
-  // While the catalog was empty, all stages are in the files. Most series have one.
+  // While the catalog was empty, all phases are in the files. Most series have one.
   if (parents.isFirst && !parents.placements.isShared(source, facts.series)) return undefined;
   return nearest(sql, source, facts, parents);
 }
@@ -46,7 +46,7 @@ async function nearest(sql: CatalogSql, source: string, child: Child, parents: P
 
 /** The other keys of a series that are lineages of records of which a version has a similar title. */
 async function similarKeys(sql: CatalogSql, source: string, { series, title, revision_key }: Child, parents: Parents): Promise<string[]> {
-  const inFiles = parents.placements.stagesOf(source, series, TITLES_MAX);
+  const inFiles = parents.placements.phasesOf(source, series, TITLES_MAX);
   const stored = parents.isFirst ? [] : await listKeyedTitles(sql, source, series, TITLES_MAX);
   if (inFiles.length === TITLES_MAX || stored.length === TITLES_MAX) return [];
   const similar = [...inFiles, ...stored].filter((other) => other.revision_key !== revision_key && areSimilar(other.title, title));
@@ -58,15 +58,15 @@ export async function listNewParents(db: CatalogDb, staging: Staging, parents: P
   const { format, placements, isFirst } = parents;
   if (isFirst) return [];
   const found: NewParent[] = [];
-  const mayBeParents = placements.newStages().filter(({ revision_key }) => !format.versions?.partOf?.(revision_key));
+  const mayBeParents = placements.newPhases().filter(({ revision_key }) => !format.versions?.partOf?.(revision_key));
   for (const [source, keys] of Map.groupBy(mayBeParents, (key) => key.source)) {
     const series = [...new Set(keys.map((key) => key.series))];
     for (let first = 0; first < series.length; first += SERIES_AT_ONCE) {
       await db.readTransaction(async (sql) => {
-        for (const stage of await listStages(sql, source, series.slice(first, first + SERIES_AT_ONCE))) {
-          if (staging.isToWrite(source, stage.lineage)) continue;
-          const parent_id = await nearest(sql, source, stage, parents);
-          if (parent_id !== undefined && parent_id !== stage.parent_id) found.push({ seq: stage.seq, parent_id });
+        for (const phase of await listPhases(sql, source, series.slice(first, first + SERIES_AT_ONCE))) {
+          if (staging.isToWrite(source, phase.lineage)) continue;
+          const parent_id = await nearest(sql, source, phase, parents);
+          if (parent_id !== undefined && parent_id !== phase.parent_id) found.push({ seq: phase.seq, parent_id });
         }
       });
     }

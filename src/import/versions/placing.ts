@@ -46,10 +46,10 @@ export type PlacedVersion = {
 export type Placements = {
   /** The version that an item is; undefined if the format says none. */
   of: (item: Item) => PlacedVersion | undefined;
-  /** Whether the item at this place of the input, counted from 0, need not be read. */
-  isSettled: (place: number) => boolean;
+  /** Whether the item with this index, counted from 0 over all files, need not be read. */
+  isSettled: (index: number) => boolean;
   /** How many items there are if none of them need be read, otherwise 0. */
-  settledWhole: () => number;
+  countIfAllSettled: () => number;
   /** The sources of the items that need not be read. */
   settledSources: ReadonlySet<string>;
   /** Whether a version in the files belongs to the record with this lineage. */
@@ -61,11 +61,11 @@ export type Placements = {
   /** The same of all records that the import does not store, in batches. */
   unsaved: () => Iterable<PlacedVersion[]>;
   /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
-  stagesOf: (source: string, series: string, limit: number) => KeyedTitle[];
+  phasesOf: (source: string, series: string, limit: number) => KeyedTitle[];
   /** Whether several versions in the files are of this series. */
   isShared: (source: string, series: string) => boolean;
   /** The keys, with their series, that are the lineages of records and have new versions in the files. */
-  newStages: () => VersionKey[];
+  newPhases: () => VersionKey[];
 };
 
 /** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
@@ -81,7 +81,7 @@ export async function placeVersions(versions: Versions | undefined, files: reado
   }
   return {
     isSettled: settled.has,
-    settledWhole: settled.whole,
+    countIfAllSettled: settled.countIfAll,
     settledSources: settled.sources,
     of(item) {
       const version = item.kind === "version" ? item : item.kind === "record" ? item.version : undefined;
@@ -94,9 +94,9 @@ export async function placeVersions(versions: Versions | undefined, files: reado
     *unsaved() {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
-    stagesOf: table.stagesOf,
+    phasesOf: table.phasesOf,
     isShared: table.isShared,
-    newStages: table.newStages,
+    newPhases: table.newPhases,
   };
 }
 
@@ -122,7 +122,7 @@ async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFi
         placeByKey(table, rows, key, partOf(key) !== "", known?.get(nameOf({ source, revision_key: key })) ?? []);
     }
   }
-  if (!isFirst) for (const rows of table.others()) await db.readTransaction((sql) => compare(sql, table, rows));
+  if (!isFirst) for (const rows of table.hidden()) await db.readTransaction((sql) => compare(sql, table, rows));
 }
 
 /** A version that occurs twice keeps the facts of the first unless they are provisional, the more exact time, and the digest of the last. */
@@ -220,7 +220,7 @@ function placeFamily(
     const id = [...othersOf(row), ...ids].find((other) => recordOf(other) !== undefined);
     const record = id === undefined ? undefined : recordOf(id);
     if (record !== undefined) {
-      table.update({ ...row, ...keyOf(record, row), lineage: record.lineage, is_other: 1 });
+      table.update({ ...row, ...keyOf(record, row), lineage: record.lineage, is_hidden: 1 });
     } else if (keyed !== undefined) {
       const { revision_key, series, title } = keyed;
       const head = unplaced[0]?.id ?? row.id;
@@ -248,7 +248,7 @@ function asKnown(row: VersionRow, { lineage, shown_id, facts: stored }: VersionR
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
   const known = { ...row, ...facts, posted_at, lineage };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
-  return { ...known, is_other: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
+  return { ...known, is_hidden: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
 }
 
 function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow): boolean {
@@ -282,8 +282,8 @@ function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
   return `${source}\n${revision_key}`;
 }
 
-/** Places the unplaced versions of one key. `rows` are all its versions in the files, oldest first. `isWhole` if titles tell nothing. */
-function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, isWhole: boolean, known: Thread[]): void {
+/** Places the unplaced versions of one key, all with one record if `ignoresTitles`. `rows` are all its versions in the files, oldest first. */
+function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, ignoresTitles: boolean, known: Thread[]): void {
   const [only] = rows;
   if (only?.lineage === null && rows.length + known.length === 1) {
     table.place(only.n, key, false); // Most versions are alone.
@@ -296,7 +296,7 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   for (const row of rows) {
     if (row.lineage !== null) continue;
     // A provisional key is the id of the first version, so it is right whatever the titles are.
-    const isOne = isWhole || isProvisional(row);
+    const isOne = ignoresTitles || isProvisional(row);
     const version = { id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) };
     const lineage = placed.get(row.head ?? "") ?? (isOne ? (threads[0]?.lineage ?? key) : lineageOf(version, key, threads));
     table.place(row.n, lineage, stored.has(lineage));

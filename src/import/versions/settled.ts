@@ -11,20 +11,20 @@ import { isUsableId } from "../validate.ts";
 /** What tells settled versions from others. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
 export type Settling = { db: CatalogDb; staging: Staging; digestOf: (text: string) => Buffer; isFirst: boolean };
 
-/** A version in the files, its place among all items, counted from 0, and the digest of its text. */
-type Placed = { version: Version | UnreadVersion; place: number; digest: Buffer | null };
+/** A version in the files, the index of its item among all items, and the digest of its text. */
+type Found = { version: Version | UnreadVersion; index: number; digest: Buffer | null };
 
 /** Finds the settled versions of an import. */
 export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
-  const places = new Set<number>();
+  const indexes = new Set<number>();
   const sources = new Set<string>();
   let seen = 0;
 
   /** Stages the settled versions of a source, and returns the others. */
-  async function settle(source: string, versions: readonly Placed[], isPending: (id: string) => boolean): Promise<Placed[]> {
+  async function settle(source: string, versions: readonly Found[], isPending: (id: string) => boolean): Promise<Found[]> {
     const ids = versions.map(({ version }) => version.id).filter((id) => isUsableId(source, id));
     const readings = await db.readTransaction((sql) => findReadings(sql, source, ids));
-    const others: Placed[] = [];
+    const others: Found[] = [];
     const otherIds = new Set<string>();
     const lineages: string[] = [];
     for (const each of versions) {
@@ -33,7 +33,7 @@ export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
       const isRead = known !== undefined && each.digest !== null && readingOf(each.digest, known.hash).equals(known.reading);
       // The last text of a version that occurs twice counts, so it is read if the one before is.
       if (isRead && !otherIds.has(id) && !isPending(id)) {
-        places.add(each.place);
+        indexes.add(each.index);
         lineages.push(known.lineage);
       } else {
         others.push(each);
@@ -50,24 +50,24 @@ export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
     async take(
       found: readonly (Version | UnreadVersion | undefined)[],
       isPending: (source: string, id: string) => boolean,
-    ): Promise<Omit<Placed, "place">[]> {
+    ): Promise<Omit<Found, "index">[]> {
       const first = seen;
-      const nothingPending = places.size === seen;
+      const nothingPending = indexes.size === seen;
       seen += found.length;
-      const versions = found.flatMap((version, index) => {
+      const versions = found.flatMap((version, offset) => {
         if (version === undefined) return [];
-        return [{ version, place: first + index, digest: "digested" in version ? digestOf(version.digested) : null }];
+        return [{ version, index: first + offset, digest: "digested" in version ? digestOf(version.digested) : null }];
       });
       if (isFirst) return versions;
-      const unsettled: Placed[] = [];
+      const unsettled: Found[] = [];
       for (const [source, ofSource] of Map.groupBy(versions, ({ version }) => version.source))
         unsettled.push(...(await settle(source, ofSource, (id) => !nothingPending && isPending(source, id))));
       return unsettled;
     },
-    /** Whether the item at this place has a settled version. */
-    has: (place: number) => places.has(place),
+    /** Whether the item with this index has a settled version. */
+    has: (index: number) => indexes.has(index),
     /** How many items there are if all are settled, otherwise 0. */
-    whole: () => (places.size === seen ? seen : 0),
+    countIfAll: () => (indexes.size === seen ? seen : 0),
     /** The sources of the settled versions. */
     sources: sources as ReadonlySet<string>,
   };

@@ -28,7 +28,7 @@ export type VersionRow = {
   /** The lineage of its record; null until it is placed. */
   lineage: string | null;
   /** Its record is stored and shows another version. */
-  is_other: number;
+  is_hidden: number;
   is_older: number;
   /** The catalog already has all of this. */
   is_saved: number;
@@ -46,7 +46,7 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, others text, head text, lineage text, is_other integer not null default 0,
+       posted_at integer, has_time integer not null, others text, head text, lineage text, is_hidden integer not null default 0,
        is_older integer not null default 0, is_saved integer not null default 0, digest blob)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
@@ -63,18 +63,18 @@ export function openVersionTable(sqlite: Database) {
   );
   const update = sqlite.prepare<unknown, VersionRow>(
     `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
-       others = $others, head = $head, lineage = $lineage, is_other = $is_other, is_older = $is_older, is_saved = $is_saved, digest = $digest
+       others = $others, head = $head, lineage = $lineage, is_hidden = $is_hidden, is_older = $is_older, is_saved = $is_saved, digest = $digest
      where n = $n`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
-  const others = rows<[number]>(`n > ? and is_other order by n limit ${READ_AT_ONCE}`);
+  const hidden = rows<[number]>(`n > ? and is_hidden order by n limit ${READ_AT_ONCE}`);
   const naming = rows<[number]>(`n > ? and others is not null order by n limit ${READ_AT_ONCE}`);
   const unsaved = rows<[number]>(
     `n > ? and ${UNSAVED} and not exists (
        select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
      ) order by n limit ${READ_AT_ONCE}`,
   );
-  const place = sqlite.prepare<unknown, [string, number, number]>("update versions set lineage = ?, is_other = ? where n = ?");
+  const place = sqlite.prepare<unknown, [string, number, number]>("update versions set lineage = ?, is_hidden = ? where n = ?");
   const unplacedKeys = sqlite.prepare<VersionKey, [string, string]>(
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
      group by source, revision_key order by source, revision_key limit ${READ_AT_ONCE}`,
@@ -93,14 +93,14 @@ export function openVersionTable(sqlite: Database) {
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
   // Named, because SQLite would take the index that sorts for "distinct", and read all versions of the source for each record.
-  const stages = sqlite.prepare<KeyedTitle, [string, string, number]>(
+  const phases = sqlite.prepare<KeyedTitle, [string, string, number]>(
     "select distinct revision_key, title from versions indexed by versions_series where source = ? and series = ? and lineage = revision_key limit ?",
   );
   const shared = sqlite.prepare<{ name: string }, []>(
     "select source || ' ' || series as name from versions where series is not null group by source, series having count(*) > 1",
   );
   let sharedSeries: ReadonlySet<string> | undefined;
-  const newStages = sqlite.prepare<VersionKey, []>(
+  const newPhases = sqlite.prepare<VersionKey, []>(
     "select distinct source, series, revision_key from versions where lineage = revision_key and not is_saved order by source, series",
   );
 
@@ -120,10 +120,11 @@ export function openVersionTable(sqlite: Database) {
     /** The versions with these ids, oldest first. */
     ofIds: (source: string, ids: readonly string[]): VersionRow[] => ofIds.all(source, JSON.stringify(ids)),
     unplaced: () => batches({ n: 0 }, ({ n }) => unplaced.all(n)),
-    others: () => batches({ n: 0 }, ({ n }) => others.all(n)),
+    /** The versions whose records show another one. */
+    hidden: () => batches({ n: 0 }, ({ n }) => hidden.all(n)),
     /** The versions that name others of their record. */
     naming: () => batches({ n: 0 }, ({ n }) => naming.all(n)),
-    place: (n: number, lineage: string, isOther: boolean) => void place.run(lineage, isOther ? 1 : 0, n),
+    place: (n: number, lineage: string, isHidden: boolean) => void place.run(lineage, isHidden ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
     /** The unsaved versions of records that the import does not store. */
@@ -137,14 +138,14 @@ export function openVersionTable(sqlite: Database) {
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
     drop: (source: string, id: string) => void drop.run(source, id),
     /** Keys in a series that are the lineages of records, with the titles of their versions. */
-    stagesOf: (source: string, series: string, limit: number): KeyedTitle[] => stages.all(source, series, limit),
+    phasesOf: (source: string, series: string, limit: number): KeyedTitle[] => phases.all(source, series, limit),
     /** Whether a series has several versions. Call it once all are placed: it reads the table once, because each record asks. */
     isShared(source: string, series: string): boolean {
       sharedSeries ??= new Set(shared.all().map(({ name }) => name));
       return sharedSeries.has(`${source} ${series}`);
     },
     /** The keys of unsaved versions that are the lineages of their records. */
-    newStages: (): VersionKey[] => newStages.all(),
+    newPhases: (): VersionKey[] => newPhases.all(),
   };
 }
 
