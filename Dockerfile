@@ -22,7 +22,7 @@ RUN case "$TARGETARCH" in arm64) platform=linux-arm64 ;; *) platform=linux-x64-b
 # glibc and CA certificates, no shell.
 FROM gcr.io/distroless/base-nossl-debian12:nonroot
 LABEL org.opencontainers.image.title="fundfeed" \
-      org.opencontainers.image.description="US federal innovation funding from every source, with its history" \
+      org.opencontainers.image.description="US federal funding opportunities with their history, served from one binary" \
       org.opencontainers.image.licenses="MIT"
 COPY --from=build /app/dist/fundfeed /usr/local/bin/fundfeed
 COPY --from=build --chown=65532:65532 /data /data

@@ -66,8 +66,8 @@ Installed-Size: ${kilobytes}
 Depends: libc6 (>= 2.28)
 Section: net
 Priority: optional
-Description: feed of US federal innovation funding, with its history
- fundfeed imports what the federal sources of innovation funding publish,
+Description: US federal funding opportunities with their history, served from one binary
+ fundfeed imports what the federal sources of funding publish,
  keeps every change, serves it over HTTP, and lets people search and watch it.
 `;
 }

@@ -14,7 +14,7 @@ import { findPlan, listPlans } from "./plan.ts";
 export const subscriptions = ["active", "inactive"] as const;
 
 /** The plan of a new account, if none is named. */
-export const FIRST_PLAN = "trial";
+export const DEFAULT_PLAN = "trial";
 
 export type Account = { id: number; name: string; plan: string; subscription: string; created_at: EpochMs };
 
@@ -41,7 +41,7 @@ export async function findAccount(sql: StateSql, name: string): Promise<Account 
 /** Creates an account with an active subscription. Throws if the name is refused or taken, or if there is no such plan. */
 export async function createAccount(
   sql: StateSql,
-  { name: wanted, plan = FIRST_PLAN }: { name: string; plan?: string | undefined },
+  { name: wanted, plan = DEFAULT_PLAN }: { name: string; plan?: string | undefined },
   now: EpochMs,
 ): Promise<Account> {
   const action = `Cannot create account "${wanted}"`;

@@ -21,11 +21,11 @@ export function statedRelationships({ relationships, linked = [] }: Pick<Content
 }
 
 /** The stated relationships, and those that the rules found where nothing is stated. */
-export function withFound<Record extends Linked>(
-  { linked: _linked, ...record }: Record,
+export function withFound<T extends Linked>(
+  { linked: _linked, ...record }: T,
   stated: Relationships,
   found: Partial<Relationships>,
-): Omit<Record, "linked"> & { relationships: Relationships } & Linked {
+): Omit<T, "linked"> & { relationships: Relationships } & Linked {
   const linked = relationshipNames.filter((name) => stated[name] === null && found[name] != null);
   const relationships = { ...stated };
   for (const name of linked) relationships[name] = found[name] ?? null;

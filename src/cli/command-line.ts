@@ -45,7 +45,7 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
  */
 export async function createProgram(cli: Cli, argv: readonly string[]): Promise<Command> {
   const program = new Command("fundfeed")
-    .description("US federal innovation funding from every source, with its history, from one binary.")
+    .description("US federal funding opportunities with their history, served from one binary.")
     .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",

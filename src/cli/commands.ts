@@ -32,7 +32,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       args: "<format> <file...>",
       mode: "create",
     },
-    pull: { about: "Download what an upstream publishes, and import it", args: "<source>", mode: "create" },
+    pull: { about: "Download what an upstream publishes, and import it", args: "<upstream>", mode: "create" },
     refresh: { about: "Turn every status whose date has passed; a running server does this on its own", mode: "change" },
     redact: { about: "Erase contacts, which are personal data, from stored records and their whole history", mode: "change" },
   },
@@ -100,7 +100,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       members: {
         list: { about: "List the named sources", mode: "read" },
         status: { about: "Show each source's records, how fresh it is, and whether it has gone silent", mode: "read" },
-        probe: { about: "Check that the upstreams of pull still publish what is read", args: "[source]", mode: "nothing" },
+        probe: { about: "Check that the upstreams of pull still publish what is read", args: "[upstream]", mode: "nothing" },
         add: { about: "Name a source, or change its name and description", args: "<code>", mode: "create" },
         remove: { about: "Remove a source's name; its records stay and count as OTHER", args: "<code>", mode: "change" },
       },

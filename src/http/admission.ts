@@ -9,7 +9,7 @@ import type { Allowance } from "../quota/allowance.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
 import type { ApiCall, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
-import { callOf, validateCall } from "./quirks.ts";
+import { callOf, passCallToReaders } from "./quirks.ts";
 
 /** Key (401), subscription (403), rate limit (429). */
 export const withKey = new Elysia()
@@ -27,7 +27,7 @@ export const withKey = new Elysia()
     requireAllowance(call.allowance);
     return { call };
   })
-  .onTransform({ as: "scoped" }, validateCall);
+  .onTransform({ as: "scoped" }, passCallToReaders);
 
 /** The key of a request that may call: it is active, and its account has a subscription. Throws a Problem otherwise. */
 export async function admitKey(access: Access, headers: Headers, now: EpochMs): Promise<KnownKey> {

@@ -42,7 +42,7 @@ export function callOf({ call }: Request): ApiCall {
  * Replaces `params` and `query` of the context by the call until Elysia has validated them: the readers of `parameters.ts` take the call.
  * Elysia's own have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
  */
-export function validateCall(context: { call: ApiCall; params: unknown; query: unknown }): void {
+export function passCallToReaders(context: { call: ApiCall; params: unknown; query: unknown }): void {
   context.params = context.call;
   context.query = context.call;
 }

@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { ValidRecord } from "../changes/content.ts";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
-import { Opportunity, Sidecar, unserved } from "../opportunities/opportunity.ts";
+import { Opportunity, onlyExported, Sidecar } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
@@ -55,13 +55,13 @@ const RecordLine = Type.Object({
   status: optionalText,
   ...rest,
   ...Sidecar.properties,
-  ...unserved,
+  ...onlyExported,
   lineage: optionalText,
-  status_basis: nullable(unserved.status_basis),
-  stated: nullable(unserved.stated),
-  status_until: nullable(unserved.status_until),
-  archives_at: nullable(unserved.archives_at),
-  as_stored: nullable(unserved.as_stored),
+  status_basis: nullable(onlyExported.status_basis),
+  stated: nullable(onlyExported.stated),
+  status_until: nullable(onlyExported.status_until),
+  archives_at: nullable(onlyExported.archives_at),
+  as_stored: nullable(onlyExported.as_stored),
   id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,

@@ -134,7 +134,7 @@ export const Sidecar = object({
 });
 
 /** What a line of `export` has besides the opportunity and its sidecar, so that `import records` can restore the record. */
-export const unserved = {
+export const onlyExported = {
   lineage: Type.String({ description: "Stays the same while a source gives an amended record new ids." }),
   earlier_ids: texts("The upstream ids that the record had before."),
   status_basis: Type.Union([Type.Literal("stated"), Type.Literal("dates")], {
@@ -155,7 +155,7 @@ export const unserved = {
   ),
 };
 
-const { lineage, earlier_ids, status_basis, ...sometimes } = unserved;
+const { lineage, earlier_ids, status_basis, ...sometimes } = onlyExported;
 
 /** A line of `export`. Its schema is published. (E-84) */
 export const ExportedRecord = Type.Composite(

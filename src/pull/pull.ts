@@ -55,7 +55,7 @@ async function fetchAndImport(context: ImportContext, net: Omit<Net, "hosts">, j
   const { upstream, base, fallback, key, keep, force = false } = job;
   dropLeftovers(context);
   const startedAt = context.now();
-  const newer = force ? undefined : await readNewer(context, upstream);
+  const newer = force ? undefined : await findPullToYieldTo(context, upstream);
   if (newer !== undefined) {
     context.notify(
       `${upstream.name}: left out, because ${upstream.yieldsTo} had newer records at ${formatInstant(newer)}; --force pulls it`,
@@ -140,7 +140,7 @@ async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | und
 }
 
 /** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-88) */
-async function readNewer({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
+async function findPullToYieldTo({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
   const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
   return started !== undefined && easternDate(started) >= easternDate(now()) ? started : undefined;
 }

@@ -14,8 +14,8 @@ import { type SharedQuotas, shareQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { loopbackFor, originOf } from "./addresses.ts";
-import { startJobs } from "./jobs.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "./options.ts";
+import { startPeriodicWork } from "./periodic-work.ts";
 import { drain, watchStopSignals } from "./signals.ts";
 import { FilesReplaced, openStores } from "./stores.ts";
 import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
@@ -75,7 +75,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
     else reloadCertificate(machine, listener, log, () => readCertificateFiles(options) ?? certificate);
     announce(machine, options, listener, baseUrl, log); // Before the jobs: it fails if nobody reads the address.
     const replaced = Promise.withResolvers<"replaced">();
-    const stopJobs = startJobs(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
+    const stopPeriodicWork = startPeriodicWork(stores, { machine, log, metrics, onReplaced: () => replaced.resolve("replaced") });
     await warnOfChangesAhead(machine, model.db, log).catch((error: unknown) => log.recurring(now(), error, null)); // The server goes on.
     using _describing = runLater(DESCRIBE_AFTER_MS, files);
     addition?.start(origin);
@@ -85,7 +85,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
     const end = await Promise.race([drain(stopSignals, listener), replaced.promise]);
     if (end === "replaced") await listener.stop(true); // At once: each further response would be of the old files.
     await metricsListener?.stop(true);
-    await stopJobs();
+    await stopPeriodicWork();
     if (end === "replaced") throw new FilesReplaced(options.data);
     return end ? 0 : 1;
   } finally {

@@ -58,7 +58,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ],
     ["import records x --as-of 2026-02-30T00:00:00Z", "error: option '--as-of <timestamp>' argument '2026-02-30T00:00:00Z' is invalid."],
     ["import records x --snapshots", "error: unknown option '--snapshots'\n(Did you mean --snapshot?)"],
-    ["pull nope", "error: command-argument value 'nope' is invalid for argument 'source'."],
+    ["pull nope", "error: command-argument value 'nope' is invalid for argument 'upstream'."],
     ["export --source", "error: option '--source <code...>' argument missing"],
     ["explain", "error: missing required argument 'event-id'"],
     ["find quantum --statu open", "error: unknown option '--statu'\n(Did you mean --status?)\n"],
@@ -169,7 +169,7 @@ describe("--help", () => {
       const entries = sections.flatMap((section) => section.split("\n").filter((line) => /^ {2}\S/.test(line)));
       const members: string[] = [];
       for (const section of sections) {
-        if (/^(Options|Arguments|Formats|Sources):/.test(section)) continue;
+        if (/^(Options|Arguments|Formats|Upstreams):/.test(section)) continue;
         members.push(...[...section.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? "").filter((name) => name !== "help"));
       }
       for (const entry of entries) expect(entry).toMatch(/^ {2}\S.*\S {2,}\S|^ {2}\S+$|^ {2}-/);

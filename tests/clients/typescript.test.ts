@@ -11,7 +11,7 @@ import {
   type SyncState,
   sync,
 } from "../../clients/typescript/src/fundfeed.ts";
-import { mirrorReason, type ServerOptions } from "../../src/mirror/server.ts";
+import { mirrorReason, type ServerOptions } from "../../src/mirror/client.ts";
 import { openPrintingStore } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
 import { aClient, BASE, publish } from "../mirror/mirrored.ts";

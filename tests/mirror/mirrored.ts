@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ServerOptions } from "../../src/mirror/client.ts";
 import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
-import type { ServerOptions } from "../../src/mirror/server.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Scope, Store } from "../../src/mirror/store.ts";
 import type { TestApi } from "../support/api.ts";

@@ -1,5 +1,5 @@
 /** `fundfeed accounts list`, `fundfeed accounts create` and `fundfeed accounts set`. */
-import { type Account, createAccount, FIRST_PLAN, listAccounts, setAccount, subscriptions } from "../../accounts/account.ts";
+import { type Account, createAccount, DEFAULT_PLAN, listAccounts, setAccount, subscriptions } from "../../accounts/account.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
 import { instantOrNull, printResult, table } from "../output.ts";
@@ -14,7 +14,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
 export function createCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .argument("<name>", "name of the account")
-    .option("--plan <plan>", "plan of the account", FIRST_PLAN)
+    .option("--plan <plan>", "plan of the account", DEFAULT_PLAN)
     .action(async (name: string, options: CommonOptions & { plan: string }) => {
       const account = shown(await withState(cli, options, (db) => createAccount(db, { name, plan: options.plan }, cli.machine.now())));
       printResult(cli, options, account, table([account], ""));

@@ -1,6 +1,6 @@
 /** `fundfeed keys list`, `fundfeed keys create`, `fundfeed keys rotate`, `fundfeed keys revoke` and `fundfeed keys usage`. */
 import { InvalidArgumentError, Option } from "commander";
-import { FIRST_PLAN } from "../../accounts/account.ts";
+import { DEFAULT_PLAN } from "../../accounts/account.ts";
 import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
 import { DAY_MS, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
@@ -32,7 +32,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
 export function createCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
     .requiredOption("--account <name>", "account of the key; created if it is missing")
-    .option("--plan <plan>", `put the account on this plan (default for a new account: ${FIRST_PLAN})`)
+    .option("--plan <plan>", `put the account on this plan (default for a new account: ${DEFAULT_PLAN})`)
     .option("--label <text>", "what the key is for")
     .addOption(expiryOption(cli))
     .examples(

@@ -2,8 +2,8 @@
 import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
+import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/client.ts";
 import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
-import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/server.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";

@@ -46,8 +46,8 @@ Examples:
 export function probeCommand(command: CliCommand, cli: Cli, waiting: ProbeWaiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   return command
-    .addArgument(oneWordOf(new Argument("[source]", "the upstream (default: all)"), names))
-    .option("--from <url>", "base URL of the upstream (FUNDFEED_<SOURCE>_URL)", baseUrl)
+    .addArgument(oneWordOf(new Argument("[upstream]", "the upstream (default: all)"), names))
+    .option("--from <url>", "base URL of the upstream (FUNDFEED_<UPSTREAM>_URL)", baseUrl)
     .option("--allow-http", "allow a base URL without TLS")
     .addOption(contactOption())
     .addHelpText("after", HELP)

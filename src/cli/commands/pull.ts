@@ -38,20 +38,20 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
   const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
   const keys = upstreams.flatMap(({ name, keyFrom }) => (keyFrom === undefined ? [] : [`${name} needs a key, in ${keyFrom}.`]));
   return command
-    .addArgument(oneWordOf(new Argument("<source>", "the upstream"), names))
+    .addArgument(oneWordOf(new Argument("<upstream>", "the upstream"), names))
     .option("--every <duration>", "repeat, for example every 6h, until SIGTERM or SIGINT", durationAtLeast("1m"))
     .option("--keep <dir>", "keep the downloaded files in a new subdirectory of this directory")
-    .option("--from <url>", "base URL to download from (FUNDFEED_<SOURCE>_URL)", baseUrl)
+    .option("--from <url>", "base URL to download from (FUNDFEED_<UPSTREAM>_URL)", baseUrl)
     .option("--allow-http", "allow a base URL without TLS")
     .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
     .option("--force", "download and import even what has not changed since the last pull")
     .option(
       "--rejects <file>",
-      "file for rejected records (default: <source>.rejects.ndjson in the data directory, or here with --database)",
+      "file for rejected records (default: <upstream>.rejects.ndjson in the data directory, or here with --database)",
     )
     .addOption(contactOption())
     .addOption(redactContactsOption())
-    .addHelpText("after", `\nSources:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\n${keys.join("\n")}`)
+    .addHelpText("after", `\nUpstreams:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\n${keys.join("\n")}`)
     .examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org")
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);

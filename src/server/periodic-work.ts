@@ -29,8 +29,8 @@ type Environment = {
   onReplaced: () => void;
 };
 
-/** Starts all jobs at once. The result stops them, waits for those under way, and saves the use counted since. */
-export function startJobs(stores: Stores, { machine, log, metrics, onReplaced }: Environment): () => Promise<void> {
+/** Starts all of it at once. The result stops it, waits for what is under way, and saves the use counted since. */
+export function startPeriodicWork(stores: Stores, { machine, log, metrics, onReplaced }: Environment): () => Promise<void> {
   const { model, access, statusDb } = stores;
   const { now } = machine;
   const every = (periodMs: number, work: () => Promise<void>) =>

@@ -1,4 +1,4 @@
-/** The server that a mirror reads: the client of the API, which accepts only what the schemas allow. (E-82) */
+/** The client with which a mirror reads a server. It accepts only what the schemas allow. (E-82) */
 import {
   type ApiClient,
   type ApiClientOptions,
