@@ -10,7 +10,7 @@ import { version } from "../package.json" with { type: "json" };
 import { packDebian } from "./deb.ts";
 import { homebrewFormula, scoopManifest } from "./formulas.ts";
 import { packBundle, serverJson } from "./mcp.ts";
-import { packAll, packClient } from "./npm.ts";
+import { packClient, packProgram } from "./npm.ts";
 import { binaryName, type Platform, platforms } from "./platforms.ts";
 import { runProgram } from "./run-program.ts";
 import { sbomOf } from "./sbom.ts";
@@ -47,7 +47,7 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
   await runProgram([process.execPath, "install", "--frozen-lockfile", "--no-summary"], root);
 
   say("Packing for npm");
-  await packAll(programs, join(directory, "npm"));
+  await packProgram(programs, join(directory, "npm"));
   await packClient(join(directory, "npm"));
   for (const [{ deb }, program] of programs) {
     if (deb === undefined) continue;

@@ -2,7 +2,7 @@
 import { description, license, version } from "../package.json" with { type: "json" };
 
 /** `url` leads to the files of the release, `sums` are SHA-256 by the name of a file. */
-type Released = { url: string; sums: ReadonlyMap<string, string> };
+export type Released = { url: string; sums: ReadonlyMap<string, string> };
 
 /** The text of fundfeed.rb. */
 export function homebrewFormula({ url, sums }: Released): string {

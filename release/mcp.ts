@@ -6,6 +6,7 @@ import { packExtension } from "@anthropic-ai/mcpb";
 import { description, license, version } from "../package.json" with { type: "json" };
 import type { ToolQueries } from "../src/mcp/queries.ts";
 import { toolsOf } from "../src/mcp/tools/all.ts";
+import type { Released } from "./formulas.ts";
 import { type Platform, programName } from "./platforms.ts";
 
 /** Writes the bundle of a program into a directory, and returns its path. Throws if its manifest is not valid. */
@@ -59,9 +60,6 @@ function manifestOf(platform: Platform) {
     compatibility: { platforms: [platform.os] },
   };
 }
-
-/** `url` leads to the files of the release, `sums` are SHA-256 by the name of a file. */
-type Released = { url: string; sums: ReadonlyMap<string, string> };
 
 /** The text of server.json: the bundles, and a team's own server, whose address and key a client asks for. */
 export function serverJson({ url, sums }: Released, bundled: readonly Platform[]): string {

@@ -14,7 +14,7 @@ const root = join(import.meta.dir, "..");
 const SCOPE = "@fundfeed";
 
 /** Packs the launcher with these platforms into a directory, and returns the paths of all packages, the launcher's last. */
-export async function packAll(programs: ReadonlyMap<Platform, string>, directory: string): Promise<string[]> {
+export async function packProgram(programs: ReadonlyMap<Platform, string>, directory: string): Promise<string[]> {
   mkdirSync(directory, { recursive: true });
   const packed: string[] = [];
   for (const [platform, program] of programs) {

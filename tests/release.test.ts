@@ -6,7 +6,7 @@ import { unpackExtension } from "@anthropic-ai/mcpb";
 import { version } from "../package.json" with { type: "json" };
 import { homebrewFormula, scoopManifest } from "../release/formulas.ts";
 import { bundleName, packBundle, serverJson } from "../release/mcp.ts";
-import { packAll } from "../release/npm.ts";
+import { packProgram } from "../release/npm.ts";
 import { type Platform, platforms, programName } from "../release/platforms.ts";
 import { runProgram } from "../release/run-program.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
@@ -38,7 +38,7 @@ describe.if(has("npm") && process.platform === "linux")("the npm packages", () =
     const program = join(directory, "program");
     writeFileSync(program, STAND_IN);
     const packages = join(directory, "packages");
-    packed = await packAll(new Map(platforms.map((platform) => [platform, program])), packages);
+    packed = await packProgram(new Map(platforms.map((platform) => [platform, program])), packages);
     installed = aDirectory();
     writeFileSync(join(installed, "package.json"), "{}");
     const wanted = [packed.at(-1) ?? "", ...packed.filter((path) => path.includes(`-${own.name}-${version}`))];

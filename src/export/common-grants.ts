@@ -1,6 +1,7 @@
 /** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
 import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { applicantCodes } from "../import/formats/grants-gov/codes.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 type Json = string | number | object;
@@ -74,35 +75,34 @@ function eventOf(name: string, timestamp: string | null): object | undefined {
 
 /* Applicants */
 
-/** Grants.gov's words for who may apply, and the protocol's. */
+/** The protocol's words for Grants.gov's codes of who may apply. */
 export const applicantTypes: ReadonlyMap<string, string> = new Map([
-  ["State governments", "government_state"],
-  ["County governments", "government_county"],
-  ["City or township governments", "government_municipal"],
-  ["Special district governments", "government_special_district"],
-  ["Independent school districts", "school_district_independent"],
-  ["Public and State controlled institutions of higher education", "higher_education_public"],
-  ["Native American tribal governments (Federally recognized)", "government_tribal"],
-  ["Public housing authorities/Indian housing authorities", "custom"],
-  ["Native American tribal organizations (other than Federally recognized tribal governments)", "organization_tribal_other"],
-  ["Nonprofits having a 501(c)(3) status with the IRS, other than institutions of higher education", "non_profit_with_501c3"],
-  ["Nonprofits without 501(c)(3) status with the IRS, other than institutions of higher education", "nonprofit_without_501c3"],
-  ["Private institutions of higher education", "higher_education_private"],
-  ["Individuals", "individual"],
-  ["For-profit organizations other than small businesses", "for_profit_not_small_business"],
-  ["Small businesses", "for_profit_small_business"],
-  ['Others (see text field entitled "Additional Information on Eligibility" for clarification)', "custom"],
-  ["Unrestricted", "unrestricted"],
+  ["00", "government_state"],
+  ["01", "government_county"],
+  ["02", "government_municipal"],
+  ["04", "government_special_district"],
+  ["05", "school_district_independent"],
+  ["06", "higher_education_public"],
+  ["07", "government_tribal"],
+  ["08", "custom"],
+  ["11", "organization_tribal_other"],
+  ["12", "non_profit_with_501c3"],
+  ["13", "nonprofit_without_501c3"],
+  ["20", "higher_education_private"],
+  ["21", "individual"],
+  ["22", "for_profit_not_small_business"],
+  ["23", "for_profit_small_business"],
+  ["25", "custom"],
+  ["99", "unrestricted"],
 ]);
 
-/** The first line of `eligibility.requirements`, if it lists Grants.gov's words and nothing else. */
-function applicantTypesOf({ eligibility: { requirements } }: WholeOpportunity): ApplicantType[] | undefined {
-  const [line = ""] = (requirements ?? "").split("\n", 1);
-  const found = line.split("; ").map((word) => ({ word, value: applicantTypes.get(word) }));
-  const known = found.flatMap(({ word, value }) =>
-    value === undefined ? [] : [{ value, ...(value === "custom" && { customValue: word }) }],
-  );
-  return known.length === found.length ? known : undefined;
+/** Undefined if there is no code, or one that is not Grants.gov's. */
+function applicantTypesOf({ sidecar: { applicant_types } }: WholeOpportunity): ApplicantType[] | undefined {
+  const known = applicant_types.flatMap((code) => {
+    const value = applicantTypes.get(code);
+    return value === undefined ? [] : [{ value, ...(value === "custom" && { customValue: applicantCodes[code] ?? code }) }];
+  });
+  return known.length > 0 && known.length === applicant_types.length ? known : undefined;
 }
 
 /* Custom fields. Where the protocol's catalog has a field, it has that name. */

@@ -118,7 +118,7 @@ describe("export --format commongrants", () => {
     expect(listed.length).toBeGreaterThan(100);
     const sources = new Set(listed.map((record) => customValue<{ code: string }>(record, "upstream").code));
     expect([...sources].sort()).toEqual(["GRANTS_GOV", "SIMPLER_GRANTS_GOV"]);
-    expect([...applicantTypes.keys()].sort()).toEqual(Object.values(grantsGovTypes).sort());
+    expect([...applicantTypes.keys()].sort()).toEqual(Object.keys(grantsGovTypes).sort());
     const options = compile("Models.ApplicantTypeOptions");
     for (const value of applicantTypes.values()) expect([value, options(value)]).toEqual([value, true]);
   });
