@@ -84,6 +84,25 @@ describe("export --format commongrants", () => {
     ]);
   });
 
+  test("has who may apply by code, whatever the text says, and not if a code is unknown", async () => {
+    const data = aDirectory();
+    const given = [["06", "08"], ["06", "other"], []].map((applicant_types, n) => ({
+      source: { code: "OWN", opportunity_id: String(n) },
+      title: "T",
+      eligibility: { requirements: "Unrestricted" },
+      applicant_types,
+    }));
+    await fundfeed(["import", "records", aFile(given), "--data", data]);
+    const records = await exported(data);
+    expectValid(records);
+    const idOf = (record: Exported) => customValue<{ opportunityId: string }>(record, "upstream").opportunityId;
+    expect(Object.fromEntries(records.map((record) => [idOf(record), record.acceptedApplicantTypes]))).toEqual({
+      0: [{ value: "higher_education_public" }, { value: "custom", customValue: "Public housing authorities/Indian housing authorities" }],
+      1: undefined,
+      2: undefined,
+    });
+  });
+
   let data: string;
   let all: Opportunity[];
   let records: Exported[];
