@@ -4,7 +4,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { acceptingStatuses } from "../search/accepting.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -14,7 +14,7 @@ import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import { cutText, TwinsLeftOut } from "./marks.tsx";
+import { TwinsLeftOut } from "./marks.tsx";
 import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
@@ -83,7 +83,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
   const spans = spansFrom(sunday, DAYS, 1);
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
-  const filter = { status: [...acceptingStatuses], ...form.resolved };
+  const filter = { status: [...unendedStatuses], ...form.resolved };
   const { deadlines, twins } = listDeadlines(index, filter, periodOf(spans), now, most);
   const byDay = spans.map((span) => within(deadlines, span));
   const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
@@ -116,7 +116,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
         <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
-      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? acceptingStatuses, sort: "closes" }} />}
+      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? unendedStatuses, sort: "closes" }} />}
     </>
   );
 }
@@ -193,7 +193,7 @@ function Calendar({ shown: { weeks, days, total, twins, isPartial, today }, form
 
 function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: UrlQuery }) {
   const kind = date === today ? "today" : date < today ? "past" : "";
-  const statuses = given.status ?? [...acceptingStatuses];
+  const statuses = given.status ?? [...unendedStatuses];
   const all = addressOf("/", {
     ...omit(given, "from"),
     status: statuses,
@@ -231,5 +231,5 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
 }
 
 function cutTitle(title: string): string {
-  return title.length <= TITLE_MAX ? title : `${cutText(title, TITLE_MAX).replace(/ … \(.*$/, "")}…`;
+  return title.length <= TITLE_MAX ? title : `${title.slice(0, TITLE_MAX).toWellFormed()}…`;
 }

@@ -7,6 +7,7 @@ import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
+import { openStatuses } from "../sources/source.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
@@ -23,12 +24,14 @@ const LISTED = 20;
 const DEPARTMENTS = 8;
 /** Later than every deadline. */
 const AFTER_ALL = 8.64e15;
-const OPEN = ["open", "closing_soon"];
 
 /** The page of an address without a query. */
 export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const form = await readSearchForm({ catalog, index, query }, {});
-  const next = deadlinesIn(index, { status: OPEN }, { since: now, until: AFTER_ALL }, now, { limit: LISTED, allSources: false });
+  const next = deadlinesIn(index, { status: [...openStatuses] }, { since: now, until: AFTER_ALL }, now, {
+    limit: LISTED,
+    allSources: false,
+  });
   const ids = next.map(({ id }) => id);
   const twins = await readTwins(catalog, ids, now);
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
@@ -59,7 +62,7 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
             </a>
             <a href={addressOf("/", { sort: "updated" })}>All opportunities, by last change</a>
           </p>
-          <TakeAlong form={{ ...form, given: { status: OPEN.join(",") } }} of="find" own={{ sort: "closes" }} />
+          <TakeAlong form={{ ...form, given: { status: openStatuses.join(",") } }} of="find" own={{ sort: "closes" }} />
         </section>
         {openings.open > 0 && (
           <aside aria-labelledby="departments">
@@ -73,7 +76,7 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
 }
 
 function openAddress(query: UrlQuery): string {
-  return addressOf("/", { ...query, status: OPEN, sort: "closes" });
+  return addressOf("/", { ...query, status: openStatuses, sort: "closes" });
 }
 
 function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: { openings: Openings; now: EpochMs }) {

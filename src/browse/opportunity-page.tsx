@@ -24,6 +24,7 @@ import { withCommas } from "../text/counted.ts";
 
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Dates } from "./date-line.tsx";
@@ -131,7 +132,7 @@ async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | 
   const [time, event] = cursor === null ? [] : decodePlace(id, cursor).keys;
   const after: Position | null = event === undefined ? null : { time: Number(time), id: String(event) };
   const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: true }, EVENTS, after);
-  const events = (page?.documents ?? []).map((document) => JSON.parse(new TextDecoder().decode(document)) as OpportunityEvent);
+  const events = (page?.documents ?? []).map((document) => parseStored<OpportunityEvent>(document));
   const next = page?.next ?? null;
   return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
 }

@@ -8,6 +8,7 @@ import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
@@ -29,7 +30,7 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: false }, 1, null);
   const [document] = page?.documents ?? [];
   if (document === undefined) return undefined;
-  const event: OpportunityEvent = JSON.parse(new TextDecoder().decode(document));
+  const event = parseStored<OpportunityEvent>(document);
   const isTurn = event.type === "status_changed" && event.severity === "informational"; // The badge shows it. (E-55)
   return event.type === "opportunity_added" || isTurn ? undefined : event;
 }

@@ -4,7 +4,14 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { SourceEntry } from "../sources/entry.ts";
-import { type LastChanges, listSources, newestPostedDates, recordsByLastChange, type SourceStatus } from "../sources/source.ts";
+import {
+  type LastChanges,
+  listSources,
+  newestPostedDates,
+  openStatuses,
+  recordsByLastChange,
+  type SourceStatus,
+} from "../sources/source.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
@@ -94,7 +101,7 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
         <Fact name="Records">{withCommas(records)}</Fact>
         <Fact name="Open">
-          <a href={addressOf("/", { source, status: ["open", "closing_soon"], sort: "closes" })}>{withCommas(open)}</a>
+          <a href={addressOf("/", { source, status: openStatuses, sort: "closes" })}>{withCommas(open)}</a>
         </Fact>
       </dl>
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

@@ -2,6 +2,7 @@
 /** Dates and times for people: as they were published, and how far away they are. */
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { undatedInWords } from "../opportunities/undated.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
@@ -39,11 +40,11 @@ export function Exact({ at }: { at: string }) {
   return <time dateTime={at}>{timeInWords(at)}</time>;
 }
 
-/** How soon a deadline is, in words and as a class: a deadline within two weeks is soon. */
-function urgencyOf(closesAt: string, now: EpochMs): "past" | "soon" | "later" {
-  const ms = parseStoredMs(closesAt);
+/** How soon a deadline is, in words and as a class. */
+function urgencyOf(dueAt: string, now: EpochMs): "past" | "soon" | "later" {
+  const ms = parseStoredMs(dueAt);
   if (ms === undefined) return "later";
-  return ms < now ? "past" : ms < now + 14 * DAY_MS ? "soon" : "later";
+  return ms < now ? "past" : ms < now + CLOSING_SOON_MS ? "soon" : "later";
 }
 
 /** What is due next, relative and exact. */

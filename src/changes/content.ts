@@ -5,6 +5,7 @@ import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 
 /** The fields that come from the upstream: those that are served, and those of the sidecar. */
 export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Sidecar & StatusTerms & Linked;
@@ -238,10 +239,3 @@ export function readContent(document: Uint8Array, sidecar: Uint8Array): Content 
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
   return { ...served, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms & Linked>(sidecar) };
 }
-
-/** Parses JSON that this program stored. Throws if it is damaged. */
-export function parseStored<T>(json: Uint8Array): T {
-  return JSON.parse(utf8.decode(json)) as T;
-}
-
-const utf8 = new TextDecoder();

@@ -7,8 +7,9 @@ import { Failure } from "../../db/reason.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { classify } from "./classify.ts";
-import { type Content, parseStored, readContent } from "./content.ts";
+import { type Content, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
 

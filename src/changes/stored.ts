@@ -6,8 +6,9 @@ import { exists, listOf, parameter, pick, query, type RowsOf, type SelectedRow, 
 import { Failure } from "../../db/reason.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { withoutContactValues } from "./contacts.ts";
-import { isSameHash, type PreparedRecord, parseStored } from "./content.ts";
+import { isSameHash, type PreparedRecord } from "./content.ts";
 
 const storedColumns = pick(
   opportunities,

@@ -9,7 +9,7 @@ import { insertInto, listOf, orIgnore, orUpdate, parameter, pick, query, type Ro
 import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { parseStored } from "./content.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { keysOfUpstreamIds, noteMovedKeys } from "./link.ts";
 
 const factColumns = pick(versions, "revision_key", "series", "title", "posted_at");

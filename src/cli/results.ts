@@ -4,6 +4,7 @@ import { agencyCodeOf } from "../filter/columns.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
+import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -36,7 +37,6 @@ export const colorStyle: TableStyle = {
 /** The most columns of a number on a terminal of 80, and on a wide one, which has room for names of agencies. The title gets the rest. */
 const [NUMBER_MAX, WIDE_NUMBER_MAX, AGENCY_MAX, WIDE_AGENCY_MAX, GAP] = [18, 32, 12, 36, 2];
 const TITLE_MIN = 20;
-const SOON_DAYS = 14;
 /** A terminal of so many columns is wide. */
 const WIDE = 120;
 
@@ -158,9 +158,9 @@ function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
 /** So many days left are said in months; after so many, the year counts. */
 const [MONTHS_FROM_DAYS, YEAR_DAYS] = [100, 365];
 
-function isSoon(closesAt: string | null, now: EpochMs): boolean {
-  const closes = closesAt === null ? undefined : parseInstantMs(closesAt);
-  return closes !== undefined && closes >= now && closes < now + SOON_DAYS * DAY_MS;
+function isSoon(dueAt: string | null, now: EpochMs): boolean {
+  const due = dueAt === null ? undefined : parseInstantMs(dueAt);
+  return due !== undefined && due >= now && due < now + CLOSING_SOON_MS;
 }
 
 function isIn(snippet: string, title: string): boolean {

@@ -15,6 +15,7 @@ import { dueDateOf, shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readGroups } from "../opportunities/related.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
 import { isRepeat, type ToldEvent } from "./repeats.ts";
 
@@ -329,7 +330,5 @@ function toldIn(groups: Groups, told: ReadonlyMap<number, readonly ToldEvent[]>,
 }
 
 function eventIn(document: Uint8Array): OpportunityEvent {
-  return JSON.parse(utf8.decode(document));
+  return parseStored(document);
 }
-
-const utf8 = new TextDecoder();

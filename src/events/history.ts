@@ -3,6 +3,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { parseStored } from "../text/stored-json.ts";
 import type { OpportunityEvent } from "./event.ts";
 
 const eventsOf = query({ id: opportunities.id }, ({ id }) =>
@@ -12,9 +13,7 @@ const eventsOf = query({ id: opportunities.id }, ({ id }) =>
     .orderBy(asc(events.detected_at), asc(events.seq)),
 );
 
-const utf8 = new TextDecoder();
-
 /** All events of an opportunity, the oldest first. */
 export async function readHistory(catalog: CatalogDb, id: string): Promise<OpportunityEvent[]> {
-  return (await catalog.all(eventsOf, { id })).map(({ document }) => JSON.parse(utf8.decode(document)));
+  return (await catalog.all(eventsOf, { id })).map(({ document }) => parseStored(document));
 }

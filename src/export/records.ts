@@ -8,6 +8,7 @@ import { shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 
 const recordsInOrder = () =>
   select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "due_at", "document", "sidecar"))
@@ -96,7 +97,7 @@ export async function exportHistories(
       for (const stored of rows) {
         const row = at(stored, selection.now);
         const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
-        const history = documents.map((document): OpportunityEvent => JSON.parse(utf8.decode(document)));
+        const history = documents.map((document) => parseStored<OpportunityEvent>(document));
         take(wholeOpportunity(row), history, utf8.decode(row.document));
       }
     },
@@ -148,6 +149,6 @@ function lineOf(row: Row, upstreamIds: readonly UpstreamId[], now: EpochMs | und
 }
 
 function ofClockIn({ document }: Row): object {
-  const { status, status_display, dates } = JSON.parse(utf8.decode(document)) as WholeOpportunity;
+  const { status, status_display, dates } = parseStored<WholeOpportunity>(document);
   return { status, status_display, response_at: dates.response_at };
 }

@@ -8,7 +8,7 @@ import { statusInWords } from "../events/in-words.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { acceptingStatuses } from "../search/accepting.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -58,7 +58,7 @@ export async function deadlinesCalendar(
   now: EpochMs,
   pageOf?: (id: string) => string,
 ): Promise<string> {
-  const status = [...new Set([...(filter.status ?? acceptingStatuses), ...OVER])];
+  const status = [...new Set([...(filter.status ?? unendedStatuses), ...OVER])];
   const [since, until] = [now - DAYS_BACK * DAY_MS, now + DAYS_AHEAD * DAY_MS];
   const list = (since: EpochMs, until: EpochMs) =>
     deadlinesIn(index, { ...filter, status }, { since, until }, now, { limit, allSources }).map(({ id }) => id);

@@ -90,7 +90,8 @@ function codeCell(codes: readonly string[]): string {
   return codes.length === 0 ? "" : `\n${codes.join("\n")}\n`;
 }
 
-function instantCell(text: string | null): number | null {
+/** The instant of a stored timestamp, in milliseconds; null without one. */
+export function instantCell(text: string | null): number | null {
   return text === null ? null : (parseStoredMs(text) ?? null);
 }
 

@@ -3,8 +3,9 @@ import { asc, lte } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { ACCEPTING, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+import { openStatuses, type SourceStatus, sourceStatuses } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { shownAt } from "./clock.ts";
 
 const dueRecords = query({ until: opportunities.due_at }, ({ until }) =>
@@ -31,12 +32,10 @@ export async function sourceStatusesAt(db: CatalogDb, now: EpochMs): Promise<Sou
   });
 }
 
-const utf8 = new TextDecoder();
-
 function statusOf({ document }: { document: Uint8Array }): string {
-  return (JSON.parse(utf8.decode(document)) as { status: string }).status;
+  return parseStored<{ status: string }>(document).status;
 }
 
 function isOpen(status: string | undefined): boolean {
-  return status !== undefined && ACCEPTING.includes(status);
+  return status !== undefined && openStatuses.includes(status);
 }

@@ -1,6 +1,10 @@
 /** The status of a record at an instant, and when it turns (D-37). */
+import { openStatuses } from "../sources/source.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
+
+/** Statuses of what can be applied for, now or later. */
+export const unendedStatuses: readonly string[] = ["forecast", "pre_release", ...openStatuses];
 
 /** An open opportunity is closing soon for this long before `closes_at`. */
 export const CLOSING_SOON_MS = 14 * DAY_MS;

@@ -4,12 +4,13 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { erasure } from "../changes/contacts.ts";
-import { type Content, documentOf, parseStored, readContent, render, sidecarOf } from "../changes/content.ts";
+import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
 import { unapply } from "../changes/detect.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockDueAt, shownAt } from "../opportunities/clock.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { foldedChanges } from "./earlier.ts";
 
 const recordColumns = pick(

@@ -8,6 +8,7 @@ import { comparedFields, unapply } from "../changes/detect.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 
 /** Events that are undone: those of an import, or all of a period. */
 export type Undone = { importId: number; since: EpochMs } | { since: EpochMs };
@@ -56,10 +57,8 @@ export async function earlierOf(
 
 /** The changes of a stored event, as far as they are of fields that are compared. */
 export function foldedChanges(document: Uint8Array): Change[] {
-  return (JSON.parse(utf8.decode(document)) as OpportunityEvent).changes.filter(({ field }) => folded.has(field));
+  return parseStored<OpportunityEvent>(document).changes.filter(({ field }) => folded.has(field));
 }
-
-const utf8 = new TextDecoder();
 const folded = new Set([...comparedFields, "funding"]);
 
 /** The record as the content that changes are made of. */

@@ -1,7 +1,8 @@
 /** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
-import { resolveAgency } from "../agencies/resolve.ts";
+import { agencyCodeOf } from "../filter/columns.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import { statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 
 /** `says` completes "records whose …". */
@@ -10,9 +11,6 @@ type DataRule = { name: string; says: string; breaks: (record: WholeOpportunity,
 const TEN_YEARS_MS = 3653 * DAY_MS;
 /** No source has older records than DSIP's of 1983. */
 const EARLIEST = Date.UTC(1980, 0, 1);
-
-/** Statuses of records that can be applied for, now or later. */
-const UNENDED = ["forecast", "pre_release", "open", "closing_soon"];
 
 /** Titles and numbers by which people mark a trial. "Test and Evaluation" is none. */
 const TEST_RECORD =
@@ -68,16 +66,15 @@ function hasBrokenText({ title, summary, description }: WholeOpportunity): boole
   return [title, summary, description].some((text) => text !== null && /\uFFFD|â€[™œ\u009d“”˜]|Ã[©¨¡±³¼]/.test(text));
 }
 
-function hasUnknownAgency({ organization, sidecar, program, source }: WholeOpportunity): boolean {
-  const { agency, sub_agency } = organization;
-  if (agency === null && sub_agency === null && sidecar.agency_codes.length === 0) return false; // Not filled, which is no wrong value.
-  const numbers = [program.solicitation_id, source.opportunity_id];
-  return resolveAgency({ ...organization, codes: sidecar.agency_codes, numbers }) === null;
+function hasUnknownAgency(opportunity: WholeOpportunity): boolean {
+  const { agency, sub_agency } = opportunity.organization;
+  if (agency === null && sub_agency === null && opportunity.sidecar.agency_codes.length === 0) return false; // Not filled, which is no wrong value.
+  return agencyCodeOf(opportunity) === null;
 }
 
 function isPastDue({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
   const due = msOf(dueDateOf(dates, now));
-  return UNENDED.includes(status) && due !== undefined && due <= now;
+  return unendedStatuses.includes(status) && due !== undefined && due <= now;
 }
 
 function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {

@@ -1,9 +1,8 @@
 /** Which records can still be applied for: they come first among equal matches. */
-
-export const acceptingStatuses: readonly string[] = ["forecast", "pre_release", "open", "closing_soon"];
+import { unendedStatuses } from "../opportunities/status.ts";
 
 /** The condition that a row is of such a record. The index has a partial index for this very text. */
-export const IS_ACCEPTING = `status in (${acceptingStatuses.map((status) => `'${status}'`).join(", ")})`;
+export const IS_ACCEPTING = `status in (${unendedStatuses.map((status) => `'${status}'`).join(", ")})`;
 
 /** What the index has in the column `tags` of such a record. Its first character is a letter to FTS5, and no text has it. */
 export const ACCEPTING_TAG = "\ue000accepting";

@@ -1,19 +1,15 @@
 /** How many records each agency has. */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode, withParents } from "../agencies/table.ts";
+import { keptUntilChanged } from "./kept.ts";
 
 export type AgencyCount = { agency: Agency; records: number };
 
-const kept = new WeakMap<Database, { state: string; counts: AgencyCount[] }>();
+const kept = keptUntilChanged<AgencyCount[]>();
 
 /** The agencies that have records, those of their parts included: the most first. */
 export function countByAgency({ sqlite }: { sqlite: Database }): AgencyCount[] {
-  const state = JSON.stringify(sqlite.query("select * from progress").get());
-  const known = kept.get(sqlite);
-  if (known?.state === state) return known.counts;
-  const counts = countAll(sqlite);
-  kept.set(sqlite, { state, counts });
-  return counts;
+  return kept(sqlite, () => countAll(sqlite));
 }
 
 function countAll(sqlite: Database): AgencyCount[] {

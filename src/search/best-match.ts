@@ -9,8 +9,9 @@ import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ACCEPTING_FACTOR, acceptingStatuses } from "./accepting.ts";
+import { ACCEPTING_FACTOR } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
 import { type Candidate, candidatesFor } from "./candidates.ts";
 import { numberKeyOf } from "./number.ts";
@@ -188,7 +189,7 @@ async function compared(
     const { score: plain, has } = score(texts, agencyCodeOf(opportunity));
     const mask = byId.get(opportunity.id)?.mask ?? 0; // Also knows the words after what is read of a long text.
     const missing = groups.filter((_, n) => has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
-    const factor = acceptingStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
+    const factor = unendedStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
     return { id: opportunity.id, missing, texts: titleAndText(texts), score: plain * factor };
   });
   return scored

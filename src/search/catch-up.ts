@@ -9,11 +9,12 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { instantCell } from "../filter/columns.ts";
 import { dueDateOf, shownAt } from "../opportunities/clock.ts";
 import { wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
-import { type EpochMs, isFuture, parseStoredMs } from "../text/instant.ts";
+import { type EpochMs, isFuture } from "../text/instant.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 import { countAgain, finishBuild, writeRecords } from "./write.ts";
 
@@ -208,12 +209,8 @@ function timed(row: Row, now = Number.NEGATIVE_INFINITY) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
   const { dates } = opportunity;
-  const turns = [shown.due_at, instantOf(dates.response_at)].filter((at) => at !== null).filter((at) => at > now);
-  return { opportunity, due_at: instantOf(dueDateOf(dates, now)), turns_at: turns.length === 0 ? null : Math.min(...turns) };
-}
-
-function instantOf(date: string | null): EpochMs | null {
-  return date === null ? null : (parseStoredMs(date) ?? null);
+  const turns = [shown.due_at, instantCell(dates.response_at)].filter((at) => at !== null).filter((at) => at > now);
+  return { opportunity, due_at: instantCell(dueDateOf(dates, now)), turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 
 function writeBatch(sqlite: Database, rows: readonly Row[], { is_built }: State, now: EpochMs | undefined): void {

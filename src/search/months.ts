@@ -5,9 +5,12 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { openStatuses } from "../sources/source.ts";
 import { clockTime } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { EASTERN } from "../text/zone-name.ts";
+import { keptUntilChanged } from "./kept.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /**
@@ -40,17 +43,12 @@ const firstSeen = query({}, () =>
 );
 const firstOfAll = query({}, () => select({ created_at: min(opportunities.created_at) }).from(opportunities));
 
-const kept = new WeakMap<Database, { state: string; months: Months }>();
+const kept = keptUntilChanged<Promise<Months>>();
 
 /** The counts of the last 24 months. They are made again only after the index has changed, or in another month. */
-export async function countMonths(catalog: CatalogDb, { sqlite }: SearchFile, now: EpochMs): Promise<Months> {
+export function countMonths(catalog: CatalogDb, { sqlite }: SearchFile, now: EpochMs): Promise<Months> {
   const names = monthsUntil(now);
-  const state = JSON.stringify([names, sqlite.query("select * from progress").get()]);
-  const known = kept.get(sqlite);
-  if (known?.state === state) return known.months;
-  const months = await countAll(catalog, sqlite, names, now);
-  kept.set(sqlite, { state, months });
-  return months;
+  return kept(sqlite, () => countAll(catalog, sqlite, names, now), names);
 }
 
 type Row = { id: string; opportunity: string; status: string; posted_at: EpochMs | null; department: string };
@@ -84,7 +82,7 @@ async function readTurns(catalog: CatalogDb, present: ReadonlyMap<string, string
     });
     await sql.each(statusEvents, {}, (batch) => {
       for (const { opportunity_seq, detected_at: at, document } of batch) {
-        const { changes }: OpportunityEvent = JSON.parse(utf8.decode(document));
+        const { changes } = parseStored<OpportunityEvent>(document);
         const change = changes.find(({ field }) => field === "status");
         const statuses = records.get(opportunity_seq)?.statuses;
         if (change === undefined || statuses === undefined) continue;
@@ -101,12 +99,10 @@ async function readTurns(catalog: CatalogDb, present: ReadonlyMap<string, string
   return new Map([...records.values()].map(({ id, statuses }) => [id, turnsOf(statuses)]));
 }
 
-const utf8 = new TextDecoder();
-
 function turnsOf(statuses: readonly { at: EpochMs; status: string }[]): Turn[] {
   let wasOpen = false;
   return statuses.flatMap(({ at, status }) => {
-    const isOpen = status === "open" || status === "closing_soon";
+    const isOpen = openStatuses.includes(status);
     if (isOpen === wasOpen) return [];
     wasOpen = isOpen;
     return [{ at, by: isOpen ? 1 : -1 } as const];

@@ -1,9 +1,11 @@
 /** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-71) */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode } from "../agencies/table.ts";
+import { openStatuses } from "../sources/source.ts";
 import { wholeOfKey } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { IS_ACCEPTING } from "./accepting.ts";
+import { keptUntilChanged } from "./kept.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /** Open opportunities of a department: `amount` is the sum of the largest awards of those that state any, whose number is `withAmount`. */
@@ -20,16 +22,11 @@ export type Openings = {
   departments: readonly DepartmentOpenings[];
 };
 
-const kept = new WeakMap<Database, { state: string; openings: Openings }>();
+const kept = keptUntilChanged<Openings>();
 
 /** The openings as the index has them. They are counted again only after the index has changed. */
 export function countOpenings({ sqlite }: SearchFile): Openings {
-  const state = JSON.stringify(sqlite.query("select * from progress").get());
-  const known = kept.get(sqlite);
-  if (known?.state === state) return known.openings;
-  const openings = countAll(sqlite);
-  kept.set(sqlite, { state, openings });
-  return openings;
+  return kept(sqlite, () => countAll(sqlite));
 }
 
 type Row = { opportunity: string; status: string; due_at: EpochMs | null; agency_code: string | null; amount_high: string | null };
@@ -41,7 +38,7 @@ function countAll(sqlite: Database): Openings {
         order by twin_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
     )
     .all();
-  const isOpen = ({ status }: Row) => status === "open" || status === "closing_soon";
+  const isOpen = ({ status }: Row) => openStatuses.includes(status);
   const open = rows.filter(isOpen);
   const shown = firstOfEach(open);
   const byDepartment = Map.groupBy(open, ({ agency_code }) => agency_code?.split(".")[0]);

@@ -8,9 +8,10 @@ import { agencyCodeOf, columns } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
-import { ACCEPTING_TAG, acceptingStatuses, IS_ACCEPTING } from "./accepting.ts";
+import { ACCEPTING_TAG, IS_ACCEPTING } from "./accepting.ts";
 import { agencyTag } from "./agency-words.ts";
 import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
 import { numberKeyOf, numberOf } from "./number.ts";
@@ -103,7 +104,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
 function tagsOf(opportunity: WholeOpportunity): string[] {
   const agency = agencyCodeOf(opportunity);
   const tags = agency === null ? [] : withParents(agency).map(agencyTag);
-  return acceptingStatuses.includes(opportunity.status) ? [ACCEPTING_TAG, ...tags] : tags;
+  return unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG, ...tags] : tags;
 }
 
 /** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */

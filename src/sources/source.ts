@@ -88,13 +88,13 @@ export async function withOtherSources(db: CatalogDb, codes: readonly string[]):
 }
 
 /** Statuses in which submissions are accepted. */
-export const ACCEPTING: readonly string[] = ["open", "closing_soon"];
+export const openStatuses: readonly string[] = ["open", "closing_soon"];
 const recordsWhere = (condition: SQL) => fragment<number>`cast(coalesce(sum(${facets.records}) filter (where ${condition}), 0) as bigint)`;
 const statuses = query({}, () =>
   select({
     source: facets.source,
     records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
-    open: recordsWhere(inArray(facets.status, [...ACCEPTING])).as("open"),
+    open: recordsWhere(inArray(facets.status, [...openStatuses])).as("open"),
     live: recordsWhere(ne(facets.status, "archived")).as("live"),
     last_import_at: max(figures.number).as("last_import_at"),
   })

@@ -12,7 +12,7 @@ import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
-import { acceptingStatuses } from "../search/accepting.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import type { Deadline } from "../search/deadlines.ts";
 import { type EpochMs, formatInstant, minuteOf, parseInstantMs } from "../text/instant.ts";
 import { itemsUpTo, type Message, type MessageCounts, type MessageItem, messageEvent, messageOpportunity, roomIn } from "./message.ts";
@@ -186,7 +186,7 @@ function reminderOf(
   now: EpochMs,
 ): Reminder | undefined {
   const due = parseInstantMs(dueDateOf(dates, now) ?? "");
-  if (due === undefined || due <= now || !acceptingStatuses.includes(status)) return undefined;
+  if (due === undefined || due <= now || !unendedStatuses.includes(status)) return undefined;
   const days = daysBefore(due);
   return days === undefined ? undefined : { id, due: minuteOf(due), days };
 }

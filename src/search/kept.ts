@@ -1,0 +1,21 @@
+/** Counts of a search index that are made again only after the index has changed. */
+import type { Database } from "bun:sqlite";
+
+type Keep<Result> = (sqlite: Database, make: () => Result, about?: unknown) => Result;
+
+/**
+ * Returns a function that returns what it made last of an index, and makes it again after the index has changed or for another `about`, a
+ * value as JSON. A promise that is rejected is not kept.
+ */
+export function keptUntilChanged<Result>(): Keep<Result> {
+  const kept = new WeakMap<Database, { state: string; result: Result }>();
+  return (sqlite, make, about = null) => {
+    const state = JSON.stringify([about, sqlite.query("select * from progress").get()]);
+    const known = kept.get(sqlite);
+    if (known?.state === state) return known.result;
+    const result = make();
+    kept.set(sqlite, { state, result });
+    if (result instanceof Promise) result.catch(() => kept.delete(sqlite));
+    return result;
+  };
+}
