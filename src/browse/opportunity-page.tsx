@@ -14,14 +14,12 @@ import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
-import { readWholePast } from "../past/related.ts";
+import { readWholePast } from "../past/whole.ts";
+import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
-
 import { findSimilar, type Similar } from "../search/similar.ts";
-
 import { withCommas } from "../text/counted.ts";
-
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { parseStored } from "../text/stored-json.ts";
@@ -60,7 +58,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   const moved = movedDeadlines(opportunity, events);
   const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
   const linked = await readLinked(catalog, opportunity, now);
-  const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now);
+  const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
@@ -75,16 +73,17 @@ async function pastPage({ catalog, now, query }: PageContext, { id, title }: Who
     const reason = <>“{cutText(given, 100)}” is no day of the past, such as 2026-03-01.</>;
     return { title: "No such day", section: "find", status: 400, body: <NoPast id={id} title={title} reason={reason} /> };
   }
-  const past = await readWholePast(catalog, id, asOf);
+  const read = await readWholePast(catalog, id, asOf);
   const at = formatInstant(asOf);
-  if (typeof past === "string") {
+  if ("unknown" in read) {
     const reason = (
       <>
-        As of <Exact at={at} /> it is not known: {past}.
+        As of <Exact at={at} /> it is not known: {read.unknown}.
       </>
     );
     return { title: "Not known", section: "find", status: 404, body: <NoPast id={id} title={title} reason={reason} /> };
   }
+  const { past } = read;
   const { opportunity, twins, belonging, erased } = past;
   const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
   const moved = movedDeadlines(opportunity, past.history);

@@ -15,7 +15,8 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type AlsoAt, alsoAt, readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
-import { readWholePast } from "../past/related.ts";
+import { readWholePast } from "../past/whole.ts";
+import { searchBudget } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
@@ -119,7 +120,9 @@ export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
     past: (id: string, asOf: EpochMs) => withCatalog((catalog) => readWholePast(catalog, id, asOf)),
     /** The opportunities that are most like one, at most `limit`, and its rounds. */
     similar: (opportunity: WholeOpportunity, limit: number, call: ToolCall) =>
-      withCatalog((catalog) => withIndex(catalog, call, (index) => findSimilar(catalog, index, opportunity, limit, call.now))),
+      withCatalog((catalog) =>
+        withIndex(catalog, call, (index) => findSimilar(catalog, index, opportunity, limit, call.now, searchBudget())),
+      ),
     /** The events of one opportunity, newest first. */
     history: (request: HistoryRequest) => withCatalog((catalog) => readHistoryPage(catalog, request)),
     /** The events of all opportunities, newest first. */

@@ -1,16 +1,15 @@
 /**
- * An opportunity at an instant, and how records belonged together then: by what each of them said. Found are those that belong together now or that the record
- * named then; one that named it then and does not any more is not.
+ * How records belonged together at an instant: by what each of them said. Found are those that belong together now or that the record named
+ * then; one that named it then and does not any more is not.
  */
 import { asc, eq } from "drizzle-orm";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import type { CatalogSql } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type Belonging, groupOf, RELATED_MAX, readGroups } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type PastOpportunity, readPast } from "./as-of.ts";
-import { notKnownInWords } from "./in-words.ts";
+import { readPast } from "./as-of.ts";
 
 const partsOf = query({ parent_id: opportunities.parent_id }, ({ parent_id }) =>
   select(pick(opportunities, "id")).from(opportunities).where(eq(opportunities.parent_id, parent_id)).orderBy(asc(opportunities.id)),
@@ -18,21 +17,8 @@ const partsOf = query({ parent_id: opportunities.parent_id }, ({ parent_id }) =>
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** An opportunity as it was at an instant, with the other records of it and what belonged together. */
-export type WholePast = PastOpportunity & { twins: WholeOpportunity[]; belonging: Belonging };
-
-/** The opportunity with this id as it was at an instant, or why that is not known, in words. */
-export async function readWholePast(catalog: CatalogDb, id: string, asOf: EpochMs): Promise<WholePast | string> {
-  return catalog.readTransaction(async (sql) => {
-    const [past] = await readPast(sql, [id], asOf);
-    if (past === undefined) return notKnownInWords(sql, id);
-    const { opportunity } = past;
-    return { ...past, twins: await readPastTwins(sql, opportunity, asOf), belonging: await readPastBelonging(sql, opportunity, asOf) };
-  });
-}
-
 /** The other records of the opportunity that this record, as it was at an instant, was one of; the canonical one first. */
-async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf: EpochMs): Promise<WholeOpportunity[]> {
+export async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf: EpochMs): Promise<WholeOpportunity[]> {
   const { id, relationships } = record;
   const named = relationships.canonical_id === null ? [id] : [id, relationships.canonical_id];
   const groups = await readGroups(sql, named);
@@ -46,7 +32,7 @@ async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf: Epoch
 }
 
 /** The record that this record, as it was at an instant, belonged to, and those that belonged to it. */
-async function readPastBelonging(sql: Reading, { id, relationships }: WholeOpportunity, asOf: EpochMs): Promise<Belonging> {
+export async function readPastBelonging(sql: Reading, { id, relationships }: WholeOpportunity, asOf: EpochMs): Promise<Belonging> {
   const { parent_id } = relationships;
   const [parent] = parent_id === null || parent_id === id ? [] : await readPastRecords(sql, [parent_id], asOf);
   const ids = (await sql.all(partsOf, { parent_id: id })).map((part) => part.id).filter((part) => part !== id);

@@ -44,7 +44,7 @@ type BestMatchRequest = {
   filter: Omit<Filter, "words">;
   offset: number;
   limit: number;
-  isExact?: boolean;
+  allWords?: boolean;
   allSources?: boolean;
 };
 
@@ -52,7 +52,7 @@ type BestMatchRequest = {
 export async function bestMatches(
   catalog: CatalogDb,
   { sqlite }: SearchFile,
-  { words, filter, offset, limit, isExact = false, allSources = false }: BestMatchRequest,
+  { words, filter, offset, limit, allWords = false, allSources = false }: BestMatchRequest,
   now: EpochMs,
   budget: Budget,
 ): Promise<BestMatches> {
@@ -75,10 +75,10 @@ export async function bestMatches(
     return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0, isWhole: true };
   }
   const vocabulary = vocabularyOf(sqlite);
-  let question = readQuestion(words, vocabulary, { isExact });
+  let question = readQuestion(words, vocabulary, { allWords });
   let candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
   let isPhraseLoosened = false;
-  if (candidates.best.length === 0 && question.phrases.length > 0 && !isExact) {
+  if (candidates.best.length === 0 && question.phrases.length > 0 && !allWords) {
     question = readQuestion(withoutPhrases(words), vocabulary);
     candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
     isPhraseLoosened = candidates.best.length > 0;

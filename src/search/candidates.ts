@@ -12,8 +12,8 @@ import { anyOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-ro
 import type { Group, Question } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
-/** Bounds of the work for one question. */
-const BUDGET = {
+/** Bounds of the work for one question, however much time it has. */
+const WORK_MAX = {
   /** Rows that are read of a word without bytes. */
   rows: 50_000,
   /** Rows that are read of those with a phrase, with a word that must not occur, or that meet the filters. */
@@ -114,7 +114,7 @@ export function candidatesFor(
         if (part.bit === OUT) oldest = part.rows.at(-1) ?? oldest; // Older rows may have what must not occur.
       }
     }
-    if (bytes > BUDGET.bytes) {
+    if (bytes > WORK_MAX.bytes) {
       isAll = false;
       break;
     }
@@ -199,12 +199,12 @@ function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, l
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
-  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [], left: isCommon ? RANGE_ROWS : BUDGET.rows };
+  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [], left: isCommon ? RANGE_ROWS : WORK_MAX.rows };
 }
 
 /** What is not a word of the question, with the bits that a row must have. */
 function othersOf({ phrases, excluded }: Question, condition: Condition | undefined): { others: Part[]; demanded: number } {
-  const none = { rows: [], titled: [], left: BUDGET.strict };
+  const none = { rows: [], titled: [], left: WORK_MAX.strict };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
   let demanded = 0;
   if (phrases.length > 0) {

@@ -46,8 +46,9 @@ type OrderedSearch = {
 };
 
 /**
- * A page of ids, how many rows there are in all, how many more records match and are twins of those, and the keys after which the next page
- * begins; null on the last one. `twins` is 0 if the count of rows ended early. `rows` of the index are all that match; null if they are many.
+ * A page of ids, how many opportunities match in all, how many more records match and are twins of those, and the keys after which the next
+ * page begins; null on the last one. `twins` is 0 if the count ended early. `rows` are the numbers in the index of all records that match;
+ * null if they are many.
  * `isWhole` is false if the budget was spent before all was found or counted.
  */
 type FoundIds = { total: number; twins: number; ids: string[]; next: CursorKey[] | null; rows: number[] | null; isWhole: boolean };

@@ -45,18 +45,18 @@ const MISTAKE_LENGTH_MIN = 5;
 /** Of more groups, the rest is ignored: nobody types so much, and each one costs time. */
 const GROUPS_MAX = 64;
 
-/** Reads a question. With `isExact`, every word is required as it is: no stems, no stop words, no guesses. */
-export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = false } = {}): Question {
+/** Reads a question. With `allWords`, every word is required as it is: no stems, no stop words, no guesses. */
+export function readQuestion(text: string, vocabulary: Vocabulary, { allWords = false } = {}): Question {
   const question: Question = { groups: [], phrases: [], excluded: [], corrections: [], agencies: [] };
   const plain: { word: string; isRequired: boolean; agency: string | undefined; others: string[] }[] = [];
   let [isAfterAnd, isAfterOr] = [false, false];
   const terms = termsIn(text.replace(/\p{Co}/gu, " "));
-  const agencies = isExact ? [] : agenciesAmong(terms, vocabulary, question);
+  const agencies = allWords ? [] : agenciesAmong(terms, vocabulary, question);
   for (const [n, { sign, phrase, word }] of terms.entries()) {
     const words = wordsOf(word);
     const last = plain.at(-1);
     if (!phrase && word === "AND" && last !== undefined) last.isRequired = isAfterAnd = true;
-    if (!phrase && word === "OR") isAfterOr = isExact;
+    if (!phrase && word === "OR") isAfterOr = allWords;
     if (words.length === 0 || (!phrase && /^(AND|OR)$/.test(word))) continue;
     if (isAfterOr && sign !== "-" && last !== undefined && words.length === 1) {
       last.others.push(words[0] ?? "");
@@ -64,7 +64,7 @@ export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = f
       continue;
     }
     isAfterOr = false;
-    const isRequired = isExact || sign === "+" || isAfterAnd;
+    const isRequired = allWords || sign === "+" || isAfterAnd;
     isAfterAnd = false;
     if (sign === "-") question.excluded.push(words);
     else if (phrase && words.length > 1) question.phrases.push(words);
@@ -72,11 +72,11 @@ export function readQuestion(text: string, vocabulary: Vocabulary, { isExact = f
     else if (phrase) question.groups.push(exactly(words[0] ?? "", true));
     else plain.push(...words.map((each) => ({ word: each, isRequired, agency: agencies[n], others: [] })));
   }
-  const telling = isExact ? plain : plain.filter(({ word, isRequired }) => isRequired || !STOP_WORDS.has(word));
+  const telling = allWords ? plain : plain.filter(({ word, isRequired }) => isRequired || !STOP_WORDS.has(word));
   for (const { word, isRequired, agency, others } of telling.length + question.groups.length + question.phrases.length > 0
     ? telling
     : plain)
-    question.groups.push(isExact ? anyExactly([word, ...others]) : groupOf(word, vocabulary, { isRequired, agency }, question));
+    question.groups.push(allWords ? anyExactly([word, ...others]) : groupOf(word, vocabulary, { isRequired, agency }, question));
   for (const phrase of question.phrases) question.groups.push(...phrase.map((word) => exactly(word, false)));
   question.groups = distinct(question.groups).slice(0, GROUPS_MAX);
   return question;

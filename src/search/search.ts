@@ -88,7 +88,7 @@ export async function searchFrom(
     limit,
     sort = defaultSort(filter),
     countAtMost,
-    allWords: isExact = false,
+    allWords = false,
     allSources = false,
     budget = searchBudget(),
   }: Omit<SearchRequest, "after">,
@@ -97,7 +97,7 @@ export async function searchFrom(
   const { words = "", ...others } = filter;
   if (sort === "relevance" && queriesOf(words).include !== undefined) {
     const offset = Number(place.keys[0] ?? 0);
-    const request = { words, filter: others, offset, limit, isExact, allSources };
+    const request = { words, filter: others, offset, limit, allWords, allSources };
     const { found, hasMore, understood, rows, twins, isWhole } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
     const results = await resultsOf(catalog, [...byId.keys()], place.now, ({ id }) => {
@@ -105,7 +105,7 @@ export async function searchFrom(
       return { snippet, missing };
     });
     const total = Math.max(understood.any - twins, found.length);
-    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !isExact, budget) : [];
+    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !allWords, budget) : [];
     return {
       total,
       twins,
@@ -119,7 +119,7 @@ export async function searchFrom(
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
-  const groupOf = groupsByWord(readQuestion(words, vocabularyOf(index.sqlite), { isExact: true }));
+  const groupOf = groupsByWord(readQuestion(words, vocabularyOf(index.sqlite), { allWords: true }));
   const results = await resultsOf(catalog, ids, place.now, (opportunity) => {
     return { snippet: words === "" ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf), missing: [] };
   });

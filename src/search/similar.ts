@@ -11,7 +11,7 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { bestMatches } from "./best-match.ts";
-import { searchBudget } from "./budget.ts";
+import type { Budget } from "./budget.ts";
 import { groupsOf } from "./find.ts";
 import { numberKeyOf, numberOf } from "./number.ts";
 import { STOP_WORDS } from "./question.ts";
@@ -45,11 +45,12 @@ export async function findSimilar(
   opportunity: WholeOpportunity,
   limit: number,
   now: EpochMs,
+  budget: Budget,
 ): Promise<Similar> {
   const words = tellingWords(index.sqlite, opportunity);
   if (words.length === 0) return { words, similar: [], rounds: [] };
   const request = { words: words.join(" "), filter: {}, offset: 0, limit: MATCHES };
-  const { found } = await bestMatches(catalog, index, request, now, searchBudget());
+  const { found } = await bestMatches(catalog, index, request, now, budget);
   const groups = groupsOf(index, [opportunity.id, ...found.map(({ id }) => id)]);
   const others = found.filter(({ id }) => groups.get(id) !== groups.get(opportunity.id));
   const missing = new Map(others.map((each) => [each.id, each.missing]));

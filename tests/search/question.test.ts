@@ -51,7 +51,7 @@ describe("readQuestion()", () => {
     expect(read(text).agencies.map(({ asked, code }) => `${asked} = ${code}`)).toEqual(expected);
     const words = expected.flatMap((each) => each.toLowerCase().split(" = ")[0]?.split(" ") ?? []).filter((word) => word !== "of");
     expect(read(text).groups.flatMap(({ asked, agency }) => (agency === undefined ? [] : [asked]))).toEqual(words);
-    expect(read(text, { isExact: true }).agencies).toEqual([]);
+    expect(read(text, { allWords: true }).agencies).toEqual([]);
   });
 
   test("two words of one stem are one group, which counts twice", () => {
@@ -107,7 +107,7 @@ describe("readQuestion()", () => {
 
   test("exactly: every word is required as it is", () => {
     expect(
-      read("the batteries", { isExact: true }).groups.map(({ asked, isRequired, spellings }) => [asked, isRequired, spellings.length]),
+      read("the batteries", { allWords: true }).groups.map(({ asked, isRequired, spellings }) => [asked, isRequired, spellings.length]),
     ).toEqual([
       ["the", true, 1],
       ["batteries", true, 1],

@@ -10,7 +10,8 @@ import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
 import { erasedInWords } from "../../past/in-words.ts";
-import { readWholePast, type WholePast } from "../../past/related.ts";
+import { readWholePast, type WholePast } from "../../past/whole.ts";
+import { NO_BUDGET } from "../../search/budget.ts";
 import { numberInWords, numberOf } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
@@ -45,25 +46,27 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
     if (asOf !== undefined && options.similar) showing.error("error: --similar looks among the opportunities of today; leave out --as-of");
     await withCatalog(cli, options, async (catalog) => {
       const found = await requireOpportunity(cli, options, catalog, text, "show");
-      const now = asOf ?? cli.machine.now();
+      const at = asOf ?? cli.machine.now();
       const past = asOf === undefined ? undefined : await requirePast(catalog, found.id, text, asOf);
-      const { opportunity, history, twins, belonging } = past ?? (await readPresent(catalog, found, now));
+      const { opportunity, history, twins, belonging } = past ?? (await readPresent(catalog, found, at));
       const { attachments } = opportunity.sidecar;
       const json = {
         ...opportunity,
-        ...(past && { as_of: formatInstant(now), unknown_fields: past.erased === null ? [] : ["contacts"] }),
+        ...(past && { as_of: formatInstant(at), unknown_fields: past.erased === null ? [] : ["contacts"] }),
         ...datedAttachments(attachments, history),
         history,
         also_at: alsoAt(twins),
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
       };
-      const lines = page(opportunity, { ...belonging, twins }, history, now);
-      if (past !== undefined) lines.unshift(...pastLines(past, now), "");
+      const lines = page(opportunity, { ...belonging, twins }, history, at);
+      if (past !== undefined) lines.unshift(...pastLines(past, at), "");
       if (options.similar) {
-        const found = await withSearchIndex(cli, options, catalog, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now));
+        const found = await withSearchIndex(cli, options, catalog, (index) =>
+          findSimilar(catalog, index, opportunity, SIMILAR, at, NO_BUDGET),
+        );
         Object.assign(json, similarMembers(found));
-        lines.push(...section("Similar", similarLines(found, now, WIDTH, plainStyle)));
+        lines.push(...section("Similar", similarLines(found, at, WIDTH, plainStyle)));
       }
       printResult(cli, options, json, lines.join("\n"));
     });
@@ -81,9 +84,9 @@ async function readPresent(catalog: CatalogDb, opportunity: WholeOpportunity, no
 
 /** The opportunity as it was. Throws if it was not stored then. */
 async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: EpochMs): Promise<WholePast> {
-  const past = await readWholePast(catalog, id, asOf);
-  if (typeof past === "string") throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${past}`);
-  return past;
+  const read = await readWholePast(catalog, id, asOf);
+  if ("unknown" in read) throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${read.unknown}`);
+  return read.past;
 }
 
 /** "As of Mar 1, 2026, 12:00 PM UTC" */

@@ -1,4 +1,6 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. */
+
+import { NO_BUDGET } from "../../search/budget.ts";
 import { numberInWords } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { oneLine } from "../../text/terminal-text.ts";
@@ -19,7 +21,9 @@ export function similarCommand(finding: CliCommand, cli: Cli): CliCommand {
     await withCatalog(cli, options, async (catalog) => {
       const opportunity = await requireOpportunity(cli, options, catalog, text, "find what is like", "similar");
       const now = cli.machine.now();
-      const found = await withSearchIndex(cli, options, catalog, (index) => findSimilar(catalog, index, opportunity, options.limit, now));
+      const found = await withSearchIndex(cli, options, catalog, (index) =>
+        findSimilar(catalog, index, opportunity, options.limit, now, NO_BUDGET),
+      );
       const { columns, hasColors } = cli.machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
       const heading = wrapped(`Like ${numberInWords(opportunity)}: ${oneLine(opportunity.title)}`, columns);
       const lines = [...heading, "", ...similarLines(found, now, columns, hasColors ? colorStyle : plainStyle)];

@@ -5,7 +5,7 @@ import { attachmentInWords, type DatedAttachments, datedAttachments } from "../.
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
-import type { WholePast } from "../../past/related.ts";
+import type { WholePast } from "../../past/whole.ts";
 import { numberOf } from "../../search/number.ts";
 import type { Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
@@ -87,9 +87,9 @@ export function getTool({ queries, tool }: ToolContext): Tool {
 async function thePast(queries: ToolQueries, { id }: WholeOpportunity, asOf: EpochMs, { now }: ToolCall): Promise<WholePast> {
   const cannot = `Cannot get the opportunity as of ${formatInstant(asOf)}`;
   if (asOf > now) throw new Failure(`${cannot}: that is still to come`);
-  const past = await queries.past(id, asOf);
-  if (typeof past === "string") throw new Failure(`${cannot}: ${past}`);
-  return past;
+  const read = await queries.past(id, asOf);
+  if ("unknown" in read) throw new Failure(`${cannot}: ${read.unknown}`);
+  return read.past;
 }
 
 const attachmentMembers = {
