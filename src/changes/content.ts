@@ -3,7 +3,7 @@
  */
 import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
-import { noSidecar, type Opportunity, type Sidecar } from "../opportunities/opportunity.ts";
+import { noSidecar, type Opportunity, type Sidecar, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -47,6 +47,18 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
     ...(status_until === undefined ? {} : { status_until }),
     ...(archives_at === undefined ? {} : { archives_at }),
   };
+}
+
+/** An opportunity as the content that changes are made of. */
+export function contentOfWhole({ sidecar, ...opportunity }: WholeOpportunity): Content {
+  return { ...opportunity, ...sidecar };
+}
+
+/** The opportunity with another content. */
+export function wholeOfContent({ id, created_at, updated_at }: WholeOpportunity, content: Content): WholeOpportunity {
+  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
+  const sidecar: Sidecar = { ...noSidecar, attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award };
+  return { ...served, id, created_at, updated_at, sidecar };
 }
 
 /** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */

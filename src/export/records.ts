@@ -1,4 +1,4 @@
-/** Exports records as NDJSON, with everything that `import records` needs to restore them. */
+/** Reads the records of an export, now or as of an instant, and writes NDJSON lines with everything that `import records` needs. */
 import { asc, sql as fragment, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
@@ -43,17 +43,16 @@ type AnyRow = Row & Partial<Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
- * The records as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded` chooses among the records.
- * Without them, all records are exported. `report` is called after each batch with the records read so far, included or not, and with the
- * saved count of all that will be read.
+ * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded`
+ * chooses among the records. Without them, all records are exported. `report` is called after each batch with the records read so far,
+ * included or not, and with the saved count of all that will be read.
  */
 export type Selection = {
   codes?: readonly string[] | undefined;
   isIncluded?: ((opportunity: WholeOpportunity) => boolean) | undefined;
   now?: EpochMs | undefined;
-  /** As they were stored at `now`. */
-  isPast?: boolean;
-  /** Called once for each record whose contacts at `now` are not known, because they were erased since. */
+  asOf?: EpochMs | undefined;
+  /** Called once for each record whose contacts at `asOf` are not known, because they were erased since. */
   noteErased?: () => void;
   report?: (read: number, total: number) => void | Promise<void>;
 };
@@ -63,22 +62,22 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
   await eachBatch(db, selection, async (sql, rows) => {
     const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const ids = Map.groupBy(found, ({ seq }) => seq);
-    const { isPast, now = 0 } = selection;
+    const { asOf } = selection;
     for (const row of rows) {
       const all = ids.get(row.seq) ?? [];
-      take(lineOf(row, isPast ? all.filter(({ since }) => since <= now) : all, selection.now));
+      take(lineOf(row, asOf === undefined ? all : all.filter(({ since }) => since <= asOf), instantOf(selection)));
     }
   });
 }
 
-/** Calls `take` with each opportunity as the API returns it, in the same order. */
+/** Calls `take` with each opportunity with its sidecar, in the same order. */
 export async function exportOpportunities(
   db: CatalogDb,
   selection: Selection,
   take: (opportunity: WholeOpportunity) => void,
 ): Promise<void> {
   await eachBatch(db, selection, (_, rows) => {
-    for (const row of rows) take(wholeOpportunity(at(row, selection.now)));
+    for (const row of rows) take(wholeOpportunity(at(row, instantOf(selection))));
   });
 }
 
@@ -92,10 +91,10 @@ export async function exportHistories(
     db,
     selection,
     async (sql, rows) => {
-      const found = selection.isPast ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
+      const found = selection.asOf !== undefined ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
       const histories = Map.groupBy(found, ({ seq }) => seq);
       for (const stored of rows) {
-        const row = at(stored, selection.now);
+        const row = at(stored, instantOf(selection));
         const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
         const history = documents.map((document) => parseStored<OpportunityEvent>(document));
         take(wholeOpportunity(row), history, utf8.decode(row.document));
@@ -108,27 +107,33 @@ export async function exportHistories(
 /** Calls `take` with the selected rows, batch by batch, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
-  { codes, isIncluded, now, isPast, noteErased, report }: Selection,
+  selection: Selection,
   take: (sql: CatalogSql, rows: readonly AnyRow[]) => void | Promise<void>,
   histories = false,
 ): Promise<void> {
+  const { codes, isIncluded, asOf, noteErased, report } = selection;
   await db.readTransaction(async (sql) => {
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
     const takeBatch = async (rows: AnyRow[]) => {
-      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, now))));
+      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, instantOf(selection)))));
       for (const { erased = null } of included) if (erased !== null) noteErased?.();
       await take(sql, included);
       read += rows.length;
       await report?.(read, counted?.records ?? 0);
     };
-    if (isPast && now !== undefined) await eachPastRow(sql, now, { codes, histories }, takeBatch);
+    if (asOf !== undefined) await eachPastRow(sql, asOf, { codes, histories }, takeBatch);
     else if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
     else await sql.each(recordsOfSources, { codes }, takeBatch);
   });
 }
 
 const utf8 = new TextDecoder();
+
+/** The instant at which the records are shown: past ones at the instant they are of. */
+function instantOf({ asOf, now }: Selection): EpochMs | undefined {
+  return asOf ?? now;
+}
 
 function at(row: Row, now: EpochMs | undefined): Row {
   return now === undefined ? row : shownAt(row, now);

@@ -35,7 +35,10 @@ const recordsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
 const recordsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
   select(recordColumns).from(opportunities).where(inArray(opportunities.seq, seqs)),
 );
-/** The `updated_at` that a record had at an instant. A restored record was changed elsewhere since it was added. */
+/**
+ * The `updated_at` that a record had at an instant: that of the last event by then. Without such an event, a restored record has the
+ * `updated_at` with which it was restored.
+ */
 const updatedAt = (asOf: SQL<number>) => {
   const lastChange = select({ detected_at: events.detected_at })
     .from(events)
@@ -154,7 +157,7 @@ function knownSince({ created_at, restored_at }: Pick<StoredRow, "created_at" | 
   return restored_at ?? created_at;
 }
 
-/** Reads the events of records that were not written since only for their history. */
+/** A record not written since `asOf` is taken as it is; its events are read only if `withHistories`. */
 async function foldRows(sql: Reading, rows: readonly StoredRow[], asOf: EpochMs, withHistories: boolean): Promise<PastRow[]> {
   const known = rows.filter((row) => knownSince(row) <= asOf);
   const changed = known.filter(({ stored_at }) => stored_at > asOf).map(({ seq }) => seq);
@@ -203,7 +206,7 @@ function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar
   );
 }
 
-/** A restored record was changed elsewhere since it was added. */
+/** The instant of the last event by then. Without such an event, a restored record has the `updated_at` with which it was restored. */
 function lastChange({ created_at, restored_updated_at }: StoredRow, detected: readonly StoredEvent[], asOf: EpochMs): EpochMs {
   const last = detected.findLast(({ detected_at, type }) => detected_at <= asOf && type !== "opportunity_added");
   return last?.detected_at ?? restored_updated_at ?? created_at;

@@ -6,7 +6,6 @@ import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { Content } from "../changes/content.ts";
 import { comparedFields, unapply } from "../changes/detect.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -60,8 +59,3 @@ export function foldedChanges(document: Uint8Array): Change[] {
   return parseStored<OpportunityEvent>(document).changes.filter(({ field }) => folded.has(field));
 }
 const folded = new Set([...comparedFields, "funding"]);
-
-/** The record as the content that changes are made of. */
-export function upstreamContent({ sidecar, ...opportunity }: WholeOpportunity): Content {
-  return { ...opportunity, ...sidecar };
-}

@@ -4,15 +4,15 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { additionEvent, classify, removalEvent } from "../changes/classify.ts";
-import type { Content } from "../changes/content.ts";
+import { type Content, contentOfWhole, wholeOfContent } from "../changes/content.ts";
 import { detect, unapply } from "../changes/detect.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { type Filter, matches } from "../filter/filter.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
-import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { foldedChanges, upstreamContent } from "./earlier.ts";
+import { foldedChanges } from "./earlier.ts";
 
 /** Every event of a period is later than `since`, and no record was changed later than its last event. */
 const changedRecords = query({ since: opportunities.updated_at }, ({ since }) =>
@@ -58,8 +58,8 @@ async function entriesOf(sql: CatalogSql, rows: readonly RowsOf<typeof changedRe
 function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly Past[], { since: _, until, filter }: Period): FeedEntry[] {
   const [within, later] = [past.filter(({ detected_at }) => detected_at <= until), past.filter(({ detected_at }) => detected_at > until)];
   if (within.length === 0 || later.some(isAddition)) return [];
-  const end = unapply(upstreamContent(record), undoing(later));
-  const opportunity = wholeOf(record, end);
+  const end = unapply(contentOfWhole(record), undoing(later));
+  const opportunity = wholeOfContent(record, end);
   if (!matches(filter, opportunity, until)) return [];
   const entry = { seq, opportunity, due: dueDateOf(opportunity.dates, until), twins: [], at: null };
   return eventsOf(record.id, within, end, until).map((event) => ({ ...entry, event }));
@@ -80,11 +80,4 @@ function isAddition({ type }: Past): boolean {
 /** The changes of some events, the newest first. */
 function undoing(past: readonly Past[]): Change[] {
   return past.flatMap(({ document }) => foldedChanges(document)).reverse();
-}
-
-/** The record with another content. */
-function wholeOf({ id, created_at, updated_at }: WholeOpportunity, content: Content): WholeOpportunity {
-  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
-  const sidecar: Sidecar = { ...noSidecar, attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award };
-  return { ...served, id, created_at, updated_at, sidecar };
 }

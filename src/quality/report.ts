@@ -1,9 +1,10 @@
 /** How good the stored data of each source are: what is filled, what cannot be, and what an import has changed about both. */
 import type { CatalogDb } from "../../db/engine.ts";
+import { contentOfWhole } from "../changes/content.ts";
 import { exportOpportunities } from "../export/records.ts";
 import { emptySummary, listImports, type Summary } from "../import/import-log.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { earlierOf, type Undone, upstreamContent } from "../past/earlier.ts";
+import { earlierOf, type Undone } from "../past/earlier.ts";
 import { sourceStatuses } from "../sources/source.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { filledFields, measuredFields } from "./fill.ts";
@@ -95,7 +96,7 @@ async function readSource(
   await exportOpportunities(db, { codes: [source], now, report }, (record) => {
     records++;
     if (record.relationships.canonical_id !== null) linked++;
-    const content = upstreamContent(record);
+    const content = contentOfWhole(record);
     count(present, content);
     const was = earlier?.(record.id, content) ?? null;
     if (was !== null) count(past, was);

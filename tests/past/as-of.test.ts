@@ -20,10 +20,10 @@ const HISTORIES = Number(process.env.FUNDFEED_HISTORIES ?? 30);
 /** All that can be exported: the lines of NDJSON, and each opportunity with its events and its text. */
 type Exported = { lines: string[]; histories: [WholeOpportunity, OpportunityEvent[], string][]; erased: number };
 
-async function exported({ db }: TestCatalog, now: number, isPast: boolean): Promise<Exported> {
+async function exported({ db }: TestCatalog, moment: { now: number } | { asOf: number }): Promise<Exported> {
   const found: Exported = { lines: [], histories: [], erased: 0 };
-  await exportLines(db, { now, isPast, noteErased: () => found.erased++ }, (line) => void found.lines.push(line));
-  await exportHistories(db, { now, isPast }, (...all) => void found.histories.push(all));
+  await exportLines(db, { ...moment, noteErased: () => found.erased++ }, (line) => void found.lines.push(line));
+  await exportHistories(db, moment, (...all) => void found.histories.push(all));
   return found;
 }
 
@@ -112,7 +112,7 @@ async function take(catalog: TestCatalog, step: Step, emptyCatalog: () => Promis
     await catalog.take(records, { ...options, allowRemovals: true });
   }
   if (step.kind !== "restore") return catalog;
-  const { lines } = await exported(catalog, clock.now, false);
+  const { lines } = await exported(catalog, { now: clock.now });
   const restored = await emptyCatalog();
   restored.clock.now = clock.now;
   await restored.take(lines);
@@ -127,7 +127,7 @@ describe.each(engines)("the past on %s", (name, isThere, emptyCatalog) => {
       fc.asyncProperty(fc.array(aStep, { minLength: 2, maxLength: 8 }), async (steps) => {
         let catalog = await aNew();
         let made: { at: number; before: Exported; redacted: boolean }[] = [];
-        const note = async (at: number) => made.push({ at, before: await exported(catalog, at, false), redacted: false });
+        const note = async (at: number) => made.push({ at, before: await exported(catalog, { now: at }), redacted: false });
         await note(NOON - DAY);
         for (const [n, step] of steps.entries()) {
           const at = NOON + n * 3 * DAY;
@@ -140,7 +140,7 @@ describe.each(engines)("the past on %s", (name, isThere, emptyCatalog) => {
           await note(at + 2 * DAY);
         }
         for (const { at, before, redacted } of made) {
-          const now = await exported(catalog, at, true);
+          const now = await exported(catalog, { asOf: at });
           const ids = now.histories.map(([{ id }]) => id);
           const past = await readPast(catalog.db, ids, at);
           const erased = past.filter((each) => each.erased !== null).map(({ opportunity }) => opportunity.id);

@@ -1,11 +1,11 @@
 /** Net changes between two instants are the differences of what was stored at both, for random histories. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { contentOfWhole } from "../../src/changes/content.ts";
 import { detect } from "../../src/changes/detect.ts";
 import type { FeedEntry } from "../../src/events/feed.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
-import { upstreamContent } from "../../src/past/earlier.ts";
 import { eachNetChange, type Period } from "../../src/past/net-changes.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { engines } from "../support/engines.ts";
@@ -45,7 +45,7 @@ function expected(before: readonly WholeOpportunity[], after: readonly WholeOppo
   const found = after.flatMap((record): [string, unknown][] => {
     const earlier = was.get(record.id);
     if (earlier === undefined) return record.status === "archived" ? [] : [[record.id, "added"]];
-    const changes = detect(upstreamContent(earlier), upstreamContent(record));
+    const changes = detect(contentOfWhole(earlier), contentOfWhole(record));
     return changes.length === 0 ? [] : [[record.id, changes.map((change) => change.field).sort()]];
   });
   return new Map(found);

@@ -66,8 +66,8 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
       if (nothingKnown !== undefined) cli.machine.printError(nothingKnown);
       let erased = 0;
-      const selection = { codes: source, isIncluded, now, isPast: asOf !== undefined, noteErased: () => erased++ };
-      if (format === "sqlite") await writeFile(cli, db, options, file ?? "", selection, filter);
+      const selection = { codes: source, isIncluded, now, asOf, noteErased: () => erased++ };
+      if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", selection, filter);
       else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", selection, filter);
       else await printAll(cli, db, { ...options, format }, selection);
       if (erased > 0) cli.machine.printError(`The contacts of ${formatCount(erased, "record")} were erased since then and are not known`);
@@ -76,7 +76,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
 }
 
 /** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */
-async function writeFile(
+async function writeSqlite(
   cli: Cli,
   db: CatalogDb,
   options: ExportOptions,
