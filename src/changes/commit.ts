@@ -259,7 +259,11 @@ function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | nul
   return clockDueAt(indexed, status_basis, now);
 }
 
-async function facetOf(sql: CatalogSql, { status, source, program, organization }: IndexedFields): Promise<number> {
+/** The facet that a record has, which is added if no record had it yet. */
+export async function facetOf(
+  sql: CatalogSql,
+  { status, source, program, organization }: Pick<IndexedFields, "status" | "source" | "program" | "organization">,
+): Promise<number> {
   const facet = { agency: organization.agency ?? "", status, source: source.code, program_type: program.type ?? "" };
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }

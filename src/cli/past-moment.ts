@@ -1,9 +1,16 @@
 /** Moments of the past as people write them on the command line: 7d, yesterday, monday, 2026-12-31. */
 import { InvalidArgumentError } from "commander";
+import type { CatalogDb } from "../../db/engine.ts";
+import { Failure } from "../../db/reason.ts";
 import { momentOf } from "../filter/kinds.ts";
+import { nothingKnownInWords } from "../past/in-words.ts";
+import { openPastCatalog } from "../past/past-catalog.ts";
 import { easternDate, easternDateBefore } from "../text/eastern.ts";
-import type { EpochMs } from "../text/instant.ts";
-import type { CliCommand } from "./command.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import type { Cli, CliCommand, CommonOptions } from "./command.ts";
+import { useAndClose, withCatalog } from "./databases.ts";
+import { formatCount } from "./output.ts";
+import { recordReporter } from "./progress.ts";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
@@ -33,6 +40,28 @@ export function givenAsOf(command: CliCommand, text: string | undefined, now: Ep
   const asOf = text === undefined ? undefined : pastMoment(text, now);
   if (asOf !== undefined && asOf > now) command.error(`error: --as-of is for the past, and ${text} is still to come`);
   return asOf;
+}
+
+/** "The contacts of 3 records were erased since then and are not known" */
+export function contactsErasedInWords(records: number): string {
+  return `The contacts of ${formatCount(records, "record")} were erased since then and are not known`;
+}
+
+/** Opens the catalog, runs `work` with it, or with all records as they were at an instant, and closes it. `action` is what cannot be done. */
+export async function withCatalogAsOf<T>(
+  cli: Cli,
+  options: CommonOptions,
+  asOf: EpochMs | undefined,
+  action: string,
+  work: (catalog: CatalogDb, present: CatalogDb) => Promise<T>,
+): Promise<T> {
+  return withCatalog(cli, options, async (present) => {
+    if (asOf === undefined) return work(present, present);
+    const nothingKnown = await nothingKnownInWords(present, asOf);
+    if (nothingKnown !== undefined) throw new Failure(`Cannot ${action} as of ${formatInstant(asOf)}: ${nothingKnown}`);
+    const past = await openPastCatalog(present, asOf, recordReporter(cli.machine, "reading")).finally(() => cli.machine.showProgress(""));
+    return useAndClose(past, (catalog) => work(catalog, present));
+  });
 }
 
 /** Parses an option that takes such a moment or "all". Throws commander's error, with the forms, for anything else. */

@@ -15,15 +15,18 @@ export function addSearchOptions(command: CliCommand): CliCommand {
   return command.setting("--search-data <dir>", "directory of the search index, search.db (default: the data directory)");
 }
 
-/** Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted. */
+/**
+ * Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted. With
+ * `asOf`, the catalog is one of that instant, and the index a temporary one.
+ */
 export async function withSearchIndex<T>(
   { machine }: Cli,
   options: SearchOptions,
   catalog: CatalogDb,
   work: (index: SearchFile) => Promise<T>,
-  stop?: AbortSignal,
+  { stop, asOf }: { stop?: AbortSignal | undefined; asOf?: EpochMs | undefined } = {},
 ): Promise<T> {
-  const index = openIndex(options, machine.printError);
+  const index = asOf === undefined ? openIndex(options, machine.printError) : openTemporarySearchFile();
   try {
     return await useIndex(
       index,
@@ -33,7 +36,7 @@ export async function withSearchIndex<T>(
         machine.showProgress("");
         return work(index);
       },
-      machine.now(),
+      asOf ?? machine.now(),
     );
   } finally {
     index.close();

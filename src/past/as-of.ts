@@ -1,5 +1,5 @@
 /** Records as they were stored at an instant: folded back from their events, byte for byte. (E-85) */
-import { and, asc, desc, eq, sql as fragment, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, sql as fragment, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
@@ -78,16 +78,16 @@ const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) 
     .where(inArray(events.opportunity_seq, seqs))
     .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
 );
-const sidecarsUntil = query({ seqs: listOf(earlierSidecars.opportunity_seq), until: earlierSidecars.until }, ({ seqs, until }) =>
-  select(pick(earlierSidecars, "opportunity_seq", "status_basis", "sidecar"))
+const sidecarsOfRows = query({ seqs: listOf(earlierSidecars.opportunity_seq) }, ({ seqs }) =>
+  select(pick(earlierSidecars, "opportunity_seq", "until", "status_basis", "sidecar"))
     .from(earlierSidecars)
-    .where(and(inArray(earlierSidecars.opportunity_seq, seqs), gt(earlierSidecars.until, until)))
+    .where(inArray(earlierSidecars.opportunity_seq, seqs))
     .orderBy(asc(earlierSidecars.opportunity_seq), asc(earlierSidecars.until)),
 );
 
 type StoredRow = RowsOf<typeof recordsById>;
 type StoredEvent = RowsOf<typeof eventsOfRows>;
-type EarlierSidecar = RowsOf<typeof sidecarsUntil>;
+type EarlierSidecar = RowsOf<typeof sidecarsOfRows>;
 type Reading = Pick<CatalogSql, "all">;
 
 /**
@@ -98,6 +98,7 @@ export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportu
   document: Uint8Array;
   sidecar: Uint8Array;
   updated_at: EpochMs;
+  stored_at: EpochMs;
   history: Uint8Array[];
   erased: EpochMs | null;
 };
@@ -164,15 +165,16 @@ async function foldRows(sql: Reading, rows: readonly StoredRow[], asOf: EpochMs,
   const seqs = withHistories ? known.map(({ seq }) => seq) : changed;
   const found = seqs.length === 0 ? [] : await sql.all(eventsOfRows, { seqs });
   const histories = Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
-  const sidecars = changed.length === 0 ? [] : await sql.all(sidecarsUntil, { seqs: changed, until: asOf });
-  const first = new Map(sidecars.toReversed().map((sidecar) => [sidecar.opportunity_seq, sidecar]));
-  return known.map((row) => foldRow(row, histories.get(row.seq) ?? [], first.get(row.seq), asOf));
+  const kept = changed.length === 0 ? [] : await sql.all(sidecarsOfRows, { seqs: changed });
+  const sidecars = Map.groupBy(kept, ({ opportunity_seq }) => opportunity_seq);
+  return known.map((row) => foldRow(row, histories.get(row.seq) ?? [], sidecars.get(row.seq) ?? [], asOf));
 }
 
-function foldRow(row: StoredRow, events: readonly StoredEvent[], earlier: EarlierSidecar | undefined, asOf: EpochMs): PastRow {
+function foldRow(row: StoredRow, events: readonly StoredEvent[], sidecars: readonly EarlierSidecar[], asOf: EpochMs): PastRow {
   const { seq, id, lineage, created_at, stored_at } = row;
   const history = events.filter(({ imported_at, detected_at }) => (imported_at ?? detected_at) <= asOf).map(({ document }) => document);
   if (stored_at <= asOf) return { ...row, history, erased: null };
+  const earlier = sidecars.find(({ until }) => until > asOf);
   const detected = events.filter(({ imported_at }) => imported_at === null);
   const undone = detected.filter(({ detected_at }) => detected_at > asOf);
   const changes = undone.flatMap(({ document, detected_at }) => foldedChanges(document).map((change) => ({ ...change, detected_at })));
@@ -191,6 +193,7 @@ function foldRow(row: StoredRow, events: readonly StoredEvent[], earlier: Earlie
     document: documentOf(rendered, { ...content, id, createdAt: created_at, updatedAt: updated_at }),
     sidecar: sidecarOf(rendered, content),
     updated_at,
+    stored_at: Math.max(updated_at, knownSince(row), sidecars.findLast(({ until }) => until <= asOf)?.until ?? updated_at),
     history,
     erased: erased?.detected_at ?? null,
   };

@@ -14,11 +14,11 @@ export async function notKnownInWords(sql: Pick<CatalogSql, "all">, id: string):
     : `it was first stored on ${since}, and what it said before is not known`;
 }
 
-/** What is said of an instant from before the first record; `undefined` for a later one, and for an empty catalog. */
+/** "nothing was stored then: …" of an instant from before the first record; `undefined` for a later one, and for an empty catalog. */
 export async function nothingKnownInWords(sql: Pick<CatalogSql, "get">, asOf: EpochMs): Promise<string | undefined> {
   const first = await readFirstKnown(sql);
   if (first === undefined || first <= asOf) return undefined;
-  return `Nothing was stored then: the first record came on ${timeInWords(formatInstant(first))}, and what was before is not known`;
+  return `nothing was stored then: the first record came on ${timeInWords(formatInstant(first))}, and what was before is not known`;
 }
 
 /** "its contacts were erased on Mar 2, 2026, 12:00 PM UTC, and are not known" */

@@ -10,6 +10,7 @@ import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { nothingKnownInWords } from "../../past/in-words.ts";
+import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
@@ -17,7 +18,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
-import { addAsOfOption, givenAsOf } from "../past-moment.ts";
+import { addAsOfOption, contactsErasedInWords, givenAsOf } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
@@ -64,13 +65,13 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const isFiltered = Object.keys(others).length > 0;
       const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
-      if (nothingKnown !== undefined) cli.machine.printError(nothingKnown);
+      if (nothingKnown !== undefined) cli.machine.printError(capitalized(nothingKnown));
       let erased = 0;
       const selection = { codes: source, isIncluded, now, asOf, noteErased: () => erased++ };
       if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", selection, filter);
       else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", selection, filter);
       else await printAll(cli, db, { ...options, format }, selection);
-      if (erased > 0) cli.machine.printError(`The contacts of ${formatCount(erased, "record")} were erased since then and are not known`);
+      if (erased > 0) cli.machine.printError(contactsErasedInWords(erased));
     });
   });
 }

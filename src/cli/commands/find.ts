@@ -1,4 +1,5 @@
 /** `fundfeed find`: find opportunities by words and filters. */
+import type { CatalogDb } from "../../../db/engine.ts";
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
@@ -6,17 +7,20 @@ import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { alsoAt } from "../../opportunities/related.ts";
+import { readPast } from "../../past/as-of.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
+import type { SearchFile } from "../../search/search-file.ts";
 import { everyInShort, readingInWords, understoodInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import { timeInWords } from "../../text/date-in-words.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,
@@ -27,6 +31,7 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
+import { addAsOfOption, contactsErasedInWords, givenAsOf, withCatalogAsOf } from "../past-moment.ts";
 import {
   colorStyle,
   freshnessInShort,
@@ -47,7 +52,16 @@ type Format = (typeof formats)[number];
 const LIMIT = 20;
 
 type FindOptions = SearchOptions &
-  FilterOptions & { sort?: Sort; limit?: number; cursor?: string; format?: Format; allWords?: true; bom?: true; allSources?: true };
+  FilterOptions & {
+    sort?: Sort;
+    limit?: number;
+    cursor?: string;
+    format?: Format;
+    allWords?: true;
+    bom?: true;
+    allSources?: true;
+    asOf?: string;
+  };
 
 export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   finding.argument("[words...]", 'what is sought: quantum sensors, "a phrase", quant*, +must, -mustnot').allowUnknownOption(); // -optical
@@ -63,8 +77,9 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
       "fundfeed find --naics 5417 --set-aside SBA --format csv",
       "fundfeed find quantum --format ics > quantum.ics",
+      "fundfeed find quantum --status open --as-of 2026-03-01",
     );
-  return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
+  return addSearchOptions(addAsOfOption(finding)).action(async (words: string[], options: FindOptions) => {
     refuseUnknownOptions(finding, words);
     const filter = withWords(finding, givenFilter(options), words);
     const { limit = LIMIT, sort, cursor: after, allWords, bom = false, allSources = false } = options;
@@ -72,23 +87,24 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     if (format === "ics" && (sort ?? after) !== undefined)
       finding.error("error: --format ics is in the order of dates and has no pages; leave out --sort and --cursor");
-    const now = cli.machine.now();
+    const asOf = givenAsOf(finding, options.asOf, cli.machine.now());
+    if (asOf !== undefined && format === "ics") finding.error("error: --format ics is for the deadlines of now; leave out --as-of");
+    const now = asOf ?? cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
-    await withCatalog(cli, options, async (catalog) => {
+    await withCatalogAsOf(cli, options, asOf, "find opportunities", async (catalog, present) => {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
       if (format === "ics") {
         const search = { filter: resolved, shown: filter, allSources, limit: options.limit };
         cli.machine.printText(await withSearchIndex(cli, options, catalog, (index) => deadlinesCalendar(catalog, index, search, now)));
         return;
       }
-      const page = await withSearchIndex(cli, options, catalog, (index) =>
-        withCursor(finding, () =>
-          search(catalog, index, { filter: resolved, limit, sort, after, allWords, allSources, budget: NO_BUDGET }, now),
-        ),
-      );
+      const request = { filter: resolved, limit, sort, after, allWords, allSources, budget: NO_BUDGET };
+      const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
+      const page = await withSearchIndex(cli, options, catalog, find, { asOf });
       const freshness = await readFreshness(catalog, now);
-      tellFilters(cli, filter, page.total);
-      print(cli, format, { ...page, filter, freshness, bom });
+      if (asOf !== undefined) await tellPast(cli, present, page, asOf);
+      tellFilters(cli, filter, page.total, now);
+      print(cli, format, { ...page, filter, freshness, bom, now, asOf });
     });
   });
 }
@@ -104,12 +120,31 @@ async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
-function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: number): void {
-  const conditions = describeFilter(filter, machine.now());
+function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: number, now: EpochMs): void {
+  const conditions = describeFilter(filter, now);
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-type Answer = SearchPage & { filter: Filter; freshness: readonly SourceFreshness[]; bom: boolean };
+/** Says of which instant the results are, and what is not known of them. */
+async function tellPast({ machine }: Cli, present: CatalogDb, { results }: SearchPage, asOf: EpochMs): Promise<void> {
+  machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
+  let erased = 0;
+  for (let first = 0; first < results.length; first += READ_AT_ONCE) {
+    const ids = results.slice(first, first + READ_AT_ONCE).map(({ opportunity }) => opportunity.id);
+    erased += (await readPast(present, ids, asOf)).filter((past) => past.erased !== null).length;
+  }
+  if (erased > 0) machine.printError(contactsErasedInWords(erased));
+}
+
+const READ_AT_ONCE = 200;
+
+type Answer = SearchPage & {
+  filter: Filter;
+  freshness: readonly SourceFreshness[];
+  bom: boolean;
+  now: EpochMs;
+  asOf: EpochMs | undefined;
+};
 
 /** What is said below the results: all of it. */
 function footOf({ results, total, twins, next, understood, counts, drop, freshness }: Answer, continuing: string): string[] {
@@ -137,10 +172,11 @@ function shortFootOf({ results, total, next, understood, drop, freshness }: Answ
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
-  const { filter, results, freshness, bom, ...page } = answer;
+  const { filter, results, freshness, bom, now, asOf, ...page } = answer;
   const { understood, next } = page;
   if (format === "json") {
-    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, machine.now()), sources: freshness }, null, 2));
+    const past = asOf === undefined ? {} : { as_of: formatInstant(asOf) };
+    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now), ...past, sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;
@@ -148,7 +184,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
       opportunity: result.opportunity,
       below: matchLines(result, understood, columns, style),
     }));
-    const table = results.length === 0 ? "Nothing found" : resultTable(rows, machine.now(), columns, style);
+    const table = results.length === 0 ? "Nothing found" : resultTable(rows, now, columns, style);
     const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
   } else {
@@ -157,9 +193,9 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
       machine.printText(
         (bom ? BYTE_ORDER_MARK : "") +
           foundCsvHeader +
-          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), machine.now())).join(""),
+          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), now)).join(""),
       );
-    if (format === "md") machine.printLine(markdownTable(results, machine.now()));
+    if (format === "md") machine.printLine(markdownTable(results, now));
     for (const line of footOf(answer, `--cursor ${next} continues`)) machine.printError(line);
   }
 }
