@@ -54,11 +54,13 @@ export function contentOfWhole({ sidecar, ...opportunity }: WholeOpportunity): C
   return { ...opportunity, ...sidecar };
 }
 
-/** The opportunity with another content. */
-export function wholeOfContent({ id, created_at, updated_at }: WholeOpportunity, content: Content): WholeOpportunity {
-  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
-  const sidecar: Sidecar = { ...noSidecar, attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award };
-  return { ...served, id, created_at, updated_at, sidecar };
+/** The opportunity with another content. What the content has of its sidecar goes there, terms of a status and found links included. */
+export function wholeOfContent({ id, created_at, updated_at, sidecar }: WholeOpportunity, content: Content): WholeOpportunity {
+  const inSidecar = { ...noSidecar, ...sidecar };
+  const [stored, served] = [true, false].map((isStored) =>
+    Object.fromEntries(Object.entries(content).filter(([name]) => Object.hasOwn(inSidecar, name) === isStored)),
+  );
+  return { ...served, id, created_at, updated_at, sidecar: { ...noSidecar, ...stored } } as WholeOpportunity;
 }
 
 /** A record that passed validation. Ignore `content.status` while `status_basis` is `dates`, unless the record is being restored. */

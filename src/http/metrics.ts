@@ -1,6 +1,6 @@
 /** The app of the metrics port, for Prometheus. It needs no key. */
 import type { App } from "./app.ts";
-import { pathStart } from "./query-text.ts";
+import { pathOf } from "./query-text.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -8,7 +8,7 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export function createMetricsApp(text: () => Promise<string>): App {
   return {
     fetch: async ({ url }) =>
-      url.slice(pathStart(url)).split("?", 1)[0] === "/metrics"
+      pathOf(url) === "/metrics"
         ? new Response(await text(), { headers: { "Content-Type": CONTENT_TYPE, "Cache-Control": "no-store" } })
         : new Response("The metrics are at /metrics.\n", { status: 404 }),
   };

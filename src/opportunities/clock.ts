@@ -3,6 +3,7 @@
  * reader but `/v1`, whose server turns statuses itself, ask here. (E-63, E-64)
  */
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { parseStored } from "../text/stored-json.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";
 import { type StatusStatement, statusAt, statusDueAt } from "./status.ts";
 
@@ -52,13 +53,12 @@ type StoredTimed = { document: Uint8Array; sidecar: Uint8Array; status_basis: St
 /** The stored record as it is at an instant, for readers: as the clock will store it, where that is due and no writer has done it yet. */
 export function shownAt<Row extends StoredTimed>(row: Row, now: EpochMs): Row {
   if (row.due_at === null || row.due_at > now) return row;
-  const [opportunity, sidecar] = [row.document, row.sidecar].map((json) => JSON.parse(utf8.decode(json)));
-  const shown = { ...opportunity, ...clockedAt({ ...opportunity, ...noSidecar, ...sidecar }, row.status_basis, now) };
-  const due_at = clockDueAt({ ...shown, ...noSidecar, ...sidecar }, row.status_basis, now);
+  const opportunity = parseStored<Opportunity>(row.document);
+  const sidecar = { ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms>(row.sidecar) };
+  const shown = { ...opportunity, ...clockedAt({ ...opportunity, ...sidecar }, row.status_basis, now) };
+  const due_at = clockDueAt({ ...shown, ...sidecar }, row.status_basis, now);
   return { ...row, document: Buffer.from(JSON.stringify(shown)), due_at };
 }
-
-const utf8 = new TextDecoder();
 
 /** What the source states about a record's status. */
 function statementOf(record: Timed, basis: StatusBasis): StatusStatement {

@@ -1,6 +1,7 @@
 /** The opportunity resource. Imports validate it, responses contain it, and the API description documents it, all from this schema. */
 import { type Static, Type } from "@sinclair/typebox";
 import { nullable, object } from "../text/schema.ts";
+import { parseStored } from "../text/stored-json.ts";
 
 /** The known statuses. Upstreams may state others. */
 export const statuses = ["forecast", "pre_release", "open", "closing_soon", "closed", "awarded", "cancelled", "archived"] as const;
@@ -181,12 +182,10 @@ export type Sidecar = Static<typeof Sidecar>;
 /** An opportunity with its sidecar. */
 export type WholeOpportunity = Opportunity & { sidecar: Sidecar };
 
-const utf8 = new TextDecoder();
-
 /** The opportunity with its sidecar, from the bytes that are stored. Throws if they are damaged. */
 export function wholeOpportunity(stored: { document: Uint8Array; sidecar: Uint8Array }): WholeOpportunity {
-  const [opportunity, sidecar] = [stored.document, stored.sidecar].map((json) => JSON.parse(utf8.decode(json)));
-  return { ...opportunity, sidecar: { ...noSidecar, ...sidecar } };
+  const sidecar = { ...noSidecar, ...parseStored<Partial<Sidecar>>(stored.sidecar) };
+  return { ...parseStored<Opportunity>(stored.document), sidecar };
 }
 
 /** The opportunity as the API returns it. */

@@ -1,7 +1,7 @@
 /** How many records each agency has. */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode, withParents } from "../agencies/table.ts";
-import { keptUntilChanged } from "./kept.ts";
+import { keptUntilChanged } from "./kept-counts.ts";
 
 export type AgencyCount = { agency: Agency; records: number };
 

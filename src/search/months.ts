@@ -10,7 +10,7 @@ import { clockTime } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { EASTERN } from "../text/zone-name.ts";
-import { keptUntilChanged } from "./kept.ts";
+import { keptUntilChanged } from "./kept-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /**

@@ -5,7 +5,7 @@ import { openStatuses } from "../sources/source.ts";
 import { wholeOfKey } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { IS_ACCEPTING } from "./accepting.ts";
-import { keptUntilChanged } from "./kept.ts";
+import { keptUntilChanged } from "./kept-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /** Open opportunities of a department: `amount` is the sum of the largest awards of those that state any, whose number is `withAmount`. */

@@ -12,7 +12,7 @@
  */
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";
-import { pathStart } from "../http/query-text.ts";
+import { pathOf, pathStart } from "../http/query-text.ts";
 import { MCP_PATH } from "./reader-process.ts";
 
 type Respond = (request: Request) => Promise<Response>;
@@ -53,8 +53,7 @@ export function createFront({ api, mcp, status, pages, hosts, onFailure }: Parts
 function otherPath(url: string): string | undefined {
   const start = pathStart(url);
   if (url.startsWith("/v1", start) && (url.length === start + 3 || "/?".includes(url.charAt(start + 3)))) return undefined;
-  const mark = url.indexOf("?", start);
-  return mark < 0 ? url.slice(start) : url.slice(start, mark);
+  return pathOf(url);
 }
 
 function secured(response: Response): Response {

@@ -1,8 +1,9 @@
 /** The text that is compared, the document and the sidecar equal what JSON.stringify writes for each of them. */
 import { expect, test } from "bun:test";
-import { type Content, contentOf, documentOf, render, sidecarOf } from "../../src/changes/content.ts";
+import { type Content, contentOf, contentOfWhole, documentOf, render, sidecarOf, wholeOfContent } from "../../src/changes/content.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { validateRecord } from "../../src/import/validate.ts";
+import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { anOpportunity } from "../support/records.ts";
 
@@ -70,4 +71,14 @@ test("render() renders a damaged record that lacks a text, so that check can rep
   const rendered = render(damaged, "stated");
   expect(JSON.parse(Buffer.from(rendered.text).toString())).toMatchObject({ summary: null, status: null });
   expect(JSON.parse(documentOf(rendered, { ...damaged, id, createdAt: 0, updatedAt: 1 }).toString())).toMatchObject({ status: null });
+});
+
+test("wholeOfContent() gives back the record whose content it gets, with all that is not served in its sidecar", () => {
+  const stated = { stated: { status: "open", status_display: null }, status_until: "2026-03-01T00:00:00Z" };
+  const content: Content = { ...validateRecord(anOpportunity(full), new Map()).content, ...stated, linked: ["parent_id"] };
+  const rendered = render(content, "stated");
+  const document = documentOf(rendered, { ...content, id, createdAt: 0, updatedAt: 1 });
+  const record = wholeOpportunity({ document, sidecar: sidecarOf(rendered, content) });
+  expect(record.sidecar).toMatchObject({ ...stated, linked: ["parent_id"] });
+  expect(wholeOfContent(record, contentOfWhole(record))).toEqual(record);
 });

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 2, 1, 12);
 const at = (ms: number | null) => (ms === null ? null : formatInstant(NOW + ms));
 
-describe("statusAt() and dueAt() (D-37)", () => {
+describe("statusAt() and statusDueAt() (D-37)", () => {
   // Relative to now: when it opens and closes; the status now; when it turns next.
   test.each<[opens: number | null, closes: number | null, status: string, due: number | null]>([
     [null, null, "open", null],
@@ -34,7 +34,7 @@ describe("statusAt() and dueAt() (D-37)", () => {
     expect(statusDueAt(status, dates, NOW)).toBe(due === null ? null : NOW + due);
   });
 
-  test("dueAt() is now if the dates determine another status", () => {
+  test("statusDueAt() is now if the dates determine another status", () => {
     expect(statusDueAt("open", { opens_at: null, closes_at: at(-1) }, NOW)).toBe(NOW);
   });
 

@@ -1,7 +1,7 @@
 /** What is kept of an index until it changes. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { keptUntilChanged } from "../../src/search/kept.ts";
+import { keptUntilChanged } from "../../src/search/kept-counts.ts";
 
 function anIndex(): Database {
   const sqlite = new Database(":memory:");
