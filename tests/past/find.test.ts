@@ -61,7 +61,7 @@ async function compare(place: Place, group: string, looks: number): Promise<stri
 
 describe.each(Object.keys(datedGroups))("excerpts of %s", (group) => {
   test.skipIf(onPostgres)("in files", async () => {
-    const found = (await compare(["--data", aDirectory()], group, 4)).join("\n");
+    const found = (await compare(["--data", aDirectory()], group, 2)).join("\n");
     if (group === "grants") for (const said of ["also at", '"also_at": [\n        {', "closing_soon"]) expect(found).toContain(said);
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`fundfeed-past-${process.pid}-`))).toEqual([]);
   });
