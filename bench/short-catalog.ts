@@ -19,7 +19,7 @@ import type { OpportunityEvent } from "../src/events/event.ts";
 import { beginImport, emptySummary, finishImport } from "../src/import/import-log.ts";
 import { validateRecord } from "../src/import/validate.ts";
 import { opportunityId, uuid5 } from "../src/opportunities/identity.ts";
-import { statusDueAt } from "../src/opportunities/status.ts";
+import { statusTurnsAt } from "../src/opportunities/status.ts";
 import { formatInstant } from "../src/text/instant.ts";
 import { generateRecord, randomOf } from "./generate.ts";
 import { workDirectory } from "./processes.ts";
@@ -140,7 +140,7 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
   const numbered = Buffer.from(text.replaceAll(MARK, number));
   const own = { ...rendered, text: numbered };
   const document = documentOf(own, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at });
-  const due_at = basis === "dates" ? statusDueAt(status, dates, created_at) : null;
+  const turns_at = basis === "dates" ? statusTurnsAt(status, dates, created_at) : null;
   const link_keys = linkKeysOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");
   return {
@@ -151,7 +151,7 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
     updated_at,
     facet_id,
     basis,
-    due_at,
+    turns_at,
     link_keys,
     digest,
     document,
@@ -161,7 +161,7 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
 
 function insertsInto(sqlite: Database) {
   const insertRow = sqlite.prepare(
-    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, due_at, hash, document, sidecar)
+    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, turns_at, hash, document, sidecar)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq, since) values (?, ?, ?, 0)");
@@ -171,8 +171,8 @@ function insertsInto(sqlite: Database) {
   );
   return {
     insert: (seq: number, row: ReturnType<typeof rowOf>) => {
-      const { id, source, number, created_at, updated_at, facet_id, basis, due_at, link_keys, digest, document, sidecar } = row;
-      const dates = [created_at, updated_at, facet_id, basis, due_at];
+      const { id, source, number, created_at, updated_at, facet_id, basis, turns_at, link_keys, digest, document, sidecar } = row;
+      const dates = [created_at, updated_at, facet_id, basis, turns_at];
       insertRow.run(seq, id, source, number, number, ...dates, digest, document, sidecar);
       insertUpstreamId.run(number, source, seq);
       for (const { key, role, newness } of link_keys) insertLinkKey.run(key, role, newness, id);

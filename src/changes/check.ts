@@ -206,14 +206,14 @@ function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, orga
   );
 }
 
-function* clockFaults({ status_basis, due_at }: OpportunityRow, content: Content): Iterable<string> {
+function* clockFaults({ status_basis, turns_at }: OpportunityRow, content: Content): Iterable<string> {
   const { stated, due_dates } = content;
   const changes = (at: EpochMs) =>
     detect(content, { ...content, ...clockedAt(content, status_basis, at) }).some(({ field }) => field !== "status_display");
   const isFixed = status_basis === "stated" && stated === undefined && due_dates.length === 0;
-  if (isFixed && due_at !== null) yield "its status is stated and would still turn (D-37)";
-  else if (due_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
-  else if (due_at !== null && !changes(due_at)) yield "its turn is due at an instant that changes nothing (D-37)";
+  if (isFixed && turns_at !== null) yield "its status is stated and would still turn (D-37)";
+  else if (turns_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
+  else if (turns_at !== null && !changes(turns_at)) yield "its turn is due at an instant that changes nothing (D-37)";
 }
 
 /** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */

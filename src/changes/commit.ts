@@ -4,7 +4,7 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { clockDueAt } from "../opportunities/clock.ts";
+import { clockTurnsAt } from "../opportunities/clock.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
@@ -24,7 +24,7 @@ const updateOpportunity = query(
     "stored_at",
     "facet_id",
     "status_basis",
-    "due_at",
+    "turns_at",
     "canonical_id",
     "parent_id",
     "hash",
@@ -33,11 +33,11 @@ const updateOpportunity = query(
   ),
   ({ seq, ...values }) => update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
-const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "due_at", "hash", "sidecar"), ({ seq, ...values }) =>
+const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "turns_at", "hash", "sidecar"), ({ seq, ...values }) =>
   update(opportunities).set(values).where(eq(opportunities.seq, seq)),
 );
-const makeDue = query(pick(opportunities, "due_at", "stored_at"), ({ due_at, stored_at }) =>
-  update(opportunities).set({ due_at }).where(gt(opportunities.stored_at, stored_at)),
+const makeDue = query(pick(opportunities, "turns_at", "stored_at"), ({ turns_at, stored_at }) =>
+  update(opportunities).set({ turns_at }).where(gt(opportunities.stored_at, stored_at)),
 );
 const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
   select({ id: facets.id })
@@ -105,7 +105,7 @@ export async function insertRecord(
     updated_at,
     stored_at: Math.max(instant, updated_at),
     status_basis,
-    due_at: dueOf(decision, now),
+    turns_at: turnsAtOf(decision, now),
     ...indexed.relationships,
     hash: rendered.hash,
     restored_at: restored === undefined ? null : instant,
@@ -133,12 +133,12 @@ export async function updateRecord(
   const { hash } = rendered;
   await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds], instant));
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
-  const due_at = dueOf(decision, now);
+  const turns_at = turnsAtOf(decision, now);
   const sidecar = sidecarOf(rendered, indexed);
   await keepEarlierSidecar(sql, stored, { sidecar, status_basis }, instant);
   countRecord(counts, { ...stored, source: code }, -1);
   if (decision.outcome === "unchanged") {
-    await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, due_at, hash, sidecar });
+    await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, turns_at, hash, sidecar });
     countRecord(counts, { ...stored, source: code, sidecar }, 1);
     return;
   }
@@ -150,7 +150,7 @@ export async function updateRecord(
     updated_at: instant,
     stored_at: instant,
     status_basis,
-    due_at,
+    turns_at,
     ...indexed.relationships,
     hash,
   });
@@ -164,7 +164,7 @@ export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<v
   if (!(await isJudgedAhead(db, now))) return;
   await db.transaction(async (sql) => {
     if (!(await isJudgedAhead(sql, now))) return;
-    await sql.run(makeDue, { due_at: now, stored_at: now + CLOCK_SKEW_MAX_MS });
+    await sql.run(makeDue, { turns_at: now, stored_at: now + CLOCK_SKEW_MAX_MS });
     await noteInstant(sql, "", "judged_until", now);
   });
 }
@@ -255,8 +255,8 @@ async function insertEvent(
 }
 
 /** When the clock changes the record next; `null` if it never will. */
-function dueOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
-  return clockDueAt(indexed, status_basis, now);
+function turnsAtOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
+  return clockTurnsAt(indexed, status_basis, now);
 }
 
 /** The facet that a record has, which is added if no record had it yet. */

@@ -6,15 +6,15 @@ import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
-import { instantAfter, listDue, newestInstant } from "./stored.ts";
+import { instantAfter, listTurning, newestInstant } from "./stored.ts";
 
 /** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
 const CHUNK = 100;
 
-const firstDueAt = query({ until: opportunities.due_at }, ({ until }) =>
-  select({ due_at: min(opportunities.due_at) })
+const firstTurn = query({ until: opportunities.turns_at }, ({ until }) =>
+  select({ turns_at: min(opportunities.turns_at) })
     .from(opportunities)
-    .where(lte(opportunities.due_at, until)),
+    .where(lte(opportunities.turns_at, until)),
 );
 
 /** How many records changed their status, and how many events that made. */
@@ -36,14 +36,14 @@ export async function turnStatuses(
 
 /** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
 export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs, between: Between = yieldOnce): Promise<StatusTurns> {
-  return turn(db, until, async (dueAt) => instantAfter(await newestInstant(db), dueAt), noTurns(), between);
+  return turn(db, until, async (turnsAt) => instantAfter(await newestInstant(db), turnsAt), noTurns(), between);
 }
 
 export function noTurns(): StatusTurns {
   return { changed: 0, events: 0 };
 }
 
-type InstantFor = (dueAt: EpochMs) => EpochMs | Promise<EpochMs>;
+type InstantFor = (turnsAt: EpochMs) => EpochMs | Promise<EpochMs>;
 type Between = () => Promise<void>;
 
 /** Lets the server handle requests. */
@@ -51,9 +51,9 @@ const yieldOnce: Between = () => Bun.sleep(0);
 
 async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total: StatusTurns, between: Between): Promise<StatusTurns> {
   for (;;) {
-    const first = await db.get(firstDueAt, { until });
-    if (first === undefined || first.due_at === null) return total;
-    const wanted = await instantFor(first.due_at);
+    const first = await db.get(firstTurn, { until });
+    if (first === undefined || first.turns_at === null) return total;
+    const wanted = await instantFor(first.turns_at);
     const chunk = await atNextInstant(db, wanted, (writing) => turnChunk(writing, wanted));
     total.changed += chunk.changed;
     total.events += chunk.events;
@@ -63,7 +63,7 @@ async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total
 
 async function turnChunk(writing: Writing, dueUntil: EpochMs): Promise<StatusTurns> {
   const total = noTurns();
-  for (const stored of await listDue(writing.sql, dueUntil, CHUNK)) {
+  for (const stored of await listTurning(writing.sql, dueUntil, CHUNK)) {
     const decision = decideStatusTurn(stored, writing);
     await updateRecord(writing, stored, decision, [], null);
     if (decision.outcome === "changed") total.changed++;

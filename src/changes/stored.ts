@@ -18,7 +18,7 @@ const storedColumns = pick(
   "created_at",
   "facet_id",
   "status_basis",
-  "due_at",
+  "turns_at",
   "hash",
   "document",
   "sidecar",
@@ -40,11 +40,11 @@ const recordBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
   select(storedColumns).from(opportunities).where(eq(opportunities.seq, seq)),
 );
 const keyExists = query(pick(opportunities, "source", "lineage"), (key) => select(exists).from(opportunities).where(isNaturalKey(key)));
-const dueRecords = query({ until: opportunities.due_at, limit: parameter<number>() }, ({ until, limit }) =>
+const turningRecords = query({ until: opportunities.turns_at, limit: parameter<number>() }, ({ until, limit }) =>
   select(storedColumns)
     .from(opportunities)
-    .where(lte(opportunities.due_at, until))
-    .orderBy(asc(opportunities.due_at), asc(opportunities.seq))
+    .where(lte(opportunities.turns_at, until))
+    .orderBy(asc(opportunities.turns_at), asc(opportunities.seq))
     .limit(limit),
 );
 const liveRecords = query({ source: opportunities.source }, ({ source }) =>
@@ -127,8 +127,8 @@ export async function getStored(sql: CatalogSql, seq: number): Promise<StoredRec
 }
 
 /** Up to `count` records whose status turn is due at `until`, in the order in which they are due. */
-export async function listDue(sql: CatalogSql, until: EpochMs, count: number): Promise<StoredRecord[]> {
-  return sql.all(dueRecords, { until, limit: count });
+export async function listTurning(sql: CatalogSql, until: EpochMs, count: number): Promise<StoredRecord[]> {
+  return sql.all(turningRecords, { until, limit: count });
 }
 
 /** A source's records that are not archived (D-34). */

@@ -137,7 +137,7 @@ const eventsOfRecords = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
     .where(inArray(events.opportunity_seq, seqs)),
 );
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "document", "sidecar", "status_basis", "due_at"))
+  select(pick(opportunities, "seq", "document", "sidecar", "status_basis", "turns_at"))
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );

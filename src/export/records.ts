@@ -11,7 +11,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
 const recordsInOrder = () =>
-  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "due_at", "document", "sidecar"))
+  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "turns_at", "document", "sidecar"))
     .from(opportunities)
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id));
 const allRecords = query({}, recordsInOrder);

@@ -5,7 +5,7 @@
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";
-import { type StatusStatement, statusAt, statusDueAt } from "./status.ts";
+import { type StatusStatement, statusAt, statusTurnsAt } from "./status.ts";
 
 /**
  * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
@@ -37,9 +37,9 @@ export function clockedAt(record: Timed, basis: StatusBasis, now: EpochMs): OfCl
 }
 
 /** When the clock changes the record next: `now` if it already should have, `null` if it never will. */
-export function clockDueAt(record: Timed, basis: StatusBasis, now: EpochMs): EpochMs | null {
+export function clockTurnsAt(record: Timed, basis: StatusBasis, now: EpochMs): EpochMs | null {
   const { status, dates, due_dates } = record;
-  const turns = statusDueAt(status, dates, now, statementOf(record, basis));
+  const turns = statusTurnsAt(status, dates, now, statementOf(record, basis));
   if (due_dates.length === 0) return turns;
   const next = nextDueDate(due_dates, now);
   const instant = msOf(next);
@@ -48,16 +48,16 @@ export function clockDueAt(record: Timed, basis: StatusBasis, now: EpochMs): Epo
 }
 
 /** The stored columns that the clock needs. */
-type StoredTimed = { document: Uint8Array; sidecar: Uint8Array; status_basis: StatusBasis; due_at: EpochMs | null };
+type StoredTimed = { document: Uint8Array; sidecar: Uint8Array; status_basis: StatusBasis; turns_at: EpochMs | null };
 
 /** The stored record as it is at an instant, for readers: as the clock will store it, where that is due and no writer has done it yet. */
 export function shownAt<Row extends StoredTimed>(row: Row, now: EpochMs): Row {
-  if (row.due_at === null || row.due_at > now) return row;
+  if (row.turns_at === null || row.turns_at > now) return row;
   const opportunity = parseStored<Opportunity>(row.document);
   const sidecar = { ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms>(row.sidecar) };
   const shown = { ...opportunity, ...clockedAt({ ...opportunity, ...sidecar }, row.status_basis, now) };
-  const due_at = clockDueAt({ ...shown, ...sidecar }, row.status_basis, now);
-  return { ...row, document: Buffer.from(JSON.stringify(shown)), due_at };
+  const turns_at = clockTurnsAt({ ...shown, ...sidecar }, row.status_basis, now);
+  return { ...row, document: Buffer.from(JSON.stringify(shown)), turns_at };
 }
 
 /** What the source states about a record's status. */

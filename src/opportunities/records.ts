@@ -8,7 +8,7 @@ import { shownAt } from "./clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
 
 const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "document", "sidecar", "status_basis", "due_at"))
+  select(pick(opportunities, "id", "document", "sidecar", "status_basis", "turns_at"))
     .from(opportunities)
     .where(inArray(opportunities.id, ids)),
 );

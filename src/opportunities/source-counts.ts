@@ -8,11 +8,11 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { shownAt } from "./clock.ts";
 
-const dueRecords = query({ until: opportunities.due_at }, ({ until }) =>
-  select(pick(opportunities, "source", "status_basis", "due_at", "document", "sidecar"))
+const dueRecords = query({ until: opportunities.turns_at }, ({ until }) =>
+  select(pick(opportunities, "source", "status_basis", "turns_at", "document", "sidecar"))
     .from(opportunities)
-    .where(lte(opportunities.due_at, until))
-    .orderBy(asc(opportunities.due_at)),
+    .where(lte(opportunities.turns_at, until))
+    .orderBy(asc(opportunities.turns_at)),
 );
 
 /** The same as `sourceStatuses`, with the statuses at an instant: the records that no writer has turned yet are counted as they are shown. */

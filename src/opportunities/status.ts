@@ -24,7 +24,7 @@ export function statusAt(dates: Dates, now: EpochMs, statement = NOTHING_STATED)
 }
 
 /** When the status will next be another one than `status`: `now` if it already should be, `null` if it never will. */
-export function statusDueAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
+export function statusTurnsAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
   const instants = instantsOf(dates, statement);
   const isOther = (at: EpochMs) => statusFor(statement.status, instants, at) !== status;
   if (isOther(now)) return now;

@@ -7,7 +7,7 @@ import { erasure } from "../changes/contacts.ts";
 import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
 import { unapply } from "../changes/detect.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { clockDueAt, shownAt } from "../opportunities/clock.ts";
+import { clockTurnsAt, shownAt } from "../opportunities/clock.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
@@ -24,7 +24,7 @@ const recordColumns = pick(
   "restored_at",
   "restored_updated_at",
   "status_basis",
-  "due_at",
+  "turns_at",
   "source_opportunity_id",
   "document",
   "sidecar",
@@ -94,7 +94,7 @@ type Reading = Pick<CatalogSql, "all">;
  * A row of `opportunities` as it was stored at an instant, with the events that were stored then, the oldest first. `erased` is when contacts
  * were erased that it may have had then; null if none were.
  */
-export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "due_at"> & {
+export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "turns_at"> & {
   document: Uint8Array;
   sidecar: Uint8Array;
   updated_at: EpochMs;
@@ -189,7 +189,7 @@ function foldRow(row: StoredRow, events: readonly StoredEvent[], sidecars: reado
     lineage,
     source_opportunity_id: content.source.opportunity_id,
     status_basis,
-    due_at: clockDueAt(content, status_basis, asOf),
+    turns_at: clockTurnsAt(content, status_basis, asOf),
     document: documentOf(rendered, { ...content, id, createdAt: created_at, updatedAt: updated_at }),
     sidecar: sidecarOf(rendered, content),
     updated_at,

@@ -24,7 +24,7 @@ const [BATCH, BUILD_BATCH] = [500, 20_000];
 const BATCH_BYTES = 64 << 20;
 
 const { stored_at, id } = pick(opportunities, "stored_at", "id");
-const searched = pick(opportunities, "id", "stored_at", "document", "sidecar", "status_basis", "due_at");
+const searched = pick(opportunities, "id", "stored_at", "document", "sidecar", "status_basis", "turns_at");
 const isAfter = (time: unknown, last: unknown) => sql`(${stored_at}, ${id}) > (${time}, ${last})`;
 const recordsAfter = query({ time: stored_at, last: id, limit: parameter<number>() }, ({ time, last, limit }) =>
   select(searched).from(opportunities).where(isAfter(time, last)).orderBy(stored_at, id).limit(limit),
@@ -209,7 +209,7 @@ function timed(row: Row, now = Number.NEGATIVE_INFINITY) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
   const { dates } = opportunity;
-  const turns = [shown.due_at, instantCell(dates.response_at)].filter((at) => at !== null).filter((at) => at > now);
+  const turns = [shown.turns_at, instantCell(dates.response_at)].filter((at) => at !== null).filter((at) => at > now);
   return { opportunity, due_at: instantCell(dueDateOf(dates, now)), turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 

@@ -141,15 +141,15 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
       "its facet does not match its document",
     ],
     ["the facet of a record", statements("update opportunities set facet_id = 99 where seq = 1"), "its facet does not match its document"],
-    ["a status turn that is lost", statements(`update opportunities set due_at = null where seq = ${N1}`), "would never turn"],
+    ["a status turn that is lost", statements(`update opportunities set turns_at = null where seq = ${N1}`), "would never turn"],
     [
       "a status turn at the wrong instant",
-      statements(`update opportunities set due_at = due_at - 1 where seq = ${N1}`),
+      statements(`update opportunities set turns_at = turns_at - 1 where seq = ${N1}`),
       "its turn is due at an instant that changes nothing",
     ],
     [
       "a status turn of a stated status",
-      statements("update opportunities set due_at = 1 where status_basis = 'stated'"),
+      statements("update opportunities set turns_at = 1 where status_basis = 'stated'"),
       "its status is stated and would still turn",
     ],
     [
@@ -248,7 +248,9 @@ describe("storageFaults()", () => {
 
   test("notices an index with another index's entries", async () => {
     const directory = copied();
-    changeRootPages(join(directory, "catalog.db"), ["opportunities_due", "facets_values"], ([due, facets]) => facets?.copy(due as Buffer));
+    changeRootPages(join(directory, "catalog.db"), ["opportunities_turning", "facets_values"], ([turning, facets]) =>
+      facets?.copy(turning as Buffer),
+    );
     expect(await storageFaultsOf(directory)).not.toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ declare const catalog: CatalogSql;
 declare const state: StateSql;
 
 const byKey = query(pick(opportunities, "source", "lineage"), ({ source }) =>
-  select(pick(opportunities, "seq", "due_at"))
+  select(pick(opportunities, "seq", "turns_at"))
     .from(opportunities)
     .where(eq(opportunities.source, source)),
 );
@@ -35,7 +35,7 @@ export async function refused(): Promise<void> {
   // @ts-expect-error A column that was not selected.
   (await catalog.get(byKey, { source: "A", lineage: "L" }))?.id;
   // @ts-expect-error A column that may be null.
-  ((await catalog.all(byKey, { source: "A", lineage: "L" }))[0] as { due_at: number; seq: number }).due_at satisfies string;
+  ((await catalog.all(byKey, { source: "A", lineage: "L" }))[0] as { turns_at: number; seq: number }).turns_at satisfies string;
   // @ts-expect-error A column of the row is missing.
   await state.run(insertPlan, { name: "big", daily: 1 });
   // @ts-expect-error A column of the row has another type.

@@ -76,12 +76,12 @@ async function step({ db, clock, take, takeEvents }: TestCatalog, random: Random
 async function allRows(db: CatalogDb, now: number): Promise<FeedEntry[]> {
   const rows = await db.all(
     rawSql<{ seq: number; event: Uint8Array } & Parameters<typeof shownAt>[0]>(
-      `select events.seq, events.document as event, opportunities.document, sidecar, status_basis, due_at
+      `select events.seq, events.document as event, opportunities.document, sidecar, status_basis, turns_at
        from events join opportunities on opportunities.seq = opportunity_seq order by events.seq`,
     ),
   );
   return rows.map(({ seq, event, ...stored }) => {
-    const opportunity = wholeOpportunity(shownAt({ ...stored, due_at: stored.due_at && Number(stored.due_at) }, now));
+    const opportunity = wholeOpportunity(shownAt({ ...stored, turns_at: stored.turns_at && Number(stored.turns_at) }, now));
     return {
       seq,
       event: JSON.parse(Buffer.from(event).toString()),

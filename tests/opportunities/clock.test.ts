@@ -1,6 +1,6 @@
 /** D-37: what the clock changes in a record, and when. */
 import { describe, expect, test } from "bun:test";
-import { clockDueAt, clockedAt, dueDateOf, lastDueDate, type StatusBasis, type Timed } from "../../src/opportunities/clock.ts";
+import { clockedAt, clockTurnsAt, dueDateOf, lastDueDate, type StatusBasis, type Timed } from "../../src/opportunities/clock.ts";
 import { DAY_MS, formatInstant } from "../../src/text/instant.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -18,7 +18,7 @@ const aRecord = (dueDays: readonly number[], fields: Partial<Timed> = {}): Timed
 const steps = (record: Timed, basis: StatusBasis, from = NOW) => {
   const found: [days: number, status: string, response: number | null][] = [];
   let state = record;
-  for (let due: number | null = from; due !== null; due = clockDueAt(state, basis, due)) {
+  for (let due: number | null = from; due !== null; due = clockTurnsAt(state, basis, due)) {
     state = { ...state, ...clockedAt(state, basis, due) };
     const { response_at } = state.dates;
     found.push([(due - NOW) / DAY_MS, state.status, response_at === null ? null : (Date.parse(response_at) - NOW) / DAY_MS]);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CLOSING_SOON_MS, statusAt, statusDueAt } from "../../src/opportunities/status.ts";
+import { CLOSING_SOON_MS, statusAt, statusTurnsAt } from "../../src/opportunities/status.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 2, 1, 12);
 const at = (ms: number | null) => (ms === null ? null : formatInstant(NOW + ms));
 
-describe("statusAt() and statusDueAt() (D-37)", () => {
+describe("statusAt() and statusTurnsAt() (D-37)", () => {
   // Relative to now: when it opens and closes; the status now; when it turns next.
   test.each<[opens: number | null, closes: number | null, status: string, due: number | null]>([
     [null, null, "open", null],
@@ -31,11 +31,11 @@ describe("statusAt() and statusDueAt() (D-37)", () => {
   ])("opens %p, closes %p: %s, turns at %p", (opens, closes, status, due) => {
     const dates = { opens_at: at(opens), closes_at: at(closes) };
     expect(statusAt(dates, NOW)).toBe(status as ReturnType<typeof statusAt>);
-    expect(statusDueAt(status, dates, NOW)).toBe(due === null ? null : NOW + due);
+    expect(statusTurnsAt(status, dates, NOW)).toBe(due === null ? null : NOW + due);
   });
 
-  test("statusDueAt() is now if the dates determine another status", () => {
-    expect(statusDueAt("open", { opens_at: null, closes_at: at(-1) }, NOW)).toBe(NOW);
+  test("statusTurnsAt() is now if the dates determine another status", () => {
+    expect(statusTurnsAt("open", { opens_at: null, closes_at: at(-1) }, NOW)).toBe(NOW);
   });
 
   test("a status stays until it is due, and changes then", () => {
@@ -44,7 +44,7 @@ describe("statusAt() and statusDueAt() (D-37)", () => {
       fc.property(moment, moment, fc.array(fc.integer({ min: 0, max: 90 * DAY }), { maxLength: 10 }), (opens, closes, later) => {
         const dates = { opens_at: at(opens), closes_at: at(closes) };
         const status = statusAt(dates, NOW);
-        const due = statusDueAt(status, dates, NOW);
+        const due = statusTurnsAt(status, dates, NOW);
         if (due !== null) expect(statusAt(dates, due)).not.toBe(status);
         for (const ms of later) if (due === null || NOW + ms < due) expect(statusAt(dates, NOW + ms)).toBe(status);
       }),

@@ -19,14 +19,14 @@ export const facets = table(sqlite.facets, {
 export const figures = table(sqlite.figures);
 export const opportunities = table(sqlite.opportunities, {
   numbered: "seq",
-  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, canonical_id, parent_id, due_at }) => [
+  indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, canonical_id, parent_id, turns_at }) => [
     uniqueIndex("opportunities_natural_key").on(source, lineage),
     // With the row number, which SQLite's indexes have anyway: the list index is read from this index alone.
     index("opportunities_order").on(updated_at, id, facet_id, seq),
     index("opportunities_stored").on(stored_at, id),
     index("opportunities_canonical").on(canonical_id, id).where(sql`canonical_id is not null`),
     index("opportunities_parent").on(parent_id, id).where(sql`parent_id is not null`),
-    index("opportunities_due").on(due_at).where(sql`due_at is not null`),
+    index("opportunities_turning").on(turns_at).where(sql`turns_at is not null`),
   ],
 });
 export const earlierSidecars = table(sqlite.earlierSidecars);

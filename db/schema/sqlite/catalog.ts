@@ -66,8 +66,8 @@ export const opportunities = sqliteTable(
     facet_id: integer("facet_id").notNull(),
     /** `stated` or `dates` (D-37). */
     status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
-    /** When the status turns next; null if it never will. */
-    due_at: integer("due_at"),
+    /** When the clock changes the record next; null if it never will. */
+    turns_at: integer("turns_at"),
     /** The relationships of the document, to find the records that name one. */
     canonical_id: text("canonical_id"),
     parent_id: text("parent_id"),
@@ -86,7 +86,7 @@ export const opportunities = sqliteTable(
     index("opportunities_stored").on(table.stored_at, table.id),
     index("opportunities_canonical").on(table.canonical_id, table.id).where(sql`canonical_id is not null`),
     index("opportunities_parent").on(table.parent_id, table.id).where(sql`parent_id is not null`),
-    index("opportunities_due").on(table.due_at).where(sql`due_at is not null`),
+    index("opportunities_turning").on(table.turns_at).where(sql`turns_at is not null`),
   ],
 );
 

@@ -73,7 +73,7 @@ CREATE TABLE "fundfeed_catalog"."opportunities" (
 	"stored_at" bigint NOT NULL,
 	"facet_id" bigint NOT NULL,
 	"status_basis" text collate "C" NOT NULL,
-	"due_at" bigint,
+	"turns_at" bigint,
 	"canonical_id" text collate "C",
 	"parent_id" text collate "C",
 	"hash" "bytea" NOT NULL,
@@ -130,7 +130,7 @@ CREATE INDEX "opportunities_order" ON "fundfeed_catalog"."opportunities" USING b
 CREATE INDEX "opportunities_stored" ON "fundfeed_catalog"."opportunities" USING btree ("stored_at","id");--> statement-breakpoint
 CREATE INDEX "opportunities_canonical" ON "fundfeed_catalog"."opportunities" USING btree ("canonical_id","id") WHERE canonical_id is not null;--> statement-breakpoint
 CREATE INDEX "opportunities_parent" ON "fundfeed_catalog"."opportunities" USING btree ("parent_id","id") WHERE parent_id is not null;--> statement-breakpoint
-CREATE INDEX "opportunities_due" ON "fundfeed_catalog"."opportunities" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "opportunities_turning" ON "fundfeed_catalog"."opportunities" USING btree ("turns_at") WHERE turns_at is not null;--> statement-breakpoint
 CREATE INDEX "upstream_ids_of_record" ON "fundfeed_catalog"."upstream_ids" USING btree ("opportunity_seq");--> statement-breakpoint
 CREATE INDEX "versions_of_series" ON "fundfeed_catalog"."versions" USING btree ("source","series");
 --> statement-breakpoint

@@ -78,7 +78,7 @@ CREATE TABLE `opportunities` (
 	`stored_at` integer NOT NULL,
 	`facet_id` integer NOT NULL,
 	`status_basis` text NOT NULL,
-	`due_at` integer,
+	`turns_at` integer,
 	`canonical_id` text,
 	`parent_id` text,
 	`hash` blob NOT NULL,
@@ -94,7 +94,7 @@ CREATE INDEX `opportunities_order` ON `opportunities` (`updated_at`,`id`,`facet_
 CREATE INDEX `opportunities_stored` ON `opportunities` (`stored_at`,`id`);--> statement-breakpoint
 CREATE INDEX `opportunities_canonical` ON `opportunities` (`canonical_id`,`id`) WHERE canonical_id is not null;--> statement-breakpoint
 CREATE INDEX `opportunities_parent` ON `opportunities` (`parent_id`,`id`) WHERE parent_id is not null;--> statement-breakpoint
-CREATE INDEX `opportunities_due` ON `opportunities` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `opportunities_turning` ON `opportunities` (`turns_at`) WHERE turns_at is not null;--> statement-breakpoint
 CREATE TABLE `readings` (
 	`opportunity_seq` integer PRIMARY KEY NOT NULL,
 	`digest` blob NOT NULL
