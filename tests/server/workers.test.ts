@@ -82,8 +82,12 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(server.printed()).toBe(`listening on http://127.0.0.1:${server.port}/v1\n`);
       expect(childrenOf(server.pid)).toHaveLength(3);
       for (let n = 0; n < 150; n++) expect(await status(server, "/meta")).toBe(200);
-      const shares = await Promise.all(metricsPorts(server).map((port) => metric(port, "fundfeed_requests_total")));
-      expect([shares.length, shares.reduce((sum, share) => sum + share, 0)]).toEqual([3, 150]);
+      const ports = await waitFor("each has said its port", () => {
+        const said = metricsPorts(server);
+        return said.length === 3 ? said : undefined;
+      });
+      const shares = await Promise.all(ports.map((port) => metric(port, "fundfeed_requests_total")));
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(150);
       expect(Math.min(...shares)).toBeGreaterThan(15);
     });
 
