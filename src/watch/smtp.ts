@@ -28,7 +28,9 @@ export async function sendMail(
   // Imported here, because no other command needs them.
   const [{ createTransport }, { mailOf }] = await Promise.all([import("nodemailer"), import("./mail.tsx")]);
   const message: Message = JSON.parse(body);
-  const transport = createTransport({ ...server, ...limits, disableFileAccess: true, disableUrlAccess: true });
+  // The own machine is found without a name server (RFC 6761), which nodemailer would ask first.
+  const place = server.host === "localhost" ? { host: "127.0.0.1", tls: { servername: "localhost" } } : {};
+  const transport = createTransport({ ...server, ...place, ...limits, disableFileAccess: true, disableUrlAccess: true });
   const [, domain = "localhost"] = receiver.mail_from.split("@");
   try {
     await transport.sendMail({
