@@ -2,7 +2,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf } from "../../db/reason.ts";
 import { saveUse } from "../accounts/access.ts";
-import { turnStatuses } from "../changes/status-turns.ts";
+import { noTurns, turnStatuses } from "../changes/status-turns.ts";
 import type { Log } from "../monitoring/log.ts";
 import { countStatusTurns, type Metrics } from "../monitoring/metrics.ts";
 import { updateModel } from "../opportunities/read-model.ts";
@@ -52,12 +52,15 @@ export function startPeriodicWork(stores: Stores, { machine, log, metrics, onRep
 
 /** An import may lock the file for half a second. Makes short attempts instead of one long wait, because requests would wait as well. */
 async function turnDueStatuses(db: CatalogDb, now: EpochMs, metrics: Metrics): Promise<void> {
+  const turned = noTurns(); // An attempt that fails may have committed some.
   for (let attempt = 1; attempt <= TURN_ATTEMPTS; attempt++) {
     try {
-      return countStatusTurns(metrics, await turnStatuses(db, now));
+      await turnStatuses(db, now, turned);
+      break;
     } catch (error) {
       if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
       await Bun.sleep(TURN_RETRY_MS);
     }
   }
+  countStatusTurns(metrics, turned);
 }
