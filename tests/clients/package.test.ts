@@ -1,7 +1,8 @@
-/** The packed client, as its users have it: installed into an empty folder without a network, in Node, Bun and a browser. */
+/** The packed client, as its users have it: installed into an empty folder without a network, in Node, Bun, Deno and a browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { packClient } from "../../release/npm.ts";
 import { runProgram } from "../../release/run-program.ts";
@@ -13,6 +14,7 @@ setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const CHROMIUM = "/usr/bin/chromium";
+const SOURCE = join(import.meta.dir, "../../clients/typescript/src/fundfeed.ts");
 const FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
 /** What a program of a user does, in plain JavaScript. */
@@ -128,25 +130,32 @@ describe.if(has("npm") && has("node"))("the packed client", () => {
     expect(readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["@fundfeed"]);
   });
 
-  test.each([
-    ["Node", "node"],
-    ["Bun", process.execPath],
-  ])("reads all endpoints in %s", async (_, program) => {
-    writeFileSync(join(folder, "use.mjs"), USE);
-    writeFileSync(
-      join(folder, "run.mjs"),
-      'import { use } from "./use.mjs";\nconsole.log(JSON.stringify(await use(process.argv[2], process.env.KEY)));\n',
-    );
-    asked = 0;
-    const child = Bun.spawn([program, "run.mjs", `http://127.0.0.1:${server.port}/v1`], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, KEY: api.key },
-      stdio: ["ignore", "pipe", "pipe"],
+  const deno: [string, ...string[]] = ["deno", "run", "--quiet", "--no-remote", "--allow-net=127.0.0.1", "--allow-env=KEY"];
+  const source = `data:application/json,${JSON.stringify({ imports: { "@fundfeed/client": pathToFileURL(SOURCE) } })}`;
+  const programs: [string, [string, ...string[]]][] = [
+    ["Node", ["node"]],
+    ["Bun", [process.execPath]],
+    ["Deno", deno],
+    ["Deno, from its source in TypeScript", [...deno, "--check", `--import-map=${source}`]],
+  ];
+
+  for (const [name, command] of programs)
+    test.if(has(command[0]))(`reads all endpoints in ${name}${has(command[0]) ? "" : ", which is not installed"}`, async () => {
+      writeFileSync(join(folder, "use.mjs"), USE);
+      writeFileSync(
+        join(folder, "run.mjs"),
+        'import { use } from "./use.mjs";\nconsole.log(JSON.stringify(await use(process.argv[2], process.env.KEY)));\n',
+      );
+      asked = 0;
+      const child = Bun.spawn([...command, "run.mjs", `http://127.0.0.1:${server.port}/v1`], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, KEY: api.key, DENO_DIR: join(folder, "deno") },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      expect([code, err]).toEqual([0, ""]);
+      expect(JSON.parse(out)).toEqual(expected);
     });
-    const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    expect([code, err]).toEqual([0, ""]);
-    expect(JSON.parse(out)).toEqual(expected);
-  });
 
   test.if(existsSync(CHROMIUM))("reads all endpoints in a browser, on a page of the same origin", async () => {
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: 240_000 });
