@@ -1,7 +1,7 @@
 /**
  * Creates a catalog of millions of short records, and a state with keys and their use. The filtered columns are as in the generated records,
  * but a document has about 900 bytes, so ten million records fit on a small disk. Everything in it passes `check`. It uses plain inserts. Each
- * record has one event, and a few have long histories.
+ * record has one event, three of ten have two, and a few have long histories.
  */
 import type { Database } from "bun:sqlite";
 import { hash } from "node:crypto";
@@ -79,6 +79,7 @@ async function fillCatalog(directory: string, records: number): Promise<void> {
     insert(seq, row);
     countRecord(counts, row, 1);
     addEvent(seq, additionEvent(row.id, created_at), created_at, "detected");
+    if (row.updated_at > created_at) addEvent(seq, changeEvent(row.id, -1, row.title), row.updated_at, "detected");
     const isLong = seq > DUE_RECORDS && seq <= DUE_RECORDS + LONG_HISTORIES;
     const events = !isLong ? 0 : seq === DUE_RECORDS + 1 ? 100 * HISTORY_EVENTS : HISTORY_EVENTS;
     for (let number = 0; number < events; number++) addEvent(seq, changeEvent(row.id, number), FIRST_INSTANT + number, "imported");
@@ -141,10 +142,12 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
   const own = { ...rendered, text: numbered };
   const document = documentOf(own, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at });
   const turns_at = basis === "dates" ? statusTurnsAt(status, dates, created_at) : null;
-  const link_keys = linkKeysOf({ ...content, source: { code: source, opportunity_id: number, url: null } });
+  const title = content.title.replaceAll(MARK, number);
+  const link_keys = linkKeysOf({ ...content, title, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");
   return {
     id,
+    title,
     source,
     number,
     created_at,
@@ -161,8 +164,8 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
 
 function insertsInto(sqlite: Database) {
   const insertRow = sqlite.prepare(
-    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, facet_id, status_basis, turns_at, hash, document, sidecar)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into opportunities (seq, id, source, lineage, source_opportunity_id, created_at, updated_at, stored_at, facet_id, status_basis, turns_at, hash, document, sidecar)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertUpstreamId = sqlite.prepare("insert into upstream_ids (upstream_id, source, opportunity_seq, since) values (?, ?, ?, 0)");
   const insertLinkKey = sqlite.prepare("insert into link_keys (key, role, newness, opportunity_id) values (?, ?, ?, ?)");
@@ -172,7 +175,7 @@ function insertsInto(sqlite: Database) {
   return {
     insert: (seq: number, row: ReturnType<typeof rowOf>) => {
       const { id, source, number, created_at, updated_at, facet_id, basis, turns_at, link_keys, digest, document, sidecar } = row;
-      const dates = [created_at, updated_at, facet_id, basis, turns_at];
+      const dates = [created_at, updated_at, updated_at, facet_id, basis, turns_at];
       insertRow.run(seq, id, source, number, number, ...dates, digest, document, sidecar);
       insertUpstreamId.run(number, source, seq);
       for (const { key, role, newness } of link_keys) insertLinkKey.run(key, role, newness, id);
@@ -190,8 +193,8 @@ function insertsInto(sqlite: Database) {
   };
 }
 
-function changeEvent(opportunity_id: string, number: number): OpportunityEvent {
-  const change = { field: "title", previous: "Former title", current: "Later title" };
+function changeEvent(opportunity_id: string, number: number, current = "Later title"): OpportunityEvent {
+  const change = { field: "title", previous: "Former title", current };
   return {
     id: uuid5(`${opportunity_id}\n${number}`),
     opportunity_id,
