@@ -257,7 +257,7 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
         {facts.map((fact) => (
           <span key={fact}>{cutText(fact, 200)}</span>
         ))}
-        <AlsoAtLinks twins={twins} />
+        <AlsoAtLinks twins={twins} shown={opportunity.status} />
       </p>
     </li>
   );

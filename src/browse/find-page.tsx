@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
 
-import { statusInWords } from "../events/in-words.ts";
 import { fields } from "../filter/filter.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";

@@ -3,8 +3,10 @@
 
 import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
-import { amountInWords, statusInWords } from "../events/in-words.ts";
+import { amountInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
+import { statusThere } from "../opportunities/related.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
 
@@ -50,16 +52,17 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
   return max ?? funding?.display ?? undefined;
 }
 
-/** "also at NSF, SBIR.gov", each with its page; nothing without twins. */
-export function AlsoAtLinks({ twins }: { twins: readonly Opportunity[] }) {
+/** "also at NSF, SBIR.gov (closed there)", each with its page, next to a record of that status; nothing without twins. */
+export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; shown: string }) {
   if (twins.length === 0) return null;
   return (
     <span>
       also at{" "}
-      {twins.map(({ id, source }, n) => (
+      {twins.map(({ id, source, status }, n) => (
         <>
           {n > 0 && ", "}
           <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
+          {statusThere(status, shown)}
         </>
       ))}
     </span>

@@ -70,7 +70,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
           .map((fact) => (
             <span key={fact}>{cutText(fact, 200)}</span>
           ))}
-        <AlsoAtLinks twins={twins} />
+        <AlsoAtLinks twins={twins} shown={status} />
       </p>
       {lacks !== null && <p class="lacks">{lacks}</p>}
       {snippet !== null && <Snippet text={snippet} />}

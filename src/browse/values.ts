@@ -1,6 +1,7 @@
 /** The values of changed fields as plain text, for people. */
 
-import { amountInWords, statusInWords } from "../events/in-words.ts";
+import { amountInWords } from "../events/in-words.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 

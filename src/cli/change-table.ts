@@ -36,7 +36,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
     const isNew = event.type === "opportunity_added";
     const facts = factsLine(entry, width - TIME - (isNew ? NEW.length : 0));
-    const where = alsoAtInWords(alsoAt(twins));
+    const where = alsoAtInWords(alsoAt(twins), opportunity.status);
     return [
       `${event.detected_at.slice(11, 16)}  ${painted(number, BOLD)}  ${title}`,
       " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),

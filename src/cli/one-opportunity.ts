@@ -1,8 +1,9 @@
 /** Finds the one opportunity that a person names. */
+
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
-import { statusInWords } from "../events/in-words.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { findByNumber } from "../search/find.ts";
 import { findNamed } from "../search/named.ts";
 import { quoted } from "../text/quoted.ts";

@@ -3,7 +3,7 @@ import { agencyInShort } from "../agencies/understand.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
+import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
@@ -91,7 +91,7 @@ export function matchLines(
   style: TableStyle,
 ): string[] {
   const room = width - 2;
-  const where = alsoAtInWords(alsoAt(twins));
+  const where = alsoAtInWords(alsoAt(twins), opportunity.status);
   const lacks = understood === null ? null : missingInWords(missing, understood);
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
@@ -107,7 +107,7 @@ export function markdownTable(results: readonly SearchResult[], now: EpochMs): s
     const { dates, status, organization, title, source } = opportunity;
     const due = dueDateOf(dates, now);
     const others = alsoAt(twins)
-      .map(({ source_name, url }) => linked(source_name, url))
+      .map((twin) => linked(twin.source_name, twin.url) + statusThere(twin.status, status))
       .join(", ");
     const where = others === "" ? "" : ` (also at ${others})`;
     const number = linked(numberInWords(opportunity), source.url);

@@ -1,6 +1,7 @@
 /** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
-import { statusInWords } from "../events/in-words.ts";
+
 import { withoutSidecar } from "../opportunities/opportunity.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
 import type { Round, Similar } from "../search/similar.ts";
 import { dateInWords } from "../text/date-in-words.ts";

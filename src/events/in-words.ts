@@ -1,4 +1,5 @@
 /** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
+import { statusInWords } from "../opportunities/status.ts";
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
@@ -95,11 +96,6 @@ export function fieldLabel(path: string): string {
 export function amountInWords(decimal: string): string {
   const [, sign = "", whole = decimal, cents = ""] = /^(-?)(\d+)((?:\.\d+)?)$/.exec(decimal) ?? [];
   return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${/^\.0*$/.test(cents) ? "" : cents}`;
-}
-
-/** "closing soon" */
-export function statusInWords(status: string): string {
-  return status === "pre_release" ? "pre-release" : status.replaceAll("_", " ");
 }
 
 function saying(words: string): ChangeInWords {

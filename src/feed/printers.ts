@@ -1,10 +1,12 @@
 /** The change feed as JSON, CSV and Markdown. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
-import { entryInWords, statusInWords } from "../events/in-words.ts";
+import { entryInWords } from "../events/in-words.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { numberInWords, numberOf } from "../search/number.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";

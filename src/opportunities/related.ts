@@ -7,10 +7,12 @@ import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { openStatuses } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { object } from "../text/schema.ts";
 import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
+import { statusInWords } from "./status.ts";
 
 /** The most twins or parts of a record that are read. */
 export const RELATED_MAX = 20;
@@ -123,10 +125,15 @@ export function alsoAt(twins: readonly Opportunity[]): AlsoAt[] {
   });
 }
 
-/** "also at NSF, SBIR.gov"; null without twins. */
-export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name">[]): string | null {
-  const names = new Set(twins.map(({ source_name }) => source_name));
-  return names.size === 0 ? null : `also at ${[...names].join(", ")}`;
+/** "also at NSF, SBIR.gov (closed there)", next to a record of that status; null without twins. */
+export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name" | "status">[], shown: string): string | null {
+  const places = new Set(twins.map(({ source_name, status }) => `${source_name}${statusThere(status, shown)}`));
+  return places.size === 0 ? null : `also at ${[...places].join(", ")}`;
+}
+
+/** " (closed there)" if the sources differ in whether one can apply, of which only one is right; else "". */
+export function statusThere(status: string, shown: string): string {
+  return openStatuses.includes(status) === openStatuses.includes(shown) ? "" : ` (${statusInWords(status)} there)`;
 }
 
 /** What belongs to a record: the record that it is a part of, the first of its own parts, and how many it has in all. */

@@ -9,6 +9,11 @@ export const unendedStatuses: readonly string[] = ["forecast", "pre_release", ..
 /** An open opportunity is closing soon for this long before `closes_at`. */
 export const CLOSING_SOON_MS = 14 * DAY_MS;
 
+/** "closing soon" */
+export function statusInWords(status: string): string {
+  return status === "pre_release" ? "pre-release" : status.replaceAll("_", " ");
+}
+
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
 /** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */

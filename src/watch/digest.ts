@@ -1,7 +1,9 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
-import { entryInWords, statusInWords } from "../events/in-words.ts";
+
+import { entryInWords } from "../events/in-words.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { undatedInWords } from "../opportunities/undated.ts";
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
@@ -128,7 +130,7 @@ function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes:
     number,
     statusInWords(status),
     !withDue ? null : due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
-    alsoAtInWords(also_at),
+    alsoAtInWords(also_at, status),
   ].filter((fact) => fact !== null);
   return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
 }

@@ -1,13 +1,15 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
+
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
 import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
-import { changesInWords, fundingInWords, statusInWords } from "../../events/in-words.ts";
+import { changesInWords, fundingInWords } from "../../events/in-words.ts";
 import { dueDateOf } from "../../opportunities/clock.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
+import { statusInWords } from "../../opportunities/status.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import { readWholePast, type WholePast } from "../../past/whole.ts";

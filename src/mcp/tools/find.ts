@@ -98,5 +98,5 @@ function toldOf({ understood, counts, drop, isWhole }: FoundMatches): string[] {
 
 function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
   const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; ${alsoAtInLine(also_at)}id ${id}`;
+  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; ${alsoAtInLine(also_at, row.status)}id ${id}`;
 }

@@ -1,13 +1,13 @@
 /** What the tools say of several records of one opportunity. */
-import type { AlsoAt } from "../../opportunities/related.ts";
+import { type AlsoAt, statusThere } from "../../opportunities/related.ts";
 import { counted } from "../../text/counted.ts";
 import { codeInWords } from "../upstream-text.ts";
 
 export const TWINS = "How many others of the same opportunities were left out: `all_sources` returns each.";
 
-/** "also at NSF (id f834149b-…); "; "" without twins. */
-export function alsoAtInLine(alsoAt: readonly AlsoAt[]): string {
-  const others = alsoAt.map(({ source, id }) => `${codeInWords(source)} (id ${id})`);
+/** "also at NSF (closed there) (id f834149b-…); ", next to a record of that status; "" without twins. */
+export function alsoAtInLine(alsoAt: readonly AlsoAt[], shown: string): string {
+  const others = alsoAt.map(({ source, id, status }) => `${codeInWords(source)}${statusThere(status, shown)} (id ${id})`);
   return others.length === 0 ? "" : `also at ${others.join(", ")}; `;
 }
 
