@@ -20,14 +20,9 @@ const shapes: Readonly<Record<Severity, string>> = {
   unknown: "M3 3h10v10H3z",
 };
 
-/** A severity as the API shows it. */
-function severityOf(text: string): Severity {
-  return severities.find((each) => each === text) ?? "unknown";
-}
-
 /** The sign of a severity, with its name. */
 export function SeverityMark({ severity }: { severity: string }) {
-  const known = severityOf(severity);
+  const known = severities.find((each) => each === severity) ?? "unknown";
   return (
     <span class={`severity ${known}`}>
       <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">

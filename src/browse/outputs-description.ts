@@ -47,15 +47,11 @@ function operationOf({ operationId, summary, description, own, contentType, sche
     description,
     parameters: Object.entries(parameters).map(([name, field]) => parameterOf(name, field)),
     responses: {
-      200: { description: `${summary}.`, headers, content: { [mediaTypeOf(contentType)]: { schema } } },
+      200: { description: `${summary}.`, headers, content: { [contentType.replace(/;.*/, "")]: { schema } } },
       304: { description: "Unchanged: you have the current version. The body is empty." },
       400: { description: "A parameter was refused.", content: { "application/problem+json": { schema: SearchProblem } } },
     },
   };
-}
-
-function mediaTypeOf(contentType: string): string {
-  return contentType.replace(/;.*/, "");
 }
 
 function parameterOf(name: string, { schema }: { schema: TSchema }): object {

@@ -55,7 +55,7 @@ export function openOutput({ machine }: Cli, { output: path, format }: OutputCho
 export async function printerFor({ machine }: Cli, db: CatalogDb, choice: OutputChoice, chosen: FeedFilter): Promise<Printer> {
   switch (choice.format) {
     case "table":
-      return tablePrinterFor(machine, choice);
+      return tablePrinter(widthOf(machine, choice), choice.output === undefined && machine.terminal()?.hasColors === true);
     case "json":
       return jsonPrinter();
     case "ndjson":
@@ -67,10 +67,6 @@ export async function printerFor({ machine }: Cli, db: CatalogDb, choice: Output
     case "atom":
       return changesAtomPrinter(db, chosen, choice.feedUrl);
   }
-}
-
-function tablePrinterFor(machine: Machine, choice: OutputChoice): Printer {
-  return tablePrinter(widthOf(machine, choice), choice.output === undefined && machine.terminal()?.hasColors === true);
 }
 
 /** Columns of a line: those of the terminal, unless a file is written. */

@@ -43,7 +43,7 @@ export function readServeOptions<Given extends GivenServeOptions>(
   machine: Machine,
   given: Given,
 ): Given & { logFormat: LogFormat } {
-  const options = { ...given, logFormat: given.logFormat ?? formatFor(machine) };
+  const options = { ...given, logFormat: given.logFormat ?? (machine.isLogOnTerminal() ? "text" : "json") };
   if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
     command.error("error: --tls-cert and --tls-key must be given together");
   // Checked here because an argParser would repeat the URL, which may hold a password.
@@ -55,8 +55,4 @@ export function readServeOptions<Given extends GivenServeOptions>(
   if (options.readDatabase !== undefined && options.database === undefined)
     command.error("error: --read-database is a replica of --database, and requires it");
   return options;
-}
-
-function formatFor(machine: Machine): LogFormat {
-  return machine.isLogOnTerminal() ? "text" : "json";
 }

@@ -69,7 +69,7 @@ export function createLog(format: LogFormat, write: (lines: string) => void, lev
         : `${formatInstant(time)} ${level} ${indented(text)}\n`,
     );
   const writeFailure = ([time, error, request_id]: LoggedFailure, left_out: number) => {
-    const stack = stackOf(error);
+    const stack = error instanceof Error ? (error.stack ?? String(error)) : `Thrown: ${String(error)}`;
     const omission = left_out > 0 ? `(${left_out} before it left out) ` : "";
     writeEntry(time, "error", { request_id, error: stack, ...(left_out > 0 && { left_out }) }, `${request_id ?? "-"} ${omission}${stack}`);
   };
@@ -104,8 +104,4 @@ function textLine({ time, request_id, method, route, status, duration_ms, accoun
 /** Indents the further lines of a message, so that none looks like a line of the log. */
 function indented(text: string): string {
   return text.replaceAll("\n", "\n    ");
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? String(error)) : `Thrown: ${String(error)}`;
 }

@@ -78,13 +78,9 @@ function emptyContents(sizes: Partial<Sizes>): Contents {
 
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
-async function countRows(db: CatalogDb): Promise<number> {
-  return (await db.get(lastRow))?.seq ?? 0;
-}
-
 /** Allocates room to grow, because copying a grown array blocks the event loop. */
 async function sizesFor(db: CatalogDb, sizes: Partial<Sizes>): Promise<Partial<Sizes>> {
-  const rows = await countRows(db);
+  const rows = (await db.get(lastRow))?.seq ?? 0;
   return rows > FEW_ROWS ? { ...sizes, capacity: GROWTH * rows } : sizes;
 }
 

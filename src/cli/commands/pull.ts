@@ -110,14 +110,10 @@ export function needsKey({ keyFrom }: Upstream): string {
 
 /** The base URL by option, environment or table. Throws if the one in the environment is not valid. */
 export function baseOf(env: Machine["env"], upstream: Upstream, from: URL | undefined): URL {
-  const variable = variableOf(upstream);
+  const variable = `FUNDFEED_${upstream.name.replaceAll("-", "_").toUpperCase()}_URL`;
   const url = from ?? parseBaseUrl(env[variable] ?? upstream.base);
   if (url === undefined) throw new Failure(`Cannot pull ${upstream.name}: ${variable} must be ${BASE_URL}`);
   return url;
-}
-
-function variableOf({ name }: Upstream): string {
-  return `FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`;
 }
 
 /** The upstream's own site stands in for its own API, and for another one only if the environment says so. */

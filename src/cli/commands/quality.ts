@@ -87,7 +87,7 @@ function textOf({ source, records, live, linked, last_import, fill, findings, fa
   const fills = [`partly filled: ${partly.join(", ")}`, `never filled: ${never.join(", ")}`].filter((line) => !line.endsWith(": "));
   return [
     `${source}  ${wrapped(facts.join("; "), TERMINAL_WIDTH - source.length - 2).join(`\n${" ".repeat(source.length + 2)}`)}`,
-    ...(found.length === 0 ? [] : [indented(table(found, ""))]),
+    ...(found.length === 0 ? [] : [table(found, "").replace(/^/gm, "  ")]),
     ...fell.map((line) =>
       wrapped(`${line}${since}`, TERMINAL_WIDTH - 2)
         .map((each) => `  ${each}`)
@@ -99,10 +99,6 @@ function textOf({ source, records, live, linked, last_import, fill, findings, fa
         .join("\n"),
     ),
   ].join("\n");
-}
-
-function indented(text: string): string {
-  return text.replace(/^/gm, "  ");
 }
 
 const HELP = `

@@ -83,7 +83,7 @@ function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatCon
       opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn),
       closes_at,
     },
-    classifications: { keywords: topicsOf(textOf(row.field_research_topics)) },
+    classifications: { keywords: distinct(textOf(row.field_research_topics).split("|").map(plainText)) },
     attachments: link === undefined ? [] : [link],
     // Left out if the feed has no umbrella: one that has closed leaves the feed before its topics.
     ...(parent === undefined ? {} : { relationships: { parent_id: opportunityId(SOURCE, parent) } }),
@@ -111,7 +111,7 @@ function splitBody(body: string): { text: string; link?: { name: string; url: st
     bar === -1 ? [] : (/^((?:\s|&nbsp;)*)\|\s*<a\s[^<>]*\bhref="([^"<>]*)"[^<>]*>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
   const url = absoluteUrl(address);
   const text = url === null ? body : body.slice(0, bar).replace(BLANKS_AT_END, "") + before + after;
-  return { text: withAbsoluteLinks(text), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
+  return { text: text.replaceAll('href="/', `href="${SITE}/`), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
 }
 
 /** Begins where no blank precedes. Otherwise a long run of blanks within a text would be searched from each of them. */
@@ -119,12 +119,4 @@ const BLANKS_AT_END = /(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/;
 
 function absoluteUrl(address: string): string | null {
   return address === "" ? null : (URL.parse(address, SITE)?.href ?? address);
-}
-
-function withAbsoluteLinks(html: string): string {
-  return html.replaceAll('href="/', `href="${SITE}/`);
-}
-
-function topicsOf(topics: string): string[] {
-  return distinct(topics.split("|").map(plainText));
 }

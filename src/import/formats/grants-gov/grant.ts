@@ -205,7 +205,7 @@ function classificationsOf(grant: Grant): NonNullable<Draft["classifications"]> 
 
 function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
   return attachments
-    .filter(({ url }) => isWebAddress(url))
+    .filter(({ url }) => /^https?:\/\//i.test(url) && URL.canParse(url))
     .map(({ name, url, kind = "", size = null }) => ({
       name: plainText(name) || null,
       url,
@@ -221,10 +221,6 @@ export function fileOfGrant(name: unknown, description: unknown, kind: string, s
     kind,
     size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null,
   };
-}
-
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 function oneLine(text: string): string {
