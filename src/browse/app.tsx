@@ -64,9 +64,7 @@ function refusalOf(request: Request, host: string): Response | undefined {
   if (isEmbedded(request.headers))
     return plainResponse(403, "A page of another site asked for this by itself. Open the address or follow a link.");
   if (request.method === "GET" || request.method === "HEAD") return undefined;
-  const response = plainResponse(405, "These pages only read: send GET or HEAD.");
-  response.headers.set("Allow", "GET, HEAD");
-  return response;
+  return plainResponse(405, "These pages only read: send GET or HEAD.", { Allow: "GET, HEAD" });
 }
 
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {

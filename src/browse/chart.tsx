@@ -4,7 +4,7 @@
 import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { withCommas } from "../text/counted.ts";
-import { SeverityMark } from "./marks.tsx";
+import { SeverityMark, TableHead } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
@@ -159,17 +159,7 @@ function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: r
     <details class="numbers">
       <summary>The numbers as a table</summary>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            {shown.map((severity) => (
-              <th scope="col" key={severity}>
-                <SeverityMark severity={severity} />
-              </th>
-            ))}
-            <th scope="col">All</th>
-          </tr>
-        </thead>
+        <TableHead names={["When", ...shown.map((severity) => <SeverityMark key={severity} severity={severity} />), "All"]} />
         <tbody>
           {filled.map(({ name, address, counts }) => (
             <tr key={name}>

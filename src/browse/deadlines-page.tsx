@@ -14,7 +14,7 @@ import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import { TwinsLeftOut } from "./marks.tsx";
+import { TableHead, TwinsLeftOut } from "./marks.tsx";
 import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
@@ -86,7 +86,8 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const filter = { status: [...unendedStatuses], ...form.resolved };
   const { deadlines, twins } = listDeadlines(index, filter, periodOf(spans), now, most);
   const byDay = spans.map((span) => within(deadlines, span));
-  const listed = new Map((await readListed(catalog, byDay, now)).map((opportunity) => [opportunity.id, opportunity]));
+  const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
+  const listed = new Map((await readOpportunities(catalog, ids, now)).map((opportunity) => [opportunity.id, opportunity]));
   const days = byDay.map((ofDay, n) => ({
     date: spans[n]?.date ?? "",
     count: ofDay.length,
@@ -101,11 +102,6 @@ function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof per
   const deadlines = read(periodOf(weeks));
   const end = deadlines.length < COUNTED_MAX ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);
   return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
-}
-
-async function readListed(catalog: CatalogDb, byDay: readonly (readonly Deadline[])[], now: EpochMs): Promise<WholeOpportunity[]> {
-  const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
-  return readOpportunities(catalog, ids, now);
 }
 
 function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
@@ -137,12 +133,7 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
       <details class="numbers">
         <summary>The numbers as a table</summary>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Week of</th>
-              <th scope="col">Deadlines</th>
-            </tr>
-          </thead>
+          <TableHead names={["Week of", "Deadlines"]} />
           <tbody>
             {weeks.map(({ date, count }) => (
               <tr key={date}>

@@ -20,7 +20,9 @@ export function KeyFacts({ opportunity: { organization, program, funding, contac
         <FactText name="Agency" text={organization.agency} filter="agency" />
         <FactText name="Sub-agency" text={organization.sub_agency} filter="agency" />
         <FactText name="Office" text={organization.issuing_office} />
-        <FactContacts contacts={contacts} />
+        {contacts.slice(0, ITEMS_MAX).map((contact, n) => (
+          <FactText key={n} name="Contact" text={[contact.name, contact.role, contact.email, contact.phone].filter(Boolean).join(", ")} />
+        ))}
       </FactList>
       <FactList title="What it offers">
         <FactText name="Awards" text={awardsInWords(funding) ?? null} />
@@ -106,15 +108,5 @@ function FactCodes({ name, codes, filter }: { name: string; codes: readonly stri
         {codes.length > shown.length && <li class="quiet">{codes.length - shown.length} more</li>}
       </ul>
     </Fact>
-  );
-}
-
-function FactContacts({ contacts }: { contacts: WholeOpportunity["contacts"] }) {
-  return (
-    <>
-      {contacts.slice(0, ITEMS_MAX).map((contact, n) => (
-        <FactText key={n} name="Contact" text={[contact.name, contact.role, contact.email, contact.phone].filter(Boolean).join(", ")} />
-      ))}
-    </>
   );
 }

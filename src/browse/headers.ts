@@ -16,6 +16,7 @@ export const SECURITY_HEADERS = {
 };
 
 /** One line of text. */
-export function plainResponse(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" } });
+export function plainResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
+  const own = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+  return new Response(`${text}\n`, { status, headers: { ...own, ...headers } });
 }

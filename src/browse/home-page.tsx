@@ -12,7 +12,7 @@ import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { SortField } from "./find-page.tsx";
-import { Fact } from "./marks.tsx";
+import { Fact, TableHead } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
@@ -128,13 +128,7 @@ function Departments({ departments }: { departments: readonly DepartmentOpenings
 function DepartmentTable({ departments, most }: { departments: readonly DepartmentOpenings[]; most: number }) {
   return (
     <table class="departments">
-      <thead>
-        <tr>
-          <th scope="col">Department</th>
-          <th scope="col">Open</th>
-          <th scope="col">Awards</th>
-        </tr>
-      </thead>
+      <TableHead names={["Department", "Open", "Awards"]} />
       <tbody>
         {departments.map(({ agency, opportunities, withAmount, amount }) => (
           <tr key={agency?.code ?? ""}>

@@ -84,6 +84,21 @@ export function Fact({ name, children }: { name: string; children: Child }) {
   );
 }
 
+/** The head of a table, with the names of its columns. */
+export function TableHead({ names }: { names: readonly Child[] }) {
+  return (
+    <thead>
+      <tr>
+        {names.map((name, n) => (
+          <th scope="col" key={n}>
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 /** Cuts what is too long to be read on a page, and says so. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -7,6 +7,7 @@ import { withCommas } from "../text/counted.ts";
 import { MONTHS } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
+import { TableHead } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 
 export const MONTHS_PATH = "/sources/months";
@@ -90,7 +91,7 @@ function MonthTable({ shown: { months, department, month }, counts }: { shown: S
   const rows = months.names.map((name, n) => ({ name, counts: counts[n] })).toReversed();
   return (
     <table class="departments">
-      <TableHead first="Month" />
+      <TableHead names={["Month", ...figures.map(({ name }) => name)]} />
       <tbody>
         {rows.map(({ name, counts: of }) => (
           <tr key={name}>
@@ -119,7 +120,7 @@ function DepartmentsTable({ shown: { months, month } }: { shown: Shown }) {
   if (rows.length === 0) return <p class="empty">Nothing was posted, open or closed.</p>;
   return (
     <table class="departments">
-      <TableHead first="Department" />
+      <TableHead names={["Department", ...figures.map(({ name }) => name)]} />
       <tbody>
         {rows.map(({ code, counts }) => (
           <tr key={code}>
@@ -131,21 +132,6 @@ function DepartmentsTable({ shown: { months, month } }: { shown: Shown }) {
         ))}
       </tbody>
     </table>
-  );
-}
-
-function TableHead({ first }: { first: string }) {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">{first}</th>
-        {figures.map(({ name }) => (
-          <th scope="col" key={name}>
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
   );
 }
 

@@ -5,6 +5,7 @@ import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { sourceStatuses } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
+import { TableHead } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";
 
@@ -73,13 +74,7 @@ function SourceReport({ report: { source, live, findings, falls, fill, compared,
       <details class="numbers">
         <summary>Fields of the {withCommas(live)} records that are not archived</summary>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Records</th>
-              <th scope="col">Share</th>
-            </tr>
-          </thead>
+          <TableHead names={["Field", "Records", "Share"]} />
           <tbody>
             {fill.map(({ field, records, share }) => (
               <tr key={field}>

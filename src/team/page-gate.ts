@@ -57,18 +57,19 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
   };
   /** `/feeds/TOKEN.ics`: whoever has the address can read this search, and nothing else. */
   const feed = async (request: Request, path: string): Promise<Response> => {
-    if (request.method !== "GET" && request.method !== "HEAD") return refusal(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
+    if (request.method !== "GET" && request.method !== "HEAD") return plainResponse(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
     const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|atom)$/.exec(path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
-    if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS]) return refusal(404, "There is no such feed.");
+    if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS])
+      return plainResponse(404, "There is no such feed.");
     const [keyId, output] = signed;
     await updateAccess(access);
     const key = findUsableKey(access, keyId, now());
-    if (key === undefined) return refusal(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
+    if (key === undefined) return plainResponse(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
     await admitUse(access, key, now());
     const response = await forward(output, request, originOf(request) + path);
-    return response.status === 400 ? refusal(404, "This server does not know the search of this feed.") : response;
+    return response.status === 400 ? plainResponse(404, "This server does not know the search of this feed.") : response;
   };
 
   const subscribe = async (request: Request, key: KnownKey): Promise<Response> => {
@@ -76,7 +77,8 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
     const { pageResponse } = await import("../browse/response.ts");
     const outputs = outputsFor(new URLSearchParams(request.url.split("?")[1]));
-    if (Object.values(outputs).some((output) => output.length > SIGNED_MAX)) return refusal(400, "The search is too long for an address.");
+    if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
+      return plainResponse(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
     const response = pageResponse(subscribePage({ ics: addressOf("ics"), atom: addressOf("atom") }, true), { hasSignIn: true });
@@ -93,7 +95,8 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
 
   const admitted = async (request: Request, path: string, show: () => Promise<Response>): Promise<Response> => {
     const key = await keyOf(request);
-    if (key === undefined && FOR_PROGRAMS.test(path)) return refusal(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
+    if (key === undefined && FOR_PROGRAMS.test(path))
+      return plainResponse(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
     if (key === undefined) {
       const to = encodeURIComponent(pathAndQuery(request.url));
       return new Response(null, { status: 303, headers: { Location: `/sign-in?to=${to}`, "Cache-Control": "no-store" } });
@@ -118,11 +121,5 @@ function isFeed(value: unknown): value is [keyId: string, output: string] {
 /** The response to a problem with the key. Anything else is thrown on. */
 function refusalOf(error: unknown): Response {
   if (!(error instanceof Problem)) throw error;
-  return refusal(problems[error.code].status, error.detail, error.extra.headers);
-}
-
-function refusal(status: number, text: string, headers: Record<string, string> = {}): Response {
-  const response = plainResponse(status, text);
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  return response;
+  return plainResponse(problems[error.code].status, error.detail, error.extra.headers);
 }
