@@ -28,7 +28,6 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
     return cli.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    machine.showProgress("");
     if (isOutputClosed(error) && !cli.isLasting) return cli.exitCode;
     if (error instanceof UsageFailure) {
       machine.printError(`error: ${error.message}`);
@@ -36,6 +35,8 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
     }
     machine.printError(isOutputClosed(error) ? OUTPUT_CLOSED : sentenceOf(error, `finish ${argv[0] ?? ""}`));
     return 1;
+  } finally {
+    machine.showProgress(""); // Whatever is printed clears it, too.
   }
 }
 

@@ -59,7 +59,7 @@ export async function withCatalogAsOf<T>(
     if (asOf === undefined) return work(present, present);
     const nothingKnown = await nothingKnownInWords(present, asOf);
     if (nothingKnown !== undefined) throw new Failure(`Cannot ${action} as of ${formatInstant(asOf)}: ${nothingKnown}`);
-    const past = await openPastCatalog(present, asOf, recordReporter(cli.machine, "reading")).finally(() => cli.machine.showProgress(""));
+    const past = await openPastCatalog(present, asOf, recordReporter(cli.machine, "reading"));
     return useAndClose(past, (catalog) => work(catalog, present));
   });
 }

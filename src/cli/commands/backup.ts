@@ -38,13 +38,9 @@ async function backUpFiles(machine: Machine, { data, mode = "inspect" }: Databas
   const now = machine.now();
   return useAndClose(openCatalog(data, now, { mode }), (catalog) =>
     useAndClose(openState(data, now, { mode }), (state) =>
-      useAndClose(hasWatches(data) ? openWatchFile(data, now, { mode }) : undefined, async (watch) => {
-        try {
-          return backUp({ catalog, state, watch }, data, directory, progressOf(machine));
-        } finally {
-          machine.showProgress("");
-        }
-      }),
+      useAndClose(hasWatches(data) ? openWatchFile(data, now, { mode }) : undefined, async (watch) =>
+        backUp({ catalog, state, watch }, data, directory, progressOf(machine)),
+      ),
     ),
   );
 }
@@ -56,13 +52,9 @@ export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
-      try {
-        const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
-        if (hasWatches(directory)) withoutRuns(options.data, work);
-        else work();
-      } finally {
-        cli.machine.showProgress("");
-      }
+      const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
+      if (hasWatches(directory)) withoutRuns(options.data, work);
+      else work();
       printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
     });
 }

@@ -15,7 +15,7 @@ import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } fro
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { formatCount, wrapped } from "../output.ts";
+import { formatCount, instantOrNull, wrapped } from "../output.ts";
 import { pastMoment, pastMomentText } from "../past-moment.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
 
@@ -137,7 +137,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
       print,
     );
     const freshness = run.format === "table" || run.format === "json" ? await readFreshness(db, now) : [];
-    const period = { since: instantOrNull(since), until: instantOrNull(until) };
+    const period = { since: instantOrNull(since ?? null), until: instantOrNull(until ?? null) };
     const words = describeFilter(chosen.filter, now);
     const conditions = { at_least: chosen.atLeast, types: chosen.types ?? null, filter: chosen.filter, filter_in_words: words };
     const summary = { ...period, ...conditions, has_more: isMore, repeats };
@@ -216,10 +216,6 @@ async function* pagesOf(
     if (atEnd) return;
     [after, left] = [position, left - entries.length];
   }
-}
-
-function instantOrNull(ms: EpochMs | undefined): string | null {
-  return ms === undefined ? null : formatInstant(ms);
 }
 
 function feedUrl(text: string): string {

@@ -51,7 +51,6 @@ async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
       withState(cli, options, (db) => inspect(state, db, async () => [])),
     ),
   ]);
-  cli.machine.showProgress("");
   const found = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const [missing] = results.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
   if (found.length === 0) throw missing;

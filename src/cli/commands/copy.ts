@@ -47,11 +47,7 @@ async function copyTo(machine: Machine, source: DatabaseLocation, target: Databa
   const from = await open(source);
   const report = progressReporter(machine);
   const progress: CopyProgress = (name, done, total) => report({ step: `copying ${name}`, done, total, unit: "rows" });
-  try {
-    return await copyDatabases(from, await open(target), progress);
-  } finally {
-    machine.showProgress("");
-  }
+  return await copyDatabases(from, await open(target), progress);
 }
 
 function rowsOf(database: string, copied: Copied): { database: string; table: string; rows: number }[] {

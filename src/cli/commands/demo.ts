@@ -93,7 +93,7 @@ async function importSample(machine: Machine, directory: string, interrupted: Ab
       added += (await importFiles(context, format, options)).added;
     }
     return added;
-  }).finally(() => machine.showProgress(""));
+  });
 }
 
 async function createDemoKey(machine: Machine, directory: string): Promise<string> {

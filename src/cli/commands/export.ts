@@ -67,30 +67,26 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
       if (nothingKnown !== undefined) cli.machine.printError(capitalized(nothingKnown));
       let erased = 0;
-      const selection = { codes: source, isIncluded, now, asOf, noteErased: () => erased++ };
-      if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", selection, filter);
-      else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", selection, filter);
-      else await printAll(cli, db, { ...options, format }, selection);
+      const chosen = { codes: source, isIncluded, now, asOf, noteErased: () => erased++, filter };
+      if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", chosen);
+      else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", chosen);
+      else await printAll(cli, db, { ...options, format }, chosen);
       if (erased > 0) cli.machine.printError(contactsErasedInWords(erased));
     });
   });
 }
 
+/** What is exported, and the filter that chose it. */
+type Chosen = Selection & { now: EpochMs; filter: Filter };
+
 /** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */
-async function writeSqlite(
-  cli: Cli,
-  db: CatalogDb,
-  options: ExportOptions,
-  path: string,
-  selection: Selection & { now: EpochMs },
-  filter: Filter,
-): Promise<void> {
+async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path: string, chosen: Chosen): Promise<void> {
   const written = { records: 0, events: 0 };
   const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
   const reportProgress = progressReporter(cli.machine);
-  const file = createExportFile(path, { filter: JSON.stringify(filter), madeAt: formatInstant(selection.now) });
+  const file = createExportFile(path, { filter: JSON.stringify(chosen.filter), madeAt: formatInstant(chosen.now) });
   try {
-    await exportHistories(db, { ...selection, report: stopIfAsked }, (opportunity, history, text) => {
+    await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text) => {
       file.put(
         { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
@@ -108,32 +104,24 @@ async function writeSqlite(
     throw new Failure(`Cannot export into ${path}: ${reasonOf(error)}`, { cause: error });
   } finally {
     file.abandon();
-    cli.machine.showProgress("");
   }
   const text = `${formatCount(written.records, "record")} and ${formatCount(written.events, "event")} in ${path}`;
   printResult(cli, options, { file: path, ...written }, text);
 }
 
 /** Writes opportunities with their events into Parquet files. A signal ends it, and leaves nothing of the new files. */
-async function writeParquet(
-  cli: Cli,
-  db: CatalogDb,
-  options: ExportOptions,
-  directory: string,
-  selection: Selection & { now: EpochMs },
-  filter: Filter,
-): Promise<void> {
+async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, directory: string, chosen: Chosen): Promise<void> {
   const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
   const report = recordReporter(cli.machine, "exporting");
   const { createParquetFiles } = await import("../../export/parquet.ts"); // Its packages are for this format alone.
   let files: Awaited<ReturnType<typeof createParquetFiles>> | undefined;
   try {
-    files = await createParquetFiles(directory, { filter: JSON.stringify(filter), made_at: formatInstant(selection.now) });
+    files = await createParquetFiles(directory, { filter: JSON.stringify(chosen.filter), made_at: formatInstant(chosen.now) });
     const stopOrReport = async (read: number, total: number) => {
       await stopIfAsked();
       await report(read, total);
     };
-    await exportHistories(db, { ...selection, report: stopOrReport }, files.put);
+    await exportHistories(db, { ...chosen, report: stopOrReport }, files.put);
     const { records, events, amounts_left_out } = files.finish();
     const leftOut = amounts_left_out > 0 ? `; ${formatCount(amounts_left_out, "amount")} left out, with too many digits` : "";
     const text = `${formatCount(records, "record")} and ${formatCount(events, "event")} in ${directory}${leftOut}`;
@@ -142,19 +130,13 @@ async function writeParquet(
     throw new Failure(`Cannot export into ${directory}: ${reasonOf(error)}`, { cause: error });
   } finally {
     files?.abandon();
-    cli.machine.showProgress("");
   }
 }
 
 type Printed = { format: Exclude<Format, "sqlite" | "parquet">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll(
-  { machine }: Cli,
-  db: CatalogDb,
-  { format, bom, events }: Printed,
-  chosen: Selection & { now: EpochMs },
-): Promise<void> {
+async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Chosen): Promise<void> {
   // On a terminal, the records themselves show the progress.
   const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
   const { now } = selection;
@@ -180,7 +162,5 @@ async function printAll(
   } catch (error) {
     const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
     throw new Failure(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
-  } finally {
-    machine.showProgress("");
   }
 }

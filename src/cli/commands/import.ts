@@ -64,7 +64,6 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
         return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
       });
     const outcome = await untilStopped(cli.machine, work, () => hasBegun);
-    cli.machine.showProgress("");
     const { rejects: _, ...summary } = outcome;
     printResult(cli, options, summary, `${options.dryRun ? "Dry run: " : ""}${formatOutcome(outcome)}`);
     if (outcome.rejected > 0) cli.exitCode = 3;

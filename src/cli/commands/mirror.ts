@@ -103,8 +103,6 @@ async function run(
       return await syncOnce({ ...server, ...scope, store, progress });
     } catch (error) {
       throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, format, options)}`, { cause: error });
-    } finally {
-      machine.showProgress("");
     }
   };
   try {

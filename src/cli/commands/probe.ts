@@ -81,7 +81,6 @@ async function probeAll(
       rows.push(key === "" ? skipped(upstream) : await probe(net, directory, { upstream, base: baseOf(env, upstream, options.from), key }));
     }
   } finally {
-    showProgress("");
     rmSync(directory, { recursive: true });
   }
   return rows;

@@ -63,7 +63,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
   const { machine } = cli;
   const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
   const net = netOf(machine, options, waiting, downloadProgress(cli));
-  const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job)).finally(() => machine.showProgress(""));
+  const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job));
 
   if (options.every === undefined) {
     const outcome = await pullOnce();

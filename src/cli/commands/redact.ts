@@ -55,7 +55,6 @@ async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string
     await requireSources(db, codes ?? [], "redact");
     return rehearseRedaction(db, codes, recordReporter(cli.machine, "reading"));
   });
-  cli.machine.showProgress("");
   printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
   for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
