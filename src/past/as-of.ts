@@ -1,10 +1,10 @@
 /** Records as they were stored at an instant: folded back from their events, byte for byte. (E-85) */
-import { and, asc, desc, eq, sql as fragment, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, sql as fragment, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { erasure } from "../changes/contacts.ts";
-import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
+import { type Content, readContent, storedOf } from "../changes/content.ts";
 import { unapply } from "../changes/detect.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockTurnsAt, shownAt } from "../opportunities/clock.ts";
@@ -13,28 +13,6 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { foldedChanges } from "./earlier.ts";
 
-const recordColumns = pick(
-  opportunities,
-  "seq",
-  "id",
-  "lineage",
-  "created_at",
-  "updated_at",
-  "stored_at",
-  "restored_at",
-  "restored_updated_at",
-  "status_basis",
-  "turns_at",
-  "source_opportunity_id",
-  "document",
-  "sidecar",
-);
-const recordsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(recordColumns).from(opportunities).where(inArray(opportunities.id, ids)),
-);
-const recordsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(recordColumns).from(opportunities).where(inArray(opportunities.seq, seqs)),
-);
 /**
  * The `updated_at` that a record had at an instant: that of the last event by then. Without such an event, a restored record has the
  * `updated_at` with which it was restored.
@@ -55,6 +33,31 @@ const updatedAt = (asOf: SQL<number>) => {
   const { updated_at, restored_updated_at, created_at } = opportunities;
   return fragment<number>`case when ${lte(updated_at, asOf)} then ${updated_at} else coalesce((${lastChange}), ${restored_updated_at}, ${created_at}) end`;
 };
+const recordColumns = pick(
+  opportunities,
+  "seq",
+  "id",
+  "lineage",
+  "created_at",
+  "updated_at",
+  "stored_at",
+  "restored_at",
+  "status_basis",
+  "turns_at",
+  "source_opportunity_id",
+  "document",
+  "sidecar",
+);
+const recordsById = query({ ids: listOf(opportunities.id), asOf: opportunities.updated_at }, ({ ids, asOf }) =>
+  select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
+    .from(opportunities)
+    .where(inArray(opportunities.id, ids)),
+);
+const recordsBySeq = query({ seqs: listOf(opportunities.seq), asOf: opportunities.updated_at }, ({ seqs, asOf }) =>
+  select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
+    .from(opportunities)
+    .where(inArray(opportunities.seq, seqs)),
+);
 const isKnown = (asOf: SQL<number>) =>
   and(lte(opportunities.created_at, asOf), or(isNull(opportunities.restored_at), lte(opportunities.restored_at, asOf)));
 const firstKnown = query({}, () =>
@@ -72,11 +75,18 @@ const pastOrderOfSources = query({ asOf: opportunities.updated_at, codes: listOf
     .where(and(isKnown(asOf), inArray(opportunities.source, codes)))
     .orderBy(fragment`updated_at`, asc(opportunities.id)),
 );
-const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
-  select(pick(events, "opportunity_seq", "detected_at", "imported_at", "type", "document"))
+const inOrder = [asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)];
+const historiesOfRows = query({ seqs: listOf(events.opportunity_seq), asOf: events.detected_at }, ({ seqs, asOf }) =>
+  select(pick(events, "opportunity_seq", "document"))
     .from(events)
-    .where(inArray(events.opportunity_seq, seqs))
-    .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
+    .where(and(inArray(events.opportunity_seq, seqs), lte(fragment`coalesce(${events.imported_at}, ${events.detected_at})`, asOf)))
+    .orderBy(...inOrder),
+);
+const undoneOfRows = query({ seqs: listOf(events.opportunity_seq), asOf: events.detected_at }, ({ seqs, asOf }) =>
+  select(pick(events, "opportunity_seq", "detected_at", "document"))
+    .from(events)
+    .where(and(inArray(events.opportunity_seq, seqs), gt(events.detected_at, asOf), isNull(events.imported_at)))
+    .orderBy(...inOrder),
 );
 const sidecarsOfRows = query({ seqs: listOf(earlierSidecars.opportunity_seq) }, ({ seqs }) =>
   select(pick(earlierSidecars, "opportunity_seq", "until", "status_basis", "sidecar"))
@@ -86,7 +96,7 @@ const sidecarsOfRows = query({ seqs: listOf(earlierSidecars.opportunity_seq) }, 
 );
 
 type StoredRow = RowsOf<typeof recordsById>;
-type StoredEvent = RowsOf<typeof eventsOfRows>;
+type UndoneEvent = RowsOf<typeof undoneOfRows>;
 type EarlierSidecar = RowsOf<typeof sidecarsOfRows>;
 type Reading = Pick<CatalogSql, "all">;
 
@@ -119,7 +129,7 @@ export async function eachPastRow(
   const takeAll = async (ordered: readonly { seq: number }[]) => {
     for (let first = 0; first < ordered.length; first += ROWS_AT_ONCE) {
       const seqs = ordered.slice(first, first + ROWS_AT_ONCE).map(({ seq }) => seq);
-      const rows = await foldRows(sql, await sql.all(recordsBySeq, { seqs }), asOf, histories);
+      const rows = await foldRows(sql, await sql.all(recordsBySeq, { seqs, asOf }), asOf, histories);
       const bySeq = new Map(rows.map((row) => [row.seq, row]));
       await take(seqs.flatMap((seq) => bySeq.get(seq) ?? []));
     }
@@ -133,7 +143,7 @@ export type PastOpportunity = { opportunity: WholeOpportunity; history: Opportun
 
 /** The opportunities with these ids as they were at an instant, in this order. Those that were not stored then are left out. */
 export async function readPast(sql: Reading, ids: readonly string[], asOf: EpochMs): Promise<PastOpportunity[]> {
-  const rows = await foldRows(sql, await sql.all(recordsById, { ids }), asOf, true);
+  const rows = await foldRows(sql, await sql.all(recordsById, { ids, asOf }), asOf, true);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = byId.get(id);
@@ -145,7 +155,7 @@ export async function readPast(sql: Reading, ids: readonly string[], asOf: Epoch
 
 /** Since when the service knows a record, and whether it was restored then from an export, which has no earlier versions. */
 export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
-  const [row] = await sql.all(recordsById, { ids: [id] });
+  const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });
   return row && { since: knownSince(row), isRestored: row.restored_at !== null };
 }
 
@@ -158,31 +168,38 @@ function knownSince({ created_at, restored_at }: Pick<StoredRow, "created_at" | 
   return restored_at ?? created_at;
 }
 
-/** A record not written since `asOf` is taken as it is; its events are read only if `withHistories`. */
+/** A record not written since `asOf` is taken as it is. Histories are read only if `withHistories`. */
 async function foldRows(sql: Reading, rows: readonly StoredRow[], asOf: EpochMs, withHistories: boolean): Promise<PastRow[]> {
   const known = rows.filter((row) => knownSince(row) <= asOf);
   const changed = known.filter(({ stored_at }) => stored_at > asOf).map(({ seq }) => seq);
-  const seqs = withHistories ? known.map(({ seq }) => seq) : changed;
-  const found = seqs.length === 0 ? [] : await sql.all(eventsOfRows, { seqs });
-  const histories = Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
-  const kept = changed.length === 0 ? [] : await sql.all(sidecarsOfRows, { seqs: changed });
-  const sidecars = Map.groupBy(kept, ({ opportunity_seq }) => opportunity_seq);
-  return known.map((row) => foldRow(row, histories.get(row.seq) ?? [], sidecars.get(row.seq) ?? [], asOf));
+  const seqs = withHistories ? known.map(({ seq }) => seq) : [];
+  const histories = byRow(seqs.length === 0 ? [] : await sql.all(historiesOfRows, { seqs, asOf }));
+  const undone = byRow(changed.length === 0 ? [] : await sql.all(undoneOfRows, { seqs: changed, asOf }));
+  const sidecars = byRow(changed.length === 0 ? [] : await sql.all(sidecarsOfRows, { seqs: changed }));
+  return known.map((row) => {
+    const history = (histories.get(row.seq) ?? []).map(({ document }) => document);
+    if (row.stored_at <= asOf) return { ...row, history, erased: null };
+    return { ...foldRow(row, undone.get(row.seq) ?? [], sidecars.get(row.seq) ?? [], asOf), history };
+  });
 }
 
-function foldRow(row: StoredRow, events: readonly StoredEvent[], sidecars: readonly EarlierSidecar[], asOf: EpochMs): PastRow {
-  const { seq, id, lineage, created_at, stored_at } = row;
-  const history = events.filter(({ imported_at, detected_at }) => (imported_at ?? detected_at) <= asOf).map(({ document }) => document);
-  if (stored_at <= asOf) return { ...row, history, erased: null };
+function byRow<Of extends { opportunity_seq: number }>(found: readonly Of[]): Map<number, Of[]> {
+  return Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
+}
+
+function foldRow(
+  row: StoredRow,
+  undone: readonly UndoneEvent[],
+  sidecars: readonly EarlierSidecar[],
+  asOf: EpochMs,
+): Omit<PastRow, "history"> {
+  const { seq, id, lineage, created_at, past_updated_at: updated_at } = row;
   const earlier = sidecars.find(({ until }) => until > asOf);
-  const detected = events.filter(({ imported_at }) => imported_at === null);
-  const undone = detected.filter(({ detected_at }) => detected_at > asOf);
-  const changes = undone.flatMap(({ document, detected_at }) => foldedChanges(document).map((change) => ({ ...change, detected_at })));
-  const erased = changes.find((change) => Bun.deepEquals([change.field, change.previous, change.current], Object.values(erasure)));
-  const content = unapply(contentBefore(row, earlier), changes.toReversed());
+  const changes = undone.map(({ document }) => foldedChanges(document));
+  const erased = undone.find((_, n) => changes[n]?.some((change) => Bun.deepEquals(change, erasure)));
+  const content = unapply(contentBefore(row, earlier), changes.flat().reverse());
+  const { status, status_display, dates, relationships } = content;
   const status_basis = earlier?.status_basis ?? row.status_basis;
-  const rendered = render(content, status_basis);
-  const updated_at = undone.length === 0 ? row.updated_at : lastChange(row, detected, asOf);
   return {
     seq,
     id,
@@ -190,11 +207,9 @@ function foldRow(row: StoredRow, events: readonly StoredEvent[], sidecars: reado
     source_opportunity_id: content.source.opportunity_id,
     status_basis,
     turns_at: clockTurnsAt(content, status_basis, asOf),
-    document: documentOf(rendered, { ...content, id, createdAt: created_at, updatedAt: updated_at }),
-    sidecar: sidecarOf(rendered, content),
+    ...storedOf(content, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at }),
     updated_at,
     stored_at: Math.max(updated_at, knownSince(row), sidecars.findLast(({ until }) => until <= asOf)?.until ?? updated_at),
-    history,
     erased: erased?.detected_at ?? null,
   };
 }
@@ -207,10 +222,4 @@ function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar
     document,
     Buffer.from(JSON.stringify({ ...noSidecar, attachments, questions, ...parseStored<object>(earlier.sidecar) })),
   );
-}
-
-/** The instant of the last event by then. Without such an event, a restored record has the `updated_at` with which it was restored. */
-function lastChange({ created_at, restored_updated_at }: StoredRow, detected: readonly StoredEvent[], asOf: EpochMs): EpochMs {
-  const last = detected.findLast(({ detected_at, type }) => detected_at <= asOf && type !== "opportunity_added");
-  return last?.detected_at ?? restored_updated_at ?? created_at;
 }

@@ -1,6 +1,15 @@
 /** The text that is compared, the document and the sidecar equal what JSON.stringify writes for each of them. */
 import { expect, test } from "bun:test";
-import { type Content, contentOf, contentOfWhole, documentOf, render, sidecarOf, wholeOfContent } from "../../src/changes/content.ts";
+import {
+  type Content,
+  contentOf,
+  contentOfWhole,
+  documentOf,
+  render,
+  sidecarOf,
+  storedOf,
+  wholeOfContent,
+} from "../../src/changes/content.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { validateRecord } from "../../src/import/validate.ts";
 import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
@@ -58,10 +67,12 @@ test.each([
   expect(Buffer.from(rendered.hash).toString("hex")).toBe(new Bun.CryptoHasher("sha256").update(compared).digest("hex"));
 
   const { status, status_display, relationships } = content;
-  expect(
-    documentOf(rendered, { id, status, status_display, dates: content.dates, relationships, createdAt: 0, updatedAt: 1 }).toString(),
-  ).toBe(JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }));
+  const stated = { id, status, status_display, dates: content.dates, relationships, createdAt: 0, updatedAt: 1 };
+  const document = documentOf(rendered, stated);
+  expect(document.toString()).toBe(JSON.stringify({ id, ...served, created_at: formatInstant(0), updated_at: formatInstant(1) }));
   expect(sidecarOf(rendered, content).toString()).toBe(JSON.stringify(sidecar));
+  const linked: Content = { ...content, linked: ["canonical_id"] };
+  expect(storedOf(linked, stated)).toEqual({ document, sidecar: sidecarOf(rendered, linked) });
   expect(contentOf(rendered, content)).toEqual(content);
 });
 
