@@ -6,6 +6,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../db/sqlite/open.ts";
+import { readPast } from "../src/past/as-of.ts";
+import { countMonths } from "../src/search/months.ts";
+import { openSearchFile } from "../src/search/search-file.ts";
+import { formatInstant } from "../src/text/instant.ts";
+import { cpuMsOf } from "../tests/support/cpu-time.ts";
 import { createBenchKey } from "./load.ts";
 import { cpuMicroseconds, fundfeed, residentBytes, runMeasured, SERVER_CORE, serve, workDirectory } from "./processes.ts";
 import { count, megabytes, print, printAlone, type Section, table } from "./report.ts";
@@ -18,8 +23,11 @@ const REQUESTS = 50;
 const PROBE_PORT = 18_473;
 const NEW_RECORDS = 1000;
 
-/** A data directory, and things in it to ask for. `scratch` is removed at the end. */
-type Place = { data: string; scratch: string; id: string; longId: string; eventId: string; source: string; number: string };
+/**
+ * A data directory, and things in it to ask for: at `added` all records were there and none had changed, at `changed` all changes were. `scratch`
+ * is removed at the end.
+ */
+type Place = Record<"data" | "scratch" | "id" | "longId" | "eventId" | "source" | "number" | "added" | "changed", string>;
 
 /** Where a command works: on the data (`--data` is added), or on nothing. */
 type Command = {
@@ -80,6 +88,11 @@ const commands: Command[] = [
   { name: "export", args: () => ["export"] },
   { name: "export --format csv --status open", args: () => ["export", "--format", "csv", "--status", "open"] },
   { name: "export --format csv", args: () => ["export", "--format", "csv"] },
+  { name: "export --format parquet", args: ({ scratch }) => ["export", "--format", "parquet", join(scratch, "parquet")] },
+  { name: "show --as-of", args: ({ number, added }) => ["show", number, "--as-of", added] },
+  { name: "export --as-of", args: ({ added }) => ["export", "--as-of", added] },
+  { name: "find --as-of", args: ({ added }) => ["find", "opportunity", "--status", "open", "--as-of", added] },
+  { name: "diff", args: ({ added, changed }) => ["diff", added, changed, "--json"] },
   { name: "redact --dry-run", args: () => ["redact", "--dry-run"] },
   { name: "check", args: () => ["check"] },
   { name: "backup", args: ({ scratch }) => ["backup", join(scratch, "backup")], onFiles: true },
@@ -118,7 +131,7 @@ async function commandsBenchmark(): Promise<Section> {
     const place = placeIn(await shortCatalog(records));
     try {
       addColumns(ofCommands, records, [...(await runCommands(place)), ...(await measureStarts(place))]);
-      addColumns(ofEndpoints, records, await requestAll(place));
+      addColumns(ofEndpoints, records, [...(await measureInside(place)), ...(await requestAll(place))]);
     } finally {
       rmSync(place.scratch, { recursive: true, force: true });
     }
@@ -158,6 +171,8 @@ function placeIn(data: string): Place {
     eventId: one("select id as value from events where opportunity_seq = 50000"),
     source: one("select source as value from opportunities where seq = 50000"),
     number: one("select source_opportunity_id as value from opportunities where seq = 50000"),
+    added: formatInstant(Number(one("select max(created_at) as value from opportunities"))),
+    changed: formatInstant(Number(one("select max(updated_at) as value from opportunities"))),
   };
   db.sqlite.close();
   return place;
@@ -183,6 +198,25 @@ async function runCommands(place: Place): Promise<[string, Figures][]> {
     measured.push([name, { "CPU s": cpuSeconds, MB: Math.round(megabytes(peakBytes)) }]);
   }
   return measured;
+}
+
+/** What a process takes for it that runs already: one record of the past, and the counts of the page of months when the index has changed. */
+async function measureInside({ data }: Place): Promise<[string, Figures][]> {
+  if (!isWanted("inside") || DATABASE !== undefined) return [];
+  const db = openCatalog(data, Date.now());
+  const index = openSearchFile(data);
+  const added = Number(db.sqlite.query<{ value: number }, []>("select max(created_at) as value from opportunities").get()?.value);
+  const ids = db.sqlite.query<{ id: string }, []>("select id from opportunities where updated_at > created_at limit 200").all();
+  const past = await cpuMsOf(async () => {
+    for (const { id } of ids) await readPast(db, [id], added);
+  });
+  const months = await cpuMsOf(() => countMonths(db, index, Date.now()));
+  index.close();
+  await db.close();
+  return [
+    ["inside: a changed record as of an instant", { "CPU ms": past / ids.length }],
+    ["inside: months", { "CPU ms": months }],
+  ];
 }
 
 /** The start of a server, and `health` against it. */
