@@ -11,7 +11,7 @@ import { resolveFilter } from "../filter/known.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type Output, type OutputChoice, openOutput, printerFor } from "./change-output.ts";
+import { type Output, type OutputChoice, printerFor, withOutput } from "./change-output.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { withCatalog } from "./databases.ts";
 import { repeatsInWords } from "./results.ts";
@@ -36,7 +36,7 @@ type Reading = { catalog: string; position: FeedPosition; printed: number; repea
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
 export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
-  await withOutput(cli, run, async (output) => {
+  const printed = withOutput(cli, run, async (output) => {
     await withCatalog(cli, run, async (db) => {
       const reading = await begin(cli, db, run, output);
       const isMore = await printNew(cli, db, run, reading);
@@ -57,6 +57,7 @@ export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
       if (reading.repeats > 0) cli.machine.printError(repeatsInWords(reading.repeats));
     });
   });
+  await printed.catch((error) => refuseLost(run, error));
 }
 
 /** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
@@ -65,7 +66,7 @@ export async function followFeed(cli: Cli, run: ChangesRun): Promise<void> {
   cli.isLasting = true;
   const stop = stopSignal(machine);
   const clock = { now: machine.now, wait: sleep, stop };
-  await withOutput(cli, run, async (output) => {
+  const followed = withOutput(cli, run, async (output) => {
     let reading: Reading | undefined;
     const look = async (db: CatalogDb) => {
       reading ??= await begin(cli, db, run, output);
@@ -81,16 +82,11 @@ export async function followFeed(cli: Cli, run: ChangesRun): Promise<void> {
       });
     }
   });
+  await followed.catch((error) => refuseLost(run, error));
 }
 
-async function withOutput(cli: Cli, run: ChangesRun, work: (output: Output) => Promise<void>): Promise<void> {
-  const output = openOutput(cli, run);
-  try {
-    await work(output);
-  } catch (error) {
-    output.abandon();
-    throw error instanceof LostPositionError ? lostPosition(run) : error;
-  }
+function refuseLost(run: ChangesRun, error: unknown): never {
+  throw error instanceof LostPositionError ? lostPosition(run) : error;
 }
 
 /** The start of a first run is saved at once, so that what comes later begins there even if this run is killed. */

@@ -1,14 +1,16 @@
 /** Where the change feed goes: standard output or a file, in one of the formats. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { attempt, Failure } from "../../db/reason.ts";
+import { severities } from "../events/event.ts";
 import type { FeedFilter } from "../events/feed.ts";
 import { changesAtomPrinter } from "../feed/atom.ts";
 import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer } from "../feed/printers.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { type Replacement, replaceFile } from "../runtime/replace-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
+import { nonBlank } from "./arguments.ts";
 import { tablePrinter } from "./change-table.ts";
-import type { Cli } from "./command.ts";
+import type { Cli, CliCommand } from "./command.ts";
 import { PLAIN_WIDTH } from "./results.ts";
 import { stopPoint } from "./stopping.ts";
 
@@ -31,8 +33,28 @@ export type Output = {
 /** A feed is for a web server to publish and names no contacts. All else may be personal data. */
 const [PUBLIC, PRIVATE] = [0o644, 0o600];
 
-/** Throws if the file cannot be written. */
-export function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): Output {
+/** Adds the options of output. `what` is left out if it is less severe. */
+export function addOutputOptions(command: CliCommand, what: string, formats: readonly ChangeFormat[]): CliCommand {
+  const offered = severities.filter((each) => each !== "unknown");
+  return command
+    .choice("--at-least <severity>", `leave out less severe ${what}; noise shows all`, offered, "informational")
+    .choice("--format <format>", "output format (default: table; json with --json)", formats)
+    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
+    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank);
+}
+
+/** Opens the output and runs `work`, which finishes it. Throws if the file cannot be written; the former one then stays. */
+export async function withOutput<T>(cli: Cli, choice: OutputChoice, work: (output: Output) => Promise<T>): Promise<T> {
+  const output = openOutput(cli, choice);
+  try {
+    return await work(output);
+  } catch (error) {
+    output.abandon();
+    throw error;
+  }
+}
+
+function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): Output {
   if (path === undefined)
     return {
       print: machine.printText,

@@ -88,7 +88,8 @@ async function importFetched(
   // What stands in for a failed download is never everything.
   const snapshot = upstream.snapshot && insteadOf === undefined && isPart === undefined;
   const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
-  if (outcome.read === 0 && upstream.neverEmpty) throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
+  if (outcome.read === 0 && !upstream.mayBeEmpty)
+    throw new Failure(`Cannot import from ${job.base.host}: the download contains no records`);
   if (known !== undefined) await storeKnown(context.db, upstream, { ...known, started_at: startedAt }).catch(refuseAfterImport);
   // The directory of the downloaded files is removed, so reasons name the file alone.
   const reasons = outcome.reasons?.map((reason) => ({ ...reason, file: basename(reason.file) }));

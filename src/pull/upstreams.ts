@@ -24,7 +24,6 @@ import {
 import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
 import { visitsOf } from "./pages.ts";
 import { permitted } from "./robots.ts";
-
 import { fetchSamGovCsv, samGovSearch, sampleSamGovCsv } from "./sam-gov.ts";
 import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
 import { fetchSimplerGrantsGov, SIMPLER_PACE_MS, sampleSimplerGrantsGov } from "./simpler-grants-gov.ts";
@@ -37,8 +36,8 @@ export type Upstream = {
   format: Format;
   /** Whether it has everything, so that missing records have been removed (D-34). */
   snapshot: boolean;
-  /** Whether a download without records is an error. */
-  neverEmpty: boolean;
+  /** A download without records is no error. */
+  mayBeEmpty?: true;
   /** Base URL, ending in "/". */
   base: string;
   /** The site whose pages offer the records too, for when its API fails, and the environment variable with another address of it. */
@@ -73,7 +72,6 @@ export const upstreams: readonly Upstream[] = [
     about: "daily XML extract, imported as a snapshot",
     format: grantsGov,
     snapshot: true,
-    neverEmpty: true,
     everyMs: 6 * HOUR_MS,
     yieldsTo: "simpler-grants-gov",
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
@@ -85,7 +83,6 @@ export const upstreams: readonly Upstream[] = [
     about: "dates and statuses, for between two extracts",
     format: grantsGov,
     snapshot: false, // It lacks closed opportunities.
-    neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     ...visitsOf(grantsGovSearch),
   },
@@ -94,7 +91,6 @@ export const upstreams: readonly Upstream[] = [
     about: "the same with details, by about 1,500 requests",
     format: grantsGov,
     snapshot: false,
-    neverEmpty: true,
     base: "https://api.grants.gov/v1/api/",
     fetch: fetchGrantsGovDetails,
     probe: sampleGrantsGovDetails,
@@ -104,7 +100,6 @@ export const upstreams: readonly Upstream[] = [
     about: "its successor's API: a daily extract, and a search between",
     format: grantsGov,
     snapshot: true, // With an extract only.
-    neverEmpty: true,
     everyMs: 6 * HOUR_MS,
     base: "https://api.simpler.grants.gov/v1/",
     redirectsTo: ["files.simpler.grants.gov"],
@@ -118,7 +113,6 @@ export const upstreams: readonly Upstream[] = [
     about: "daily CSV of all active notices",
     format: samGov,
     snapshot: false, // A missing notice has usually been archived.
-    neverEmpty: true,
     everyMs: DAY_MS,
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
@@ -130,7 +124,7 @@ export const upstreams: readonly Upstream[] = [
     about: "notices of the last three days, without texts",
     format: samGov,
     snapshot: false,
-    neverEmpty: false,
+    mayBeEmpty: true,
     everyMs: 6 * HOUR_MS,
     base: "https://api.sam.gov/opportunities/v2/",
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
@@ -141,7 +135,7 @@ export const upstreams: readonly Upstream[] = [
     about: "open solicitations",
     format: sbirGov,
     snapshot: false, // It has open solicitations only.
-    neverEmpty: false,
+    mayBeEmpty: true,
     everyMs: 12 * HOUR_MS,
     base: "https://api.www.sbir.gov/public/api/",
     fallback: { base: "https://www.sbir.gov/", variable: "FUNDFEED_SBIR_GOV_SITE_URL" },
@@ -153,7 +147,7 @@ export const upstreams: readonly Upstream[] = [
     about: "open and pre-release topics with details",
     format: dsip,
     snapshot: false, // It has open and pre-release topics only.
-    neverEmpty: false,
+    mayBeEmpty: true,
     everyMs: 12 * HOUR_MS,
     base: "https://www.dodsbirsttr.mil/",
     fetch: fetchDsip,
@@ -164,7 +158,6 @@ export const upstreams: readonly Upstream[] = [
     about: "the feed of opportunities",
     format: darpa,
     snapshot: false, // Opportunities leave the feed when they have closed.
-    neverEmpty: true,
     everyMs: DAY_MS,
     base: "https://www.darpa.mil/json/",
     asksRobots: true,
@@ -176,7 +169,6 @@ export const upstreams: readonly Upstream[] = [
     about: "open solicitations",
     format: nasaNspires,
     snapshot: false, // It has open solicitations, and some that have closed lately.
-    neverEmpty: true,
     everyMs: DAY_MS,
     base: "https://nspires.nasaprs.com/external/solicitations/",
     asksRobots: true,
@@ -188,7 +180,6 @@ export const upstreams: readonly Upstream[] = [
     about: "the programs of the newest ROSES, with due dates",
     format: nasaRoses,
     snapshot: false, // A program that is not solicited stays in the table.
-    neverEmpty: true,
     everyMs: DAY_MS,
     base: "https://solicitation.nasaprs.com/",
     redirectsTo: ["nspires.nasaprs.com"],

@@ -19,7 +19,7 @@ import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
 import { receiverName } from "./send.ts";
-import type { PendingMessage, Watch } from "./watch.ts";
+import type { PendingMessage, SentMessage, Watch } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
 /** Watches that deliver at the same time. */
@@ -31,7 +31,7 @@ export type RunContext = {
   index: SearchFile;
   db: WatchDb;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
-  send: (watch: Watch, message: Pick<PendingMessage, "id" | "body">, stop: AbortSignal) => Promise<void>;
+  send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
   /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */

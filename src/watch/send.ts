@@ -4,16 +4,11 @@ import type { Machine } from "../runtime/machine.ts";
 import { placeName } from "./secrets.ts";
 import { sendToSlack } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
-import type { PendingMessage, Receiver, Watch } from "./watch.ts";
+import type { Receiver, SentMessage, Watch } from "./watch.ts";
 import { readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not, or if `stop` was aborted before. */
-export async function send(
-  { definition }: Watch,
-  message: Pick<PendingMessage, "id" | "body">,
-  machine: Machine,
-  stop: AbortSignal,
-): Promise<void> {
+export async function send({ definition }: Watch, message: SentMessage, machine: Machine, stop: AbortSignal): Promise<void> {
   const { receiver, zone } = definition;
   if (receiver.to === "stdout") {
     machine.printLine(message.body);

@@ -3,7 +3,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { type Digest, type DigestEntry, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
-import type { SlackReceiver, Zone } from "./watch.ts";
+import type { SentMessage, SlackReceiver, Zone } from "./watch.ts";
 import { postingTo } from "./webhook.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
@@ -16,19 +16,16 @@ const TEXT_MAX = 3500;
 type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
 type SlackMessage = { text: string; blocks: Block[] };
 
+/** Throws a DeliveryError. */
 export async function sendToSlack(
   receiver: SlackReceiver,
-  { body }: { body: string },
+  sent: SentMessage,
   zone: Zone,
   machine: Machine,
   stop: AbortSignal,
 ): Promise<void> {
-  await post({
-    ...postingTo(receiver, machine),
-    headers: {},
-    body: JSON.stringify(slackMessage(JSON.parse(body) as Message, zone)),
-    stop,
-  });
+  const body = JSON.stringify(slackMessage(JSON.parse(sent.body) as Message, zone));
+  await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
 }
 
 export function slackMessage(message: Message, zone: Zone): SlackMessage {

@@ -6,7 +6,7 @@ import { requestFailure } from "../text/request-failure.ts";
 import { DeliveryError, STOPPED } from "./attempts.ts";
 import type { Message } from "./message.ts";
 import { placeName, readSecret } from "./secrets.ts";
-import type { MailReceiver, Zone } from "./watch.ts";
+import type { MailReceiver, SentMessage, Zone } from "./watch.ts";
 
 /** Limits on connecting, on the server's greeting, on its silence, and on the whole delivery. */
 const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000, totalMs: 120_000 };
@@ -17,7 +17,7 @@ const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTim
  */
 export async function sendMail(
   receiver: MailReceiver,
-  { id, body }: { id: string; body: string },
+  { id, body }: SentMessage,
   zone: Zone,
   { env }: Pick<Machine, "env">,
   stop: AbortSignal,

@@ -82,6 +82,9 @@ export type PendingMessage = {
   counts: MessageCounts;
 };
 
+/** What a receiver gets, the same at every attempt: the id of the message, and its JSON. */
+export type SentMessage = Pick<PendingMessage, "id" | "body">;
+
 /** The failed attempts of a message in a row. */
 export type Attempts = {
   count: number;

@@ -4,20 +4,16 @@ import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
 import { post } from "./post.ts";
 import { placeName, readSecret } from "./secrets.ts";
-import type { HttpReceiver, SecretPlace, WebhookReceiver } from "./watch.ts";
+import type { HttpReceiver, SecretPlace, SentMessage, WebhookReceiver } from "./watch.ts";
 
 const PREFIX = "whsec_";
 /** A secret has 24 to 64 bytes. */
 const [BYTES_MIN, BYTES_MAX] = [24, 64];
 const NEW_BYTES = 32;
 
-/** Posts a message. `id` and `body` are the same at every attempt. Throws a DeliveryError. */
-export async function sendWebhook(
-  receiver: WebhookReceiver,
-  { id, body }: { id: string; body: string },
-  machine: Machine,
-  stop: AbortSignal,
-): Promise<void> {
+/** Posts a message. Throws a DeliveryError. */
+export async function sendWebhook(receiver: WebhookReceiver, sent: SentMessage, machine: Machine, stop: AbortSignal): Promise<void> {
+  const { id, body } = sent;
   const secrets = readSigningSecrets(receiver.secret, machine);
   const timestamp = `${Math.floor(machine.now() / 1000)}`;
   await post({

@@ -1,7 +1,7 @@
 /** `fundfeed changes`: show what changed in all opportunities. */
 import { InvalidArgumentError } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
-import { type EventType, eventTypes, type Severity, severities } from "../../events/event.ts";
+import { type EventType, eventTypes, type Severity } from "../../events/event.ts";
 import { type FeedEntry, type FeedFilter, type FeedPage, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
 import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
@@ -11,7 +11,7 @@ import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nonBlank, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
-import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
+import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
@@ -50,16 +50,8 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
       pastMomentText,
     )
     .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentText)
-    .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes))
-    .choice(
-      "--at-least <severity>",
-      "leave out less severe events; noise shows all",
-      severities.filter((each) => each !== "unknown"),
-      "informational",
-    )
-    .choice("--format <format>", "output format (default: table; json with --json)", changeFormats)
-    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
-    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank)
+    .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes));
+  addOutputOptions(changes, "events", changeFormats)
     .option(
       "--limit <n>",
       "only the newest n events (default: 50 in a table, 500 in Atom); with --cursor-file, the next n",
@@ -123,12 +115,11 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
   const window: FeedFilter = { ...chosen, filter, since, until };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
   const printer = await printerFor(cli, db, run, chosen);
-  const output = openOutput(cli, run);
-  const print = (batch: readonly FeedEntry[]) => {
-    output.print(printer.entries(batch));
-    return output.stopIfAsked();
-  };
-  try {
+  await withOutput(cli, run, async (output) => {
+    const print = (batch: readonly FeedEntry[]) => {
+      output.print(printer.entries(batch));
+      return output.stopIfAsked();
+    };
     output.print(printer.begin());
     const { printed, repeats, isMore } = await printEntries(
       { db, filter: window, now },
@@ -157,10 +148,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
     output.finish();
     if (run.format === "atom" && run.output !== undefined && run.feedUrl === undefined)
       cli.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
-  } catch (error) {
-    output.abandon();
-    throw error;
-  }
+  });
 }
 
 /** What was looked for, so that nobody wonders why something is missing. */

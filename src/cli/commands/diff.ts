@@ -6,8 +6,7 @@ import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { formatInstant } from "../../text/instant.ts";
-import { nonBlank } from "../arguments.ts";
-import { type ChangeFormat, changeFormats, openOutput, printerFor, widthOf } from "../change-output.ts";
+import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
@@ -21,17 +20,8 @@ const formats = changeFormats.filter((format) => format !== "atom");
 export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
   command
     .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentText)
-    .argument("[to]", "the same; now if it is left out", pastMomentText)
-    .choice(
-      "--at-least <severity>",
-      "leave out less severe changes; noise shows all",
-      severities.filter((each) => each !== "unknown"),
-      "informational",
-    )
-    .choice("--format <format>", "output format (default: table; json with --json)", formats)
-    .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
-    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank);
-  return addFilterOptions(command)
+    .argument("[to]", "the same; now if it is left out", pastMomentText);
+  return addFilterOptions(addOutputOptions(command, "changes", formats))
     .addHelpText("after", HELP)
     .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")
     .action(async (from: string, to: string | undefined, options: DiffOptions) => {
@@ -46,9 +36,9 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
       await withCatalog(cli, options, async (db) => {
         const filter = await resolveFilter(db, given, "compare");
         const choice = { ...options, format };
-        const [printer, output] = [await printerFor(cli, db, choice, { filter }), openOutput(cli, choice)];
+        const printer = await printerFor(cli, db, choice, { filter });
         const records = { added: 0, removed: 0, changed: 0 };
-        try {
+        await withOutput(cli, choice, async (output) => {
           output.print(printer.begin());
           await eachNetChange(db, { since, until, filter }, async (entries) => {
             const shown = entries.filter(({ event }) => (severities as readonly string[]).indexOf(event.severity) >= least);
@@ -71,10 +61,7 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
             );
           }
           output.finish();
-        } catch (error) {
-          output.abandon();
-          throw error;
-        }
+        });
       });
     });
 }

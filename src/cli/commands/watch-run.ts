@@ -10,7 +10,7 @@ import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { send, setupFault } from "../../watch/send.ts";
-import type { PendingMessage, Watch } from "../../watch/watch.ts";
+import type { SentMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast, nonBlank } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -100,7 +100,7 @@ async function runOnce(
       const setUp = named.filter((watch) => faultOf(watch) === null);
       const due = async () => nextTimes(db, setUp, machine.now());
       const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-      const sending = (watch: Watch, message: Pick<PendingMessage, "id" | "body">) => send(watch, message, machine, stop);
+      const sending = (watch: Watch, message: SentMessage) => send(watch, message, machine, stop);
       const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
       const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), { stop });
       const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));

@@ -5,6 +5,7 @@
 import type { Format, FormatContext } from "../format.ts";
 import type { CsvRow } from "../readers/csv-rows.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
+import { FORECAST_TEXTS, POSTED_TEXTS, SUMMARY_TEXTS } from "./grants-gov/simpler.ts";
 import { codedWords, type Words, wordLists } from "./grants-gov/words.ts";
 import { columnTexts, distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
 
@@ -22,34 +23,15 @@ export const simplerGrantsGov: Format = {
     ),
 };
 
-/** The columns of a grant's texts. */
 const TEXT_COLUMNS = {
   id: "opportunity_id",
   opportunityNumber: "opportunity_number",
   title: "opportunity_title",
   agencyCode: "agency_code",
   categoryNote: "category_explanation",
-  activitiesNote: "funding_category_description",
-  eligibility: "applicant_eligibility_description",
-  postDate: "post_date",
-  archiveDate: "archive_date",
-  awardFloor: "award_floor",
-  awardCeiling: "award_ceiling",
-  totalFunding: "estimated_total_program_funding",
-  expectedAwards: "expected_number_of_awards",
-  awardDate: "forecasted_award_date",
-  startDate: "forecasted_project_start_date",
-  description: "summary_description",
-} as const;
-
-/** The columns of its dates, by whether it is a forecast. */
-const DATE_COLUMNS = {
-  posted: { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" },
-  forecast: {
-    openDate: "forecasted_post_date",
-    closeDate: "forecasted_close_date",
-    closeDateExplanation: "forecasted_close_date_description",
-  },
+  awardDate: FORECAST_TEXTS.awardDate,
+  startDate: FORECAST_TEXTS.startDate,
+  ...SUMMARY_TEXTS,
 } as const;
 
 /** The columns that are read one by one below. */
@@ -68,13 +50,10 @@ const OTHER_COLUMNS = [
   "agency_contact_description",
   "agency_email_address",
   "is_forecast",
-  "fiscal_year",
   "url",
 ] as const;
 
-const COLUMNS = distinct(
-  [TEXT_COLUMNS, DATE_COLUMNS.posted, DATE_COLUMNS.forecast, OTHER_COLUMNS].flatMap((each) => Object.values<string>(each)),
-);
+const COLUMNS = distinct([TEXT_COLUMNS, POSTED_TEXTS, FORECAST_TEXTS, OTHER_COLUMNS].flatMap((each) => Object.values<string>(each)));
 
 function readRow(row: CsvRow, context: FormatContext): ReadItem {
   const grant = grantOfRow(row, context);
@@ -90,7 +69,7 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
   return {
     ...emptyGrant,
     ...columnTexts(TEXT_COLUMNS, any),
-    ...columnTexts(DATE_COLUMNS[forecast ? "forecast" : "posted"], any),
+    ...columnTexts<string>(forecast ? FORECAST_TEXTS : POSTED_TEXTS, any),
     source: SOURCE,
     url: text("url") || null,
     ...agenciesOf(text("top_level_agency_name"), text("agency_name")),
@@ -104,7 +83,6 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
       .map(listingOf),
     applicants: coded("applicant_types", wordLists.applicants),
     costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
-    fiscalYear: forecast ? text("fiscal_year") : "",
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },
     attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }],
   };

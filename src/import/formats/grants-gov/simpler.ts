@@ -88,8 +88,8 @@ function itemOf(line: SourceLine, raw: JsonObject, context: FormatContext): Item
   return { kind: "record", ...line, record, reconcile: (stored) => keepSame(record, stored, layout) };
 }
 
-/** The members of a summary with a grant's texts. */
-const TEXTS = {
+/** The members of a summary with a grant's texts. The export of the search page has columns of these names. */
+export const SUMMARY_TEXTS = {
   activitiesNote: "funding_category_description",
   eligibility: "applicant_eligibility_description",
   postDate: "post_date",
@@ -101,9 +101,10 @@ const TEXTS = {
   description: "summary_description",
 } as const;
 
-/** Those that differ between a posting and a forecast. */
-const POSTED_TEXTS = { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" } as const;
-const FORECAST_TEXTS = {
+/** Those of a posting alone. */
+export const POSTED_TEXTS = { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" } as const;
+/** Those of a forecast alone. */
+export const FORECAST_TEXTS = {
   openDate: "forecasted_post_date",
   closeDate: "forecasted_close_date",
   closeDateExplanation: "forecasted_close_date_description",
@@ -120,7 +121,7 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
     codedWords(arrayOf(list).map(textOf), known, what, warn).sort((one, other) => (one.code < other.code ? -1 : 1)); // Lists have no order.
   const grant = {
     ...emptyGrant,
-    ...columnTexts(TEXTS, text),
+    ...columnTexts(SUMMARY_TEXTS, text),
     ...columnTexts<string>(texts, text),
     source: GRANTS_GOV,
     id,
