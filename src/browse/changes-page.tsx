@@ -137,7 +137,6 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
   );
 }
 
-/** The page's own fields. */
 function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
   const { since = period } = form.given;
   const offered = Object.entries(periods).map(([code, { name }]) => ({ code, name }));

@@ -38,12 +38,8 @@ type Shown = { weeks: readonly Week[]; days: readonly Day[]; total: number; twin
 export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm(
-    { catalog, index, query },
-    {
-      from: dateOf((text) => startOf(text) !== undefined, "The first day."),
-    },
-  );
+  const from = dateOf((text) => startOf(text) !== undefined, "The first day.");
+  const form = await readSearchForm({ catalog, index, query }, { from });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now);
@@ -56,7 +52,6 @@ function startOf(date: string): EpochMs | undefined {
   return midnight === undefined ? undefined : Date.parse(midnight);
 }
 
-/** A date so many days later. */
 function later(date: string, days: number): string {
   return utcDate(Date.parse(date) + days * DAY_MS);
 }

@@ -10,6 +10,7 @@ import { Bars } from "./chart.tsx";
 import { TableHead } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 
+const TITLE = "Opportunities by month";
 export const MONTHS_PATH = "/sources/months";
 /** Records whose history a page reads within a few seconds. */
 const RECORDS_MAX = 200_000;
@@ -19,20 +20,19 @@ type Shown = { months: Months; department: string | undefined; month: string };
 
 export async function monthsPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const records = (await sourceStatuses(catalog)).reduce((sum, each) => sum + each.records, 0);
-  const title = "Opportunities by month";
-  const frame = { title, section: "sources" } as const;
-  if (records > RECORDS_MAX) return { ...frame, body: <TooMany title={title} records={records} /> };
+  const frame = { title: TITLE, section: "sources" } as const;
+  if (records > RECORDS_MAX) return { ...frame, body: <TooMany records={records} /> };
   const months = await countMonths(catalog, index, now);
   const asked = query.get("department") === "other" ? "" : (query.get("department") ?? undefined);
   const department = asked !== undefined && months.departments.has(asked) ? asked : undefined;
   const month = months.names.find((name) => name === query.get("month")) ?? months.names.at(-1) ?? "";
-  return { ...frame, body: <MonthsBody title={title} shown={{ months, department, month }} /> };
+  return { ...frame, body: <MonthsBody shown={{ months, department, month }} /> };
 }
 
-function TooMany({ title, records }: { title: string; records: number }) {
+function TooMany({ records }: { records: number }) {
   return (
     <>
-      <h1>{title}</h1>
+      <h1>{TITLE}</h1>
       <p class="empty">
         There are {withCommas(records)} records, and a page reads the history of at most {withCommas(RECORDS_MAX)}. An SQLite or Parquet
         export has them all.
@@ -41,13 +41,13 @@ function TooMany({ title, records }: { title: string; records: number }) {
   );
 }
 
-function MonthsBody({ title, shown }: { title: string; shown: Shown }) {
+function MonthsBody({ shown }: { shown: Shown }) {
   const { months, department, month } = shown;
   const counts = (department === undefined ? months.all : months.departments.get(department)) ?? [];
   const unknown = counts.filter(({ open }) => open === null).length;
   return (
     <>
-      <h1>{title}</h1>
+      <h1>{TITLE}</h1>
       <p class="lead">
         How many opportunities were posted, how many were open at the end, and how many closed, as the imports saw it. An opportunity of
         several sources counts once. Months are those of US Eastern time.

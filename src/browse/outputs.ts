@@ -34,7 +34,6 @@ export type SearchOutput = {
   description: string;
   /** The fields besides the filters. */
   own: OwnFields;
-  /** The schema of JSON. */
   schema?: TSchema;
   write: (context: OutputContext) => Promise<Written>;
 };

@@ -3,7 +3,6 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { BadValue, type Field } from "../filter/kinds.ts";
 import { sorts } from "../search/search.ts";
 
-/** A field of a page's own. */
 type OwnField = Pick<Field<string>, "schema" | "read">;
 
 export type OwnFields = Readonly<Record<string, OwnField>>;

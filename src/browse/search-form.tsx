@@ -26,7 +26,6 @@ export type SearchForm = {
   allSources: boolean;
   /** By field: why its value is refused. "" has what belongs to no field. */
   errors: ReadonlyMap<string, string>;
-  /** The named sources. */
   sources: readonly Option[];
   /** The agencies that have records, the most first. */
   agencies: readonly Option[];

@@ -41,11 +41,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
     show: { about: "Show one opportunity as a page of text, with its history in words", args: "<id>", mode: "read" },
     similar: { about: "Find opportunities like one, and earlier and later rounds of the same call", args: "<id>", mode: "read" },
     changes: { about: "Show what changed: the events of all opportunities, in the order of detection", mode: "read" },
-    diff: {
-      about: "Show what was added, removed and changed between two moments, net",
-      args: "<from> [to]",
-      mode: "read",
-    },
+    diff: { about: "Show what was added, removed and changed between two moments, net", args: "<from> [to]", mode: "read" },
     watch: {
       about: "Saved searches whose changes are delivered: by mail, to Slack, webhooks and programs",
       members: {

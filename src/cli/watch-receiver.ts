@@ -41,7 +41,6 @@ export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: 
 /** The options of messages that a watch can be without. */
 export const clearableOptions = ["type", "remind", "every", "note"] as const;
 
-/** The most characters of a note. */
 const NOTE_MAX = 500;
 /** The most reminders of a due date, and the days before it of the first one. */
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [10, 365];

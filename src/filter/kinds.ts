@@ -38,7 +38,6 @@ export type Field<Value> = {
 
 /** The most items of a list. */
 export const ITEMS_MAX = 50;
-/** The most characters of a text. */
 const TEXT_MAX = 200;
 
 /** A value that a field does not take. */

@@ -5,7 +5,6 @@ import { type ProblemCode, ProblemDetails, problems } from "./problem.ts";
 import { type HeaderName, problemHeaders, successHeaders } from "./response-headers.ts";
 import { describeSchema, type Members } from "./schemas.ts";
 
-/** The problems of every operation. */
 const commonProblems = ["method_not_allowed", "internal_error"] as const satisfies readonly ProblemCode[];
 
 /** The problems of every operation that needs a key. */

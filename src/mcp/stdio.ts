@@ -6,7 +6,6 @@ import { createStdioTransport, type Streams } from "./transport.ts";
 
 type StdioServing = Streams &
   Pick<Serving, "queries" | "now"> & {
-    /** Writes one line to the log. */
     log: (message: string) => void;
     /** Ends the service. */
     stop: AbortSignal;

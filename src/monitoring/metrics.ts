@@ -71,7 +71,6 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
   use.totalMs += duration_ms;
 }
 
-/** What the metrics are read from. */
 type Observed = {
   catalog: CatalogDb;
   /** The data directory, if the databases are files. */

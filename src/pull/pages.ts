@@ -14,7 +14,6 @@ export type PagedSearch = {
   sampleSize: number;
   /** The list of a page's records, and the number of all records as the upstream states it. Throws if the response reports a failure. */
   read: (response: unknown) => { records: unknown; total: unknown };
-  /** The id that identifies a record. */
   id: (record: JsonObject) => unknown;
 };
 

@@ -42,7 +42,6 @@ export type Probe = {
   requests: Exchange[];
 };
 
-/** Where to send the requests. */
 type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined };
 
 /** The shapes of known records by upstream and kind of record. */

@@ -17,7 +17,6 @@ type McpGate = {
   hosts: readonly string[];
   access: Access;
   now: () => EpochMs;
-  /** Responds to what was accepted. */
   forward: Forward;
   onFailure: (error: unknown) => void;
   limits?: Partial<typeof LIMITS>;

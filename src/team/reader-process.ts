@@ -28,17 +28,14 @@ export type ReaderProcess = {
 };
 
 type ReaderDeps = {
-  /** Starts the reader. */
   command: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
-  /** Takes the lines of its log. */
   writeLog: (lines: string) => void;
   onFailure: (message: string) => void;
   limits?: Partial<typeof LIMITS>;
 };
 
 const LIMITS = {
-  /** How long a start may take. */
   startMs: 60_000,
   /**
    * How long a response may take before the reader is asked whether it is there, and how long that answer may take. Writing a batch of a new

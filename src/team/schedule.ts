@@ -17,7 +17,6 @@ export type ScheduleOptions = {
   backupEvery: number;
 };
 
-/** So many backups are kept. */
 const BACKUPS_KEPT = 14;
 
 /** How often the search index is brought up to date for what `import` and other programs store. */

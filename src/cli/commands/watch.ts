@@ -69,7 +69,6 @@ export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
     });
 }
 
-/** Opportunities in a test message. */
 const SAMPLE = 3;
 
 export function testCommand(command: CliCommand, cli: Cli): CliCommand {
@@ -162,7 +161,6 @@ function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): 
   return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
 }
 
-/** One watch, with all its receivers. */
 function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
   const [first] = receivers;
   if (first === undefined) return null;

@@ -79,10 +79,7 @@ function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatCon
       issuing_office: textOf(row.field_taxonomy_office) || null,
     },
     program: { type: typeOf(title), solicitation_id: number || null, solicitation_title: title || null },
-    dates: {
-      opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn),
-      closes_at,
-    },
+    dates: { opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn), closes_at },
     classifications: { keywords: distinct(textOf(row.field_research_topics).split("|").map(plainText)) },
     attachments: link === undefined ? [] : [link],
     // Left out if the feed has no umbrella: one that has closed leaves the feed before its topics.

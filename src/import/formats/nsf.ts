@@ -18,7 +18,6 @@ export const nsf: Format = {
   read,
 };
 
-/** The columns that are read. */
 const COLUMNS = [
   "Title",
   "Synopsis",

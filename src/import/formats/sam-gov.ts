@@ -49,7 +49,6 @@ const IDENTITY_COLUMNS = {
   awardNumber: "AwardNumber",
 } as const;
 
-/** The columns of its other texts. */
 const TEXT_COLUMNS = {
   agencyCode: "FPDS Code",
   archiveDate: "ArchiveDate",
@@ -68,7 +67,6 @@ const ORGANIZATION_COLUMNS = { agency: "Department/Ind.Agency", subAgency: "Sub-
 const PLACE_COLUMNS = ["PopCity", "PopState", "PopCountry"] as const;
 const CONTACTS = ["Primary", "Secondary"] as const;
 
-/** The columns that are read. */
 const COLUMNS: readonly string[] = [
   ...[IDENTITY_COLUMNS, TEXT_COLUMNS, ORGANIZATION_COLUMNS, PLACE_COLUMNS].flatMap((each) => Object.values<string>(each)),
   ...CONTACTS.flatMap((which) => ["Title", "Fullname", "Email", "Phone"].map((field) => `${which}Contact${field}`)),
@@ -263,7 +261,6 @@ function idOfRow(row: JsonObject): string {
   return textOf(row[IDENTITY_COLUMNS.id]);
 }
 
-/** The version that a notice is. */
 function noticeVersion(notice: Identity): Version {
   const { id, title, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");

@@ -74,7 +74,6 @@ async function* readExtract(input: Input, context: FormatContext): AsyncIterable
 
 /* The present extract */
 
-/** One opportunity of an extract. */
 type Element = {
   name: string;
   /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */

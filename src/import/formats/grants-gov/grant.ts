@@ -45,7 +45,6 @@ export type Grant = typeof noTexts & {
   agencyCode?: string;
   instruments: readonly Coded[];
   activities: readonly Coded[];
-  /** Assistance listing numbers and titles. */
   assistanceListings: readonly { number: string; title: string }[];
   applicants: readonly Coded[];
   costSharing: "Yes" | "No" | "";
