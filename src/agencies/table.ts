@@ -1,5 +1,5 @@
 /**
- * The federal departments, agencies and offices. `make-table.ts` made the table; it is read when it is needed first. (E-59)
+ * The federal departments, agencies and offices. `tests/support/agencies-table.ts` made the table; it is read when it is needed first. (E-59)
  *
  * Our code of an agency begins with that of its parent: `HHS.NIH.NCI` is a part of `HHS.NIH`.
  */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { makeTable } from "../../src/agencies/make-table.ts";
 import { agencyByCode, codeOfExactly, codeOfUpstream, codesOfName, listAgencies } from "../../src/agencies/table.ts";
+import { makeTable } from "../support/agencies-table.ts";
 import { readText } from "../support/tracked-files.ts";
 
 const table = readText("src/agencies/table.tsv");

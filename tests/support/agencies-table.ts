@@ -1,14 +1,14 @@
 /**
- * Makes `table.tsv` of published lists and of `additions.tsv`, which is written by hand:
+ * Makes `src/agencies/table.tsv` of published lists and of `additions.tsv` there, which is written by hand:
  *
- *   bun src/agencies/make-table.ts usaspending-agencies.csv grants-gov-codes.csv > src/agencies/table.tsv
+ *   bun tests/support/agencies-table.ts usaspending-agencies.csv grants-gov-codes.csv > src/agencies/table.tsv
  *
  * The first file has nine columns of USAspending's list (github.com/fedspendingtransparency/usaspending-api, authoritative_agency_list.csv
  * at commit 6ae1d70 of June 2019, CC0). The second one has codes of Grants.gov with their names: those of api/tests/lib/seed_agencies.py of
  * github.com/HHS/simpler-grants-gov, and those of the extracts that PROVENANCE.md of the tests names. (E-59)
  */
 import { join } from "node:path";
-import { normalForm } from "./names.ts";
+import { normalForm } from "../../src/agencies/names.ts";
 
 type Row = { code: string; name: string; abbreviations: Set<string>; names: Set<string>; codes: Set<string> };
 
@@ -122,7 +122,7 @@ function linesOf(text: string, separator: "\t" | ","): string[][] {
 
 if (import.meta.main) {
   const [, , usaspending = "", grantsGov = ""] = process.argv;
-  const additions = join(import.meta.dir, "additions.tsv");
+  const additions = join(import.meta.dir, "../../src/agencies/additions.tsv");
   const [first = "", second = "", third = ""] = await Promise.all([usaspending, grantsGov, additions].map((path) => Bun.file(path).text()));
   process.stdout.write(makeTable(first, second, third));
 }
