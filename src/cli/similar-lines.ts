@@ -1,11 +1,13 @@
 /** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
 
-import { withoutSidecar } from "../opportunities/opportunity.ts";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
 import type { Round, Similar } from "../search/similar.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { object } from "../text/schema.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { ID_BEGINNING } from "./one-opportunity.ts";
 import { cut, wrapped } from "./output.ts";
@@ -13,8 +15,21 @@ import { resultTable, type TableStyle } from "./results.ts";
 
 const LABEL_WIDTH = 9;
 
+/** What `similar --json` and `show --similar --json` have of it. */
+export const SimilarMembers = object({
+  words: Type.Array(Type.String(), { description: "The words that were looked for." }),
+  similar: Type.Array(like({ shared_words: Type.Array(Type.String(), { description: "The telling words that both have." }) })),
+  rounds: Type.Array(
+    like({ is_earlier: Type.Boolean(), reason: Type.String({ description: "Why it is taken for another round of the same call." }) }),
+  ),
+});
+
+function like<T extends TProperties>(members: T) {
+  return Type.Composite([Opportunity, object(members)], { additionalProperties: false });
+}
+
 /** As members of JSON. */
-export function similarMembers({ words, similar, rounds }: Similar) {
+export function similarMembers({ words, similar, rounds }: Similar): Static<typeof SimilarMembers> {
   return {
     words,
     similar: similar.map(({ opportunity, shared }) => ({ ...withoutSidecar(opportunity), shared_words: shared })),

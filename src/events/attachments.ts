@@ -1,18 +1,27 @@
 /** The attachments and links of an opportunity, and since when it has each. */
+import { type Static, Type } from "@sinclair/typebox";
 import type { Sidecar } from "../opportunities/opportunity.ts";
 import { arrayOf, isObject, objectOf } from "../text/json-value.ts";
+import { nullable, object } from "../text/schema.ts";
 import type { OpportunityEvent } from "./event.ts";
 
 /** What the upstream does not state is null. */
-type Attachment = { name: string | null; url: string | null; kind: string | null; size: number | null };
+const stated = {
+  name: nullable(Type.String()),
+  url: nullable(Type.String()),
+  kind: nullable(Type.String(), "In the upstream's words."),
+  size: nullable(Type.Integer(), "Bytes."),
+};
+type Attachment = Omit<RemovedAttachment, "removed_at">;
 
 /** `since` is null if the opportunity has had it ever since it was first stored. */
-type DatedAttachment = Attachment & { since: string | null };
+export const DatedAttachment = object({ ...stated, since: nullable(Type.String({ format: "date-time" })) });
 
-type RemovedAttachment = Attachment & { removed_at: string };
+export const RemovedAttachment = object({ ...stated, removed_at: Type.String({ format: "date-time" }) });
+type RemovedAttachment = Static<typeof RemovedAttachment>;
 
 /** All that an opportunity has or had; what was removed last comes first. */
-export type DatedAttachments = { attachments: DatedAttachment[]; removed_attachments: RemovedAttachment[] };
+export type DatedAttachments = { attachments: Static<typeof DatedAttachment>[]; removed_attachments: RemovedAttachment[] };
 
 /** The attachments with the instants at which they appeared in the history, the oldest event first, and those that are gone. */
 export function datedAttachments(attachments: Sidecar["attachments"], history: readonly OpportunityEvent[]): DatedAttachments {

@@ -5,6 +5,7 @@ import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import type { SearchPage } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
+import type { Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 
@@ -33,10 +34,10 @@ export const FoundPage = object({
       words: Type.Array(Type.String(), { description: "The words that were looked for." }),
       corrections: Type.Array(object({ asked: Type.String(), instead: Type.String() }), { description: "Words that no record has." }),
       agencies: Type.Array(object({ asked: Type.String(), code: Type.String() }), { description: "Words that mean an agency." }),
-      isPhraseLoosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
+      is_phrase_loosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
       every: Type.Integer({ description: "Records that have all words." }),
       any: Type.Integer({ description: "Records that have any of them." }),
-      isAll: Type.Boolean({ description: "Whether these two are exact; else there are at least so many." }),
+      is_all: Type.Boolean({ description: "Whether these two are exact; else there are at least so many." }),
     }),
     "How the words were read. Null unless the best matches come first.",
   ),
@@ -73,5 +74,19 @@ export function foundPage(
     also_at: alsoAt(twins),
   }));
   const told = { filter, filter_in_words: describeFilter(filter, now) };
-  return { data, total, twins, understood, counts, drop, is_whole: isWhole, next_cursor: next, ...told };
+  return {
+    data,
+    total,
+    twins,
+    understood: understood && understoodOf(understood),
+    counts,
+    drop,
+    is_whole: isWhole,
+    next_cursor: next,
+    ...told,
+  };
+}
+
+function understoodOf({ isPhraseLoosened, isAll, ...understood }: Understood) {
+  return { ...understood, is_phrase_loosened: isPhraseLoosened, is_all: isAll };
 }

@@ -89,6 +89,17 @@ export const ToldChanges = object({
   repeats: Type.Integer({ minimum: 0, description: "Changes left out because another record of the opportunity told them before." }),
 });
 
+/** What `diff --json` prints. */
+export const ToldDifferences = object({
+  data: Type.Array(ToldChange),
+  from: Type.String({ format: "date-time", description: "The earlier moment." }),
+  to: Type.String({ format: "date-time", description: "The later moment, which the net changes are dated with." }),
+  at_least: ToldChanges.properties.at_least,
+  filter: ToldChanges.properties.filter,
+  filter_in_words: ToldChanges.properties.filter_in_words,
+  records: object({ added: Type.Integer(), removed: Type.Integer(), changed: Type.Integer() }, "How many opportunities were."),
+});
+
 function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
   const { event, opportunity, twins } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;

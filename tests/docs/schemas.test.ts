@@ -8,9 +8,10 @@ import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { ShownOpportunity } from "../../src/cli/commands/show.ts";
 import { OpportunityEvent } from "../../src/events/event.ts";
 import { FoundPage } from "../../src/export/found.ts";
-import { ToldChange, ToldChanges } from "../../src/feed/printers.ts";
+import { ToldChange, ToldChanges, ToldDifferences } from "../../src/feed/printers.ts";
 import { ExportedRecord, Opportunity } from "../../src/opportunities/opportunity.ts";
 import { SourceFreshness } from "../../src/sources/freshness.ts";
 import { object } from "../../src/text/schema.ts";
@@ -34,7 +35,9 @@ const schemas: Readonly<Record<string, TSchema>> = {
   event: OpportunityEvent,
   change: ToldChange,
   changes: Type.Composite([ToldChanges, printed], { additionalProperties: false }),
+  diff: ToldDifferences,
   found: Type.Composite([FoundPage, printed], { additionalProperties: false }),
+  shown: ShownOpportunity,
   message: Message,
 };
 
@@ -101,6 +104,24 @@ describe("what leaves is as its schema says, without further members:", () => {
     expectValid("change", linesOf(await output("changes", ...since, "--format", "ndjson")));
     expectValid("changes", [JSON.parse(await output("changes", ...since, "--json"))]);
     expectValid("found", [JSON.parse(await output("find", "quantum", "--json"))]);
+  });
+
+  test("what changed between two moments, and each kind of opportunity", async () => {
+    expectValid("diff", [JSON.parse(await output("diff", "2026-01-01T00:00:00Z", "--json"))]);
+    const lines: Record<string, unknown>[] = linesOf(await output("export"));
+    const members = new Set(lines.flatMap((line) => Object.keys(line)));
+    const one = (name: string) => String(lines.find((line) => name in line)?.id);
+    const shown = await Promise.all([...members].map((name) => output("show", one(name), "--json")));
+    expectValid(
+      "shown",
+      shown.map((text) => JSON.parse(text)),
+    );
+    const options = [["--similar"], ["--as-of", "2026-03-31T00:00:00Z"]];
+    const more = await Promise.all(options.map((option) => output("show", one("stated"), "--json", ...option)));
+    expectValid(
+      "shown",
+      more.map((text) => JSON.parse(text)),
+    );
   });
 });
 

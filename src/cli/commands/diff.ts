@@ -1,6 +1,8 @@
 /** `fundfeed diff`: show what was added, removed and changed between two moments, net. */
+import type { Static } from "@sinclair/typebox";
 import { type Severity, severities } from "../../events/event.ts";
 import type { FeedEntry } from "../../events/feed.ts";
+import type { ToldDifferences } from "../../feed/printers.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
@@ -14,6 +16,9 @@ import { formatCount, wrapped } from "../output.ts";
 import { pastMoment, pastMomentText } from "../past-moment.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
+
+/** What the document has besides the changes. */
+type Summary = Omit<Static<typeof ToldDifferences>, "data" | "filter"> & { filter: object };
 
 const formats = changeFormats.filter((format) => format !== "atom");
 
@@ -48,7 +53,9 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
           });
           const words = describeFilter(given, until);
           const period = { from: formatInstant(since), to: formatInstant(until) };
-          output.print(printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records }));
+          output.print(
+            printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records } satisfies Summary),
+          );
           if (format === "table" || format === "md") {
             const counts = Object.entries(records).map(([kind, count]) => `${formatCount(count)} ${kind}`);
             const foot = [

@@ -1,14 +1,21 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
 
+import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
-import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
-import { insignificant, type OpportunityEvent, type Severity } from "../../events/event.ts";
+import {
+  attachmentInWords,
+  DatedAttachment,
+  type DatedAttachments,
+  datedAttachments,
+  RemovedAttachment,
+} from "../../events/attachments.ts";
+import { insignificant, OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords } from "../../events/in-words.ts";
 import { dueDateOf } from "../../opportunities/clock.ts";
-import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
-import { alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
+import { Opportunity, onlyExported, Sidecar, type WholeOpportunity } from "../../opportunities/opportunity.ts";
+import { AlsoAt, alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { statusInWords } from "../../opportunities/status.ts";
 import { undatedInWords } from "../../opportunities/undated.ts";
 import { erasedInWords } from "../../past/in-words.ts";
@@ -20,6 +27,7 @@ import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
 import { relativeTime } from "../../text/relative-time.ts";
+import { object } from "../../text/schema.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
@@ -28,7 +36,7 @@ import { formatCount, printResult, wrapped } from "../output.ts";
 import { addAsOfOption, givenAsOf } from "../past-moment.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
-import { similarLines, similarMembers } from "../similar-lines.ts";
+import { SimilarMembers, similarLines, similarMembers } from "../similar-lines.ts";
 
 /** So many columns that a terminal of 80 has room. */
 const WIDTH = 79;
@@ -37,6 +45,35 @@ const LABEL_WIDTH = 13;
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
 /** The most attachments that are shown, and the most similar opportunities. */
 const [LINKS_MAX, SIMILAR] = [30, 5];
+
+const { stated, status_until, archives_at, linked } = onlyExported;
+
+/** What is printed as JSON. */
+export const ShownOpportunity = Type.Composite(
+  [
+    Opportunity,
+    object({
+      sidecar: Type.Composite([Sidecar, Type.Partial(object({ stated, status_until, archives_at, linked }))], {
+        additionalProperties: false,
+        description: "What is stored with it and not served by the API.",
+      }),
+      attachments: Type.Array(DatedAttachment),
+      removed_attachments: Type.Array(RemovedAttachment),
+      history: Type.Array(OpportunityEvent, { description: "All its events, the oldest first." }),
+      also_at: Type.Array(AlsoAt, { description: "Its records at other sources." }),
+      parts: Type.Array(AlsoAt, { description: "The first of its parts and later stages." }),
+      parts_total: Type.Integer({ description: "How many there are." }),
+    }),
+    Type.Partial(
+      object({
+        as_of: Type.String({ format: "date-time", description: "With `--as-of`: the instant." }),
+        unknown_fields: Type.Array(Type.String(), { description: "With `--as-of`: what is not known of that time." }),
+        ...SimilarMembers.properties,
+      }),
+    ),
+  ],
+  { additionalProperties: false },
+);
 
 export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   addIdArgument(showing);
@@ -52,7 +89,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const past = asOf === undefined ? undefined : await requirePast(catalog, found.id, text, asOf);
       const { opportunity, history, twins, belonging } = past ?? (await readPresent(catalog, found, at));
       const { attachments } = opportunity.sidecar;
-      const json = {
+      const json: Static<typeof ShownOpportunity> = {
         ...opportunity,
         ...(past && { as_of: formatInstant(at), unknown_fields: past.erased === null ? [] : ["contacts"] }),
         ...datedAttachments(attachments, history),

@@ -1,7 +1,13 @@
 /** The tool `get`: one opportunity, with all of its fields. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
-import { attachmentInWords, type DatedAttachments, datedAttachments } from "../../events/attachments.ts";
+import {
+  attachmentInWords,
+  DatedAttachment,
+  type DatedAttachments,
+  datedAttachments,
+  RemovedAttachment,
+} from "../../events/attachments.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
@@ -42,8 +48,8 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       /** Those that are not known as of then: contacts that were erased since. */
       unknown_fields: Type.Array(Type.String()),
       also_at: nullable(Type.Array(AlsoAt), "Other records of the opportunity. Null next to a piece, as the next three."),
-      attachments: nullable(Type.Array(AttachmentRow), "Attachments and links."),
-      removed_attachments: nullable(Type.Array(RemovedAttachmentRow), "Those that are gone."),
+      attachments: nullable(Type.Array(DatedAttachment), "Attachments and links."),
+      removed_attachments: nullable(Type.Array(RemovedAttachment), "Those that are gone."),
       similar: nullable(Type.Array(SimilarRow), "Other rounds of the call, and what is most like it."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
@@ -73,8 +79,8 @@ export function getTool({ queries, tool }: ToolContext): Tool {
         const upstream = [
           ...upstreamTexts(Opportunity, "opportunity"),
           ...upstreamTexts(AlsoAt, "also_at[]"),
-          ...upstreamTexts(AttachmentRow, "attachments[]"),
-          ...upstreamTexts(RemovedAttachmentRow, "removed_attachments[]"),
+          ...upstreamTexts(DatedAttachment, "attachments[]"),
+          ...upstreamTexts(RemovedAttachment, "removed_attachments[]"),
           ...upstreamTexts(SimilarRow, "similar[]"),
         ];
         return { data: { ...value, also_at, similar, unknown_fields }, cuts, lines, upstream };
@@ -91,19 +97,6 @@ async function thePast(queries: ToolQueries, { id }: WholeOpportunity, asOf: Epo
   if ("unknown" in read) throw new Failure(`${cannot}: ${read.unknown}`);
   return read.past;
 }
-
-const attachmentMembers = {
-  name: nullable(Type.String()),
-  url: nullable(Type.String()),
-  kind: nullable(Type.String(), "In the upstream's words."),
-  size: nullable(Type.Integer(), "Bytes."),
-};
-const RemovedAttachmentRow = object({ ...attachmentMembers, removed_at: Type.String({ format: "date-time" }) });
-const AttachmentRow = object({
-  ...attachmentMembers,
-  /** Since when it is there; null if ever since the record was first stored. */
-  since: nullable(Type.String({ format: "date-time" })),
-});
 
 /** The most opportunities that are named as similar. */
 const SIMILAR = 5;
