@@ -9,9 +9,4 @@ export type BrowseSection = "find" | "changes" | "deadlines" | "sources";
 /** `location`: the same page under a tidier address. */
 export type BrowsePage = { title: string; section?: BrowseSection; status?: number; body: Child } | { location: string };
 
-export type PageContext = {
-  catalog: CatalogDb;
-  index: SearchFile;
-  now: EpochMs;
-  query: URLSearchParams;
-};
+export type PageContext = { catalog: CatalogDb; index: SearchFile; now: EpochMs; query: URLSearchParams };

@@ -51,11 +51,6 @@ export function formatCount(count: number, noun?: string): string {
   return noun === undefined ? count.toLocaleString("en-US") : counted(count, noun);
 }
 
-/** A number of whole days in words. */
-export function daysAgo(days: number): string {
-  return days === 0 ? "today" : days === 1 ? "1 day ago" : `${days.toLocaleString("en-US")} days ago`;
-}
-
 /** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 

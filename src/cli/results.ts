@@ -118,8 +118,7 @@ export function markdownTable(results: readonly SearchResult[], now: EpochMs): s
 
 /** How many records were left out because another one of their opportunity is shown; "" if none was. */
 export function twinsInWords(twins: number): string {
-  const records = twins === 1 ? "1 more record" : `${formatCount(twins)} more records`;
-  return twins === 0 ? "" : `${records} of the same opportunities: --all-sources`;
+  return twins === 0 ? "" : `${formatCount(twins, "more record")} of the same opportunities: --all-sources`;
 }
 
 /** How many changes were left out because another record of the opportunity had told them; "" if none was. */

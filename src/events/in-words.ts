@@ -79,13 +79,7 @@ export function entryInWords({ event, at }: Pick<FeedEntry, "event" | "at">, zon
 }
 
 /** For all fields that hold contacts: other systems' events may name a person in the path, the values and the summary. */
-const contactsChanged: ChangeInWords = {
-  field: "contacts",
-  label: "contacts",
-  before: undefined,
-  after: undefined,
-  words: "contacts changed",
-};
+const contactsChanged: ChangeInWords = { ...saying("contacts changed"), field: "contacts", label: "contacts" };
 
 /** What people call a field, by its path: "deadline". */
 export function fieldLabel(path: string): string {
@@ -116,13 +110,7 @@ function isRepetition({ field, previous, current }: Change, changes: readonly Ch
 function inWords(change: Change, changes: readonly Change[], zone: string | undefined): ChangeInWords {
   const { field, previous, current } = change;
   const label = fieldLabel(field);
-  const named: Named = (words, before, after) => ({
-    field,
-    label,
-    before,
-    after,
-    words: `${label} ${words}`,
-  });
+  const named: Named = (words, before, after) => ({ field, label, before, after, words: `${label} ${words}` });
   if (field === "funding.display") return moneyTextInWords(named, change, changes);
   if (Array.isArray(previous ?? current)) return listInWords(named, asList(previous), asList(current));
   const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
@@ -169,8 +157,7 @@ function isAmount(value: unknown): value is string {
 }
 
 function amountChangeInWords({ field, previous, current }: Change): string | undefined {
-  if (!field.startsWith("funding.amount_") || typeof previous !== "string" || typeof current !== "string") return undefined;
-  if (!isDecimal(previous) || !isDecimal(current)) return undefined;
+  if (!field.startsWith("funding.amount_") || !isAmount(previous) || !isAmount(current)) return undefined;
   const order = compareDecimals(previous, current);
   if (order === 0) return `written as ${current} instead of ${previous}, the same amount`;
   const verb = order < 0 ? "raised" : "lowered";

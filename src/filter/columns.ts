@@ -36,11 +36,7 @@ export type ColumnName = keyof typeof columns;
 
 /** Our code of the agency that an opportunity is of; null if it is not in the table. */
 export function agencyCodeOf({ organization, program, source, sidecar }: WholeOpportunity): string | null {
-  return resolveAgency({
-    ...organization,
-    codes: sidecar.agency_codes,
-    numbers: [program.solicitation_id, source.opportunity_id],
-  });
+  return resolveAgency({ ...organization, codes: sidecar.agency_codes, numbers: [program.solicitation_id, source.opportunity_id] });
 }
 
 type PublishedNames = { organization: { agency: string | null; sub_agency: string | null } };

@@ -6,7 +6,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { capitalized } from "../text/capitalized.ts";
-import { closest } from "../text/closest.ts";
+import { didYouMean } from "../text/closest.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { easternDateBefore, easternInstant } from "../text/eastern.ts";
@@ -43,9 +43,7 @@ const TEXT_MAX = 200;
 /** A value that a field does not take. */
 export class BadValue extends Error {}
 
-type ListField = Omit<Field<string[]>, "read" | "schema"> & {
-  item: (text: string) => string;
-};
+type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
 
 /** A list: in JSON an array of texts, on the command line one text with commas. One of them must match. */
 function list({ item, ...field }: ListField): Field<string[]> {
@@ -94,8 +92,7 @@ export function choiceField(
     item: (text) => {
       const found = known.find((each) => each.toLowerCase() === text.toLowerCase());
       if (found !== undefined) return found;
-      const meant = closest(text, known);
-      throw new BadValue(`must be of ${known.join(", ")}; not "${text}"${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`);
+      throw new BadValue(`must be of ${known.join(", ")}; not "${text}"${didYouMean(text, known)}`);
     },
     words: (values) => `${name.replace("_", " ")} ${or(values)}`,
     matches: (values, opportunity) => values.includes(get(opportunity) ?? ""),

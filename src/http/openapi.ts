@@ -117,12 +117,7 @@ function completeOperation(path: string, generated: PluginOperation, baseUrl: st
 
 /** Moves the description out of the schema, where the plugin leaves it, and adds the style of lists. */
 function completeParameter({ schema: { description, ...schema }, ...parameter }: PluginParameter): DescribedParameter {
-  return {
-    ...parameter,
-    description,
-    ...(schema.type === "array" && { style: "form", explode: false }),
-    schema,
-  };
+  return { ...parameter, description, ...(schema.type === "array" && { style: "form", explode: false }), schema };
 }
 
 /** The headers of a conditional request (RFC 9110 §13.1), one for each validator of the 304. */

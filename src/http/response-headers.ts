@@ -19,14 +19,8 @@ const headers = {
     schema: Type.String({ pattern: "^(gzip|zstd)$", maxLength: 4 }),
     required: false,
   },
-  "Cache-Control": {
-    description: "Who may cache the response, and for how long.",
-    schema: Type.String({ maxLength: 100 }),
-  },
-  "RateLimit-Limit": {
-    description: "Requests per day of the key.",
-    schema: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-  },
+  "Cache-Control": { description: "Who may cache the response, and for how long.", schema: Type.String({ maxLength: 100 }) },
+  "RateLimit-Limit": { description: "Requests per day of the key.", schema: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }) },
   "RateLimit-Remaining": {
     description: "Requests left in the current daily window.",
     schema: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }),

@@ -58,10 +58,7 @@ export const sourceCode: ToolArgument<string> = {
 };
 
 export function choice<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name> {
-  return {
-    schema: Type.Unsafe<Name>({ type: "string", enum: names, description }),
-    read: (given) => oneOf(names, given),
-  };
+  return { schema: Type.Unsafe<Name>({ type: "string", enum: names, description }), read: (given) => oneOf(names, given) };
 }
 
 export function choices<const Name extends string>(names: readonly Name[]): ToolArgument<Name[]> {

@@ -15,13 +15,7 @@ import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
 
 /** What a server counts while it runs. */
-export type Metrics = {
-  startedAt: number;
-  routes: Map<string, RouteUse>;
-  failures: number;
-  statusTurnRuns: number;
-  statusTurns: number;
-};
+export type Metrics = { startedAt: number; routes: Map<string, RouteUse>; failures: number; statusTurnRuns: number; statusTurns: number };
 
 type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: number };
 

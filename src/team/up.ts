@@ -39,12 +39,7 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   const env = envOfChildren(machine, options);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // It happened elsewhere.
-  const reader = createReaderProcess({
-    command: [...program, "up"],
-    env,
-    writeLog: machine.writeLog,
-    onFailure: onChildFailure,
-  });
+  const reader = createReaderProcess({ command: [...program, "up"], env, writeLog: machine.writeLog, onFailure: onChildFailure });
   const jobs = createJobs(jobsOf(options, now), {
     command: program,
     env,

@@ -180,10 +180,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;
-    const rows = results.map((result) => ({
-      opportunity: result.opportunity,
-      below: matchLines(result, understood, columns, style),
-    }));
+    const rows = results.map((result) => ({ opportunity: result.opportunity, below: matchLines(result, understood, columns, style) }));
     const table = results.length === 0 ? "Nothing found" : resultTable(rows, now, columns, style);
     const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);

@@ -11,7 +11,7 @@ import { sleep } from "../../runtime/run-every.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { daysAgo, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { formatCount, type OutputOptions, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
 import { baseOf, baseUrl, contactOption, keyOf, needsKey, netOf } from "./pull.ts";
 
@@ -107,7 +107,7 @@ function textOf(rows: readonly Row[]): string {
     result,
     records: total,
     read: sampled,
-    newest: newest_age_days === null ? null : daysAgo(newest_age_days),
+    newest: newest_age_days === null ? null : newest_age_days === 0 ? "today" : `${formatCount(newest_age_days, "day")} ago`,
   }));
   return [table(lines, ""), ...rows.map(detailsOf)].join("\n\n");
 }
@@ -116,7 +116,7 @@ function detailsOf({ source, reason, reasons, rejected, fields, requests }: Row)
   const lines = [
     ...requests.flatMap(exchangeLines),
     ...(reason === null ? [] : labelled("reason", reason)),
-    ...reasons.flatMap((each) => labelled("rejected", `${rejected === 1 ? "1 record" : `${rejected} records`}: ${each}`)),
+    ...reasons.flatMap((each) => labelled("rejected", `${formatCount(rejected, "record")}: ${each}`)),
     ...fields.flatMap((field) => labelled(field.problem, wordsOf(field))),
   ];
   return [source, ...lines].join("\n");

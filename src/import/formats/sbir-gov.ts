@@ -128,12 +128,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
       ...("solicitation_title" in solicitation ? { solicitation_title: solicitationTitle || null } : {}),
       contract_class: phaseOf(textOf(solicitation.phase)),
     },
-    dates: {
-      posted_at: openingOf(solicitation.release_date, context),
-      opens_at: opens,
-      closes_at: closes,
-      response_at: closes,
-    },
+    dates: { posted_at: openingOf(solicitation.release_date, context), opens_at: opens, closes_at: closes, response_at: closes },
     ...due,
     classifications: { keywords: program.toUpperCase() === "BOTH" ? ["STTR"] : [] },
     attachments: linkOf(solicitation.solicitation_agency_url),

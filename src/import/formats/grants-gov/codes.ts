@@ -5,20 +5,9 @@ export const GRANTS_GOV = "GRANTS_GOV";
 /** Labels by code. */
 export type Codes = Readonly<Record<string, string>>;
 
-export const opportunityCategories: Codes = {
-  D: "Discretionary",
-  M: "Mandatory",
-  C: "Continuation",
-  E: "Earmark",
-  O: "Other",
-};
+export const opportunityCategories: Codes = { D: "Discretionary", M: "Mandatory", C: "Continuation", E: "Earmark", O: "Other" };
 
-export const fundingInstruments: Codes = {
-  CA: "Cooperative Agreement",
-  G: "Grant",
-  PC: "Procurement Contract",
-  O: "Other",
-};
+export const fundingInstruments: Codes = { CA: "Cooperative Agreement", G: "Grant", PC: "Procurement Contract", O: "Other" };
 
 export const fundingActivities: Codes = {
   ACA: "Affordable Care Act",
