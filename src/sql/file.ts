@@ -47,7 +47,7 @@ const columns = ["updated_at", ...writtenColumns.map(([name]) => name), "documen
 
 /** A function that writes into the tables. Call it in transactions. */
 export function putInto(sqlite: Database): Put {
-  const putOpportunity = sqlite.query<{ rowid: number }, Record<string, string | null>>(
+  const putOpportunity = sqlite.query<{ rowid: number }, Record<string, string | number | null>>(
     `insert into opportunities (id, ${columns.join(", ")}) values ($id, ${columns.map((name) => `$${name}`).join(", ")})
     on conflict (id) do update set ${columns.map((name) => `${name} = $${name}`).join(", ")} returning rowid`,
   );
@@ -57,7 +57,7 @@ export function putInto(sqlite: Database): Put {
   );
   return ({ id, at, text }, history, value = parseJson(text)) => {
     const opportunity = objectOf(value);
-    const others = Object.fromEntries(writtenColumns.map(([name, column]) => [name, textIn(opportunity, column)]));
+    const others = Object.fromEntries(writtenColumns.map(([name, column]) => [name, storedIn(opportunity, column)]));
     const { rowid: row = 0 } = putOpportunity.get({ id, updated_at: at, ...others, document: text }) ?? {};
     for (const event of history) putEvent.run({ ...event, of: id, row });
   };
@@ -68,12 +68,13 @@ export function valueIn(opportunity: JsonObject, { path }: Column): unknown {
   return path.split(".").reduce<unknown>((parent, name) => objectOf(parent)[name], opportunity);
 }
 
-function textIn(opportunity: JsonObject, column: Column): string | null {
+function storedIn(opportunity: JsonObject, column: Column): string | number | null {
   const value = valueIn(opportunity, column);
   const { type } = column;
   if (type === "list") return Array.isArray(value) ? JSON.stringify(value) : null;
   if (type === "instant") return inUtc(value);
-  return typeof value === "string" ? plainText(value) : null;
+  if (typeof value !== "string") return null;
+  return type === "decimal" ? Number(value) : type === "plain text" ? plainText(value) : value;
 }
 
 /** Instants with different offsets or fractions of seconds do not sort as texts. */

@@ -4,7 +4,7 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is refused. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** What a column holds. In SQLite lists are JSON arrays, decimals are numbers, and all others are texts. */
 export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "integer" | "list";
@@ -24,7 +24,7 @@ const day = (path: string): Column => ({ path, type: "day", sql: `substr(${extra
 /** A number: comparing the exact decimals as texts would put 9 after 10. */
 const amount = (path: string): Column => ({ path, type: "decimal", sql: `cast(${extracted(path)} as real)` });
 
-/** In the order of the view `opportunity`, which ends with `updated_at` and `textColumns`. */
+/** In the order of the view `opportunity`, which ends with `updated_at`, `textColumns` and `sidecarColumns`. */
 const opportunityColumns: Columns = {
   source: at("source.code"),
   upstream_id: at("source.opportunity_id"),
@@ -61,7 +61,20 @@ const opportunityColumns: Columns = {
   created_at: at("created_at", "instant"),
 };
 const textColumns: Columns = { summary: written("summary", "plain text"), description: written("description", "plain text") };
-/** For the table of that name: no view has it. Of the sidecar, which an export has and the API does not serve. */
+/** Of the sidecar, which an export has and the API does not serve. */
+const sidecarColumns: Columns = {
+  agency_codes: written("sidecar.agency_codes", "list"),
+  applicant_types: written("sidecar.applicant_types", "list"),
+  expires_at: instant("sidecar.expires_at"),
+  place_city: written("sidecar.place.city", "text"),
+  place_state: written("sidecar.place.state", "text"),
+  place_country: written("sidecar.place.country", "text"),
+  award_number: written("sidecar.award.number", "text"),
+  award_date: written("sidecar.award.date", "text"),
+  award_amount: written("sidecar.award.amount", "decimal"),
+  awardee: written("sidecar.award.awardee", "text"),
+};
+/** For the table of that name: no view has it. Of the sidecar, too. */
 const attachmentColumns: Columns = { attachments: written("sidecar.attachments", "list") };
 /** The columns of the view `opportunity`. */
 export const opportunityView: Columns = {
@@ -69,9 +82,10 @@ export const opportunityView: Columns = {
   ...opportunityColumns,
   updated_at: at("updated_at", "instant"),
   ...textColumns,
+  ...sidecarColumns,
 };
 /** The columns of an opportunity that SQLite cannot compute from the document. */
-export const writtenColumns = Object.entries({ ...opportunityColumns, ...textColumns, ...attachmentColumns }).filter(
+export const writtenColumns = Object.entries({ ...opportunityColumns, ...textColumns, ...sidecarColumns, ...attachmentColumns }).filter(
   ([, { sql }]) => sql === WRITTEN,
 );
 
@@ -109,9 +123,10 @@ const searchedNames = Object.keys(searched);
 
 /** Stored, because reading a document takes much longer than reading a column. */
 const stored = (columns: Columns) =>
-  Object.entries(columns).map(([name, { type, sql }]) =>
-    sql === WRITTEN ? `${name} text` : `${name} ${type === "decimal" ? "real" : "text"} generated always as (${sql}) stored`,
-  );
+  Object.entries(columns).map(([name, { type, sql }]) => {
+    const column = `${name} ${type === "decimal" ? "real" : "text"}`;
+    return sql === WRITTEN ? column : `${column} generated always as (${sql}) stored`;
+  });
 
 /** Foreign keys name their column, because Datasette fails on those that do not. */
 const OF_OPPORTUNITY = "opportunity integer not null references opportunities (rowid)";
@@ -119,7 +134,7 @@ const OF_OPPORTUNITY = "opportunity integer not null references opportunities (r
 export const TABLES = `
 create table opportunities (
   rowid integer primary key, id text not null unique, updated_at text not null,
-  ${stored({ ...opportunityColumns, ...textColumns, ...attachmentColumns }).join(",\n  ")},
+  ${stored({ ...opportunityColumns, ...textColumns, ...sidecarColumns, ...attachmentColumns }).join(",\n  ")},
   document text not null
 ) strict;
 create table events (

@@ -56,6 +56,7 @@ const shown = (instant: string | null) =>
         .toISOString()
         .replace("T", " ")
         .replace(/\.?0*Z$/, "+00");
+const isAmount = (column: string) => column.includes("amount");
 const dayOf = (instant: string | null) => instant?.slice(0, 10) ?? null;
 const amountOf = (amount: string | null | undefined) =>
   amount ? `${amount.split(".")[0]}.${(amount.split(".")[1] ?? "").padEnd(4, "0")}` : null;
@@ -79,6 +80,10 @@ test.each([
       ...{ amount_min: amountOf(funding?.amount_min), amount_max: amountOf(funding?.amount_max) },
       ...{ ...classifications, eligibility: of.eligibility.requirements, geographic_scope: of.eligibility.geographic_scope },
       ...{ ...of.relationships, summary: plain(of.summary), description: plain(of.description) },
+      ...{ agency_codes: of.agency_codes ?? [], applicant_types: of.applicant_types ?? [], expires_at: shown(of.expires_at ?? null) },
+      ...{ place_city: of.place?.city ?? null, place_state: of.place?.state ?? null, place_country: of.place?.country ?? null },
+      ...{ award_number: of.award?.number ?? null, award_date: of.award?.date ?? null, award_amount: amountOf(of.award?.amount) },
+      awardee: of.award?.awardee ?? null,
     };
   });
   const path = asOf.length === 0 ? directory : aDirectory();
@@ -88,6 +93,8 @@ test.each([
   const events = await read(`select max(detected_at)::text as last from '${path}/events.parquet'`);
   if (asOf.length > 0) expect(`${events[0]?.last}` <= "2026-03-01 12:00:10+00").toBe(true);
   for (const [n, row] of rows.entries()) expect(row).toEqual(expected[n] as typeof row);
+  const isEmpty = (name: string) => rows.every((row) => row[name] === null || `${row[name]}` === "");
+  if (asOf.length === 0) expect(Object.keys(rows[0] ?? {}).filter(isEmpty)).toEqual([]);
 });
 
 test.each(files.map((name) => [name, name.slice(0, -1).replace(/ie$/, "y")]))(
@@ -101,12 +108,12 @@ test.each(files.map((name) => [name, name.slice(0, -1).replace(/ie$/, "y")]))(
     const asShown = rows.map(({ rowid: _, ...row }) =>
       Object.entries(row).map(([column, value]) => {
         if (column.endsWith("_at") || column === "since") return [column, shown(value)];
-        if (column.startsWith("amount_") && value !== null) return [column, Number(value)];
+        if (isAmount(column) && value !== null) return [column, Number(value)];
         return [column, /_codes|_types|taxonomy|keywords|technology_areas/.test(column) ? JSON.parse(value ?? "null") : value];
       }),
     );
     const stored = (await read(`from '${directory}/${name}.parquet'`)).map((row) =>
-      Object.entries(row).map(([column, value]) => [column, column.startsWith("amount_") && value !== null ? Number(value) : value]),
+      Object.entries(row).map(([column, value]) => [column, isAmount(column) && value !== null ? Number(value) : value]),
     );
     expect(asShown.length).toBeGreaterThan(100);
     const sorted = (all: readonly unknown[]) => all.map((row) => JSON.stringify(row)).sort();
