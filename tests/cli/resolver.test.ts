@@ -1,12 +1,11 @@
 /** What is said of a host name that nothing can be done with does not depend on how the machine's resolver fails. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
+import { program } from "../support/binary.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { canReplaceResolver, nameServerBehaviors, withNameServer } from "../support/resolver.ts";
 
 afterAll(dropScratch);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const isPossible = canReplaceResolver(aDirectory());
 
 const commands = [
@@ -23,7 +22,7 @@ describe.skipIf(!isPossible)(
     test.each(nameServerBehaviors)("%s, the command prints why the name does not resolve", async (answer) => {
       for (const [args, sentence] of commands) {
         const directory = aDirectory();
-        const started = [process.execPath, MAIN, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];
+        const started = [program, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];
         const child = Bun.spawn(withNameServer(directory, answer, started), { stdio: ["ignore", "pipe", "pipe"] });
         const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
         expect({ code, out, err }).toEqual({ code: 1, out: "", err: sentence });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { type BothDatabases, copyDatabases } from "../../db/copy.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine } from "../../db/engine.ts";
@@ -8,6 +7,7 @@ import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
+import { program } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -179,7 +179,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const place = kind === "files" ? aDirectory() : await anUrl();
     const rows = await rowsOf(await open(place));
     const copy = () =>
-      Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), "copy", "--database", url, place], {
+      Bun.spawn([program, "copy", "--database", url, place], {
         stdio: ["ignore", "ignore", "ignore"],
       });
 

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { join } from "node:path";
 import { createRejects } from "../../src/import/rejects.ts";
 import { Rejection } from "../../src/import/validate.ts";
+import { program } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
@@ -100,8 +101,7 @@ describe("the rejects file", () => {
   /** Runs an import of a file in a working directory; what is printed about the rejects file, and the file itself. */
   function rejectsOf(place: { working: string; data: string; input: string; options?: string[] }): string {
     const { working, data, input, options = [] } = place;
-    const main = join(import.meta.dir, "../../src/main.ts");
-    const { stderr } = Bun.spawnSync([process.execPath, main, "import", "records", input, "--data", data, ...options], {
+    const { stderr } = Bun.spawnSync([program, "import", "records", input, "--data", data, ...options], {
       cwd: working,
       env: { ...process.env, FUNDFEED_DATA: undefined, FUNDFEED_DATABASE: undefined },
     });
@@ -170,7 +170,7 @@ describe("the rejects file", () => {
   test("that cannot be written as a whole fails the import, which stores nothing", () => {
     const data = aDirectory();
     const path = aFile([record(1), { title: "x".repeat(3_000_000) }]);
-    const command = [process.execPath, join(import.meta.dir, "../../src/main.ts"), "import", "records", path, "--data", data];
+    const command = [program, "import", "records", path, "--data", data];
     // Files of at most 2 MB, as on a disk that is nearly full. A signal that says so would end the program.
     const limited = Bun.spawnSync(["bash", "-c", 'trap "" XFSZ; ulimit -f 2048; exec "$@"', "bash", ...command]);
     expect([limited.exitCode, limited.stderr.toString()]).toEqual([1, expect.stringContaining("Cannot finish import")]);

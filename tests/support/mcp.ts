@@ -1,4 +1,4 @@
-/** `fundfeed mcp` in a process of its own, run from its source: with the official client, or with raw lines. */
+/** `fundfeed mcp` in a process of its own: with the official client, or with raw lines. */
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { Client, type Transport } from "@modelcontextprotocol/client";
@@ -8,9 +8,10 @@ import addFormats from "ajv-formats";
 import type { ToolQueries } from "../../src/mcp/queries.ts";
 import { toolsOf } from "../../src/mcp/tools/all.ts";
 import type { EpochMs } from "../../src/text/instant.ts";
+import { program } from "./binary.ts";
 import { inScratch } from "./imports.ts";
 
-const root = join(import.meta.dir, "../..");
+const FIXED_CLOCK = join(import.meta.dir, "fixed-clock.ts");
 
 type StartOptions = { now?: EpochMs; env?: Record<string, string> };
 type ConnectOptions = StartOptions & { revision?: Revision };
@@ -19,12 +20,8 @@ type ConnectOptions = StartOptions & { revision?: Revision };
 export type Revision = "2025-11-25" | "2026-07-28";
 
 function commandLine(args: readonly string[], { now, env = {} }: StartOptions) {
-  const clock = now === undefined ? [] : ["--preload", join(import.meta.dir, "fixed-clock.ts")];
-  return {
-    command: process.execPath,
-    args: [...clock, join(root, "src/main.ts"), "mcp", ...args],
-    env: { PATH: process.env.PATH ?? "", TMPDIR: inScratch(), ...(now !== undefined && { FUNDFEED_TEST_CLOCK: `${now}` }), ...env },
-  };
+  const clock = now !== undefined && { BUN_OPTIONS: `--preload=${FIXED_CLOCK}`, FUNDFEED_TEST_CLOCK: `${now}` };
+  return { command: program, args: ["mcp", ...args], env: { PATH: process.env.PATH ?? "", TMPDIR: inScratch(), ...clock, ...env } };
 }
 
 /** A result with `structuredContent` of the shape that the test expects. */
