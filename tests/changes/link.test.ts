@@ -152,9 +152,15 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
   ],
 ];
 
+/** Orders in which each record comes first, last, and before and after each other one. */
+function turnsOf<T>(items: readonly T[]): T[][] {
+  const turned = items.map((_, at) => [...items.slice(at), ...items.slice(0, at)]);
+  return [...turned, ...turned.map((order) => order.toReversed())];
+}
+
 describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
   test.if(isThere).each(cases)("are the same in any order of arrival: %s", async (_, records, links) => {
-    const orders = ordersOf(records.slice(0, 4)).map((order) => [...order, ...records.slice(4)]);
+    const orders = records.length > 3 ? turnsOf(records) : ordersOf(records);
     const [first = [], last = first] = [orders[0], orders.at(-1)];
     // Every order on SQLite; the first and the last one, as a file each, on PostgreSQL. These two are rehearsed on both.
     for (const order of name === "SQLite" ? orders : [first, records.toReversed()]) {
@@ -239,7 +245,7 @@ const files: [format: Format, ...paths: string[]][] = [
 
 test("links between real records are the same in any order of files", async () => {
   const found: string[][] = [];
-  for (const order of [files, files.toReversed(), [...files.slice(3), ...files.slice(0, 3)]]) {
+  for (const order of [files, files.toReversed()]) {
     const { db, takeFiles } = await aCatalog();
     for (const [format, ...paths] of order)
       await takeFiles(
@@ -257,6 +263,5 @@ test("links between real records are the same in any order of files", async () =
       ).toMatchObject({ linked: 0, events: 0 });
   }
   expect(found[1]).toEqual(found[0] as string[]);
-  expect(found[2]).toEqual(found[0] as string[]);
   expect(found[0]).toMatchSnapshot();
 });

@@ -36,7 +36,7 @@ async function mostObjects(count: number, args: readonly string[]): Promise<numb
   const data = await aDirectoryOf(count);
   let [calls, most, time] = [0, 0, 0];
   const record = () => {
-    if (++calls < count / 2 || calls % Math.floor(count / 10) !== 0) return;
+    if (++calls < count / 2 || calls % Math.floor(count / 4) !== 0) return;
     Bun.gc(true);
     most = Math.max(most, heapStats().objectCount);
   };

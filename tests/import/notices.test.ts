@@ -118,7 +118,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
   });
 }
 
-describe("the notices of the excerpts", () => properties(dailyRows(), onPostgres ? 1 : 3, onPostgres ? 2 : 4));
+describe("the notices of the excerpts", () => properties(dailyRows(), onPostgres ? 1 : 2, onPostgres ? 2 : 3));
 describeReal("all notices", (directory) => properties(dailyRows(directory), 2, 4));
 
 const COLUMNS = Object.keys(dailyRows()[0] ?? {});
