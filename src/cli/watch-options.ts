@@ -5,7 +5,8 @@ import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
-import type { Watch, WatchDefinition, WatchStatus } from "../watch/watch.ts";
+import type { Matching } from "../watch/matching.ts";
+import type { WatchStatus } from "../watch/watch.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
@@ -29,20 +30,12 @@ export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now
 }
 
 /** What a watch is about, and how many opportunities that are now. */
-export function definitionInWords(
-  { filter, all_sources }: Pick<WatchDefinition, "filter" | "all_sources">,
-  matching: number,
-  now: EpochMs,
-): string {
+export function definitionInWords({ filter, all_sources }: Matching, matching: number, now: EpochMs): string {
   return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${formatCount(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
-export function tellTrouble(
-  { machine }: Cli,
-  { name }: Pick<Watch, "name">,
-  { paused, pending }: Pick<WatchStatus, "paused" | "pending">,
-): void {
+export function tellTrouble({ machine }: Cli, name: string, { paused, pending }: Pick<WatchStatus, "paused" | "pending">): void {
   if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }

@@ -15,6 +15,7 @@ import { sentenceOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { JsonObject } from "../text/json-value.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { listedTool, UPSTREAM_TEXT } from "./listed-tool.ts";
 import type { ToolCall, ToolQueries } from "./queries.ts";
@@ -96,12 +97,7 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
 }
 
 /** A failure is a result, not a protocol error: models see results and can correct what they asked for. */
-async function callTool(
-  tool: Tool,
-  given: Record<string, unknown>,
-  call: ToolCall,
-  onFailure: Serving["onFailure"],
-): Promise<CallToolResult> {
+async function callTool(tool: Tool, given: JsonObject, call: ToolCall, onFailure: Serving["onFailure"]): Promise<CallToolResult> {
   try {
     const { structured, text } = await tool.call(given, call);
     return { content: [{ type: "text", text }], structuredContent: structured };

@@ -141,12 +141,7 @@ async function downloadWithRetries(
   }
 }
 
-async function downloadOnce(
-  net: Net,
-  request: DownloadRequest,
-  partial: PartialFile,
-  known: FileValidators | undefined,
-): Promise<DownloadResult> {
+async function downloadOnce(net: Net, request: DownloadRequest, partial: PartialFile, known?: FileValidators): Promise<DownloadResult> {
   const timer = startTimer(net);
   try {
     const tag = partial.bytes > 0 && request.headBytes === undefined ? partial.etag : undefined;

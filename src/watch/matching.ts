@@ -9,7 +9,7 @@ import type { EpochMs } from "../text/instant.ts";
 import type { WatchDefinition } from "./watch.ts";
 
 /** What a watch is about. */
-type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
+export type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
 
 /** The ids of all rows that match now, the least recently updated first. The index must be up to date. */
 export async function matchingIds(catalog: CatalogDb, index: SearchFile, matching: Matching, now: EpochMs): Promise<string[]> {

@@ -173,6 +173,9 @@ export async function resumeAt(
 /** Receivers to be added to a watch and removed from it. */
 type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
 
+/** What only the change of a filter adds to what matches and removes from it, or "all" for everything once more. */
+type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
+
 /**
  * Gives receivers of a watch another definition. Each keeps its position, and is not told what the change of the filter adds or removes. With
  * "all", each gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
@@ -180,7 +183,7 @@ type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning;
 export async function changeWatch(
   db: WatchDb,
   changed: readonly Watch[],
-  difference: { joining: readonly string[]; leaving: readonly string[] } | "all",
+  difference: Difference,
   { added, beginning, dropped }: ReceiverChange = { added: [], beginning: { at: 0, feed: null, members: [] }, dropped: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
@@ -192,11 +195,7 @@ export async function changeWatch(
   });
 }
 
-async function changeRow(
-  sql: WatchSql,
-  { key: former, definition }: Watch,
-  difference: { joining: readonly string[]; leaving: readonly string[] } | "all",
-): Promise<void> {
+async function changeRow(sql: WatchSql, { key: former, definition }: Watch, difference: Difference): Promise<void> {
   const row = await sql.get(byKey, { key: former });
   const key = await renewKey(sql, former);
   if (row === undefined || key === undefined) return;

@@ -35,7 +35,10 @@ type Format = (typeof formats)[number];
 /** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
 
-export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: Waiting & { timeoutMs?: number } = { wait: sleep }): CliCommand {
+/** What tests replace, so that they need not wait. */
+type MirrorWaiting = Waiting & { timeoutMs?: number };
+
+export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiting = { wait: sleep }): CliCommand {
   mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
@@ -68,13 +71,7 @@ ${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others w
   });
 }
 
-async function run(
-  cli: Cli,
-  baseUrl: string,
-  format: Format,
-  options: MirrorOptions,
-  { wait, timeoutMs }: Waiting & { timeoutMs?: number },
-): Promise<void> {
+async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
   const { machine } = cli;
   const stop = stopSignal(machine);
   const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };

@@ -135,7 +135,7 @@ async function set(
   });
   const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
   printResult(cli, options, { name, ...definition, receivers, matching }, text);
-  for (const each of paused) tellTrouble(cli, { name }, { paused: each, pending: null });
+  for (const each of paused) tellTrouble(cli, name, { paused: each, pending: null });
 }
 
 /** What matches only because of the change of a filter, and what no longer does because of it. */

@@ -43,7 +43,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
         [...Map.groupBy(watches, ({ watch }) => watch.name).values()].map((ofOne) => watchJson(ofOne, cli.machine.now())),
         table(rows, "No watches yet; fundfeed watch add makes one"),
       );
-      for (const { watch, status } of watches) tellTrouble(cli, watch, status);
+      for (const { watch, status } of watches) tellTrouble(cli, watch.name, status);
     });
   });
 }
@@ -55,7 +55,7 @@ export function showCommand(command: CliCommand, cli: Cli): CliCommand {
       await withWatches(cli, options, "read", async (db) => {
         const shown = await shownEach(db, await requireWatch(db, name));
         printResult(cli, options, watchJson(shown, cli.machine.now()), page(shown, cli.machine.now()));
-        for (const { watch, status } of shown) tellTrouble(cli, watch, status);
+        for (const { watch, status } of shown) tellTrouble(cli, watch.name, status);
       });
     });
 }

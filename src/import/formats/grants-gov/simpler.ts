@@ -146,11 +146,7 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
 }
 
 /** The dates say when it closes and is archived. The stated status counts only without such a date. */
-function statusOf(
-  status: string,
-  { closeDate, archiveDate }: Pick<Grant, "closeDate" | "archiveDate">,
-  isForecast: boolean,
-): Grant["status"] {
+function statusOf(status: string, { closeDate, archiveDate }: Omit<Grant, "status">, isForecast: boolean): Grant["status"] {
   if (status === "archived" && archiveDate === "") return status;
   if (status === "closed" && closeDate === "" && !isForecast) return status;
   return isForecast ? "forecast" : "posted";
