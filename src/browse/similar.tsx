@@ -2,6 +2,7 @@
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
 
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
 import { numberInWords } from "../search/number.ts";
 import type { Similar } from "../search/similar.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -12,12 +13,13 @@ import { Due } from "./times.tsx";
 /** Opportunities that a page names. */
 export const SIMILAR_MAX = 5;
 
-/** Nothing if there is neither. */
-export function SimilarOnes({ similar: { similar, rounds }, now }: { similar: Similar; now: EpochMs }) {
-  if (similar.length + rounds.length === 0) return null;
+/** Nothing if there is neither, and time sufficed to know. */
+export function SimilarOnes({ similar: { similar, rounds, isWhole }, now }: { similar: Similar; now: EpochMs }) {
+  if (similar.length + rounds.length === 0 && isWhole) return null;
   return (
     <section aria-labelledby="similar">
       <h2 id="similar">Similar opportunities</h2>
+      {!isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
       <ul>
         {rounds.map(({ opportunity, isEarlier, reason }) => (
           <SimilarItem

@@ -14,6 +14,9 @@ const SEARCH_MS = 1000;
 /** What is said when time was over. */
 export const ENDED_EARLY = "The search ended after a second, before it had looked at everything; more words or filters make it shorter";
 
+/** The same of what is like an opportunity. */
+export const SIMILAR_ENDED_EARLY = "What is similar was looked for until a second had passed, and there may be more of it";
+
 /** The budget of a search that begins now. */
 export function searchBudget(): Budget {
   const until = performance.now() + SEARCH_MS;

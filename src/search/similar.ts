@@ -24,8 +24,10 @@ type SimilarOne = { opportunity: WholeOpportunity; shared: string[] };
 /** Another round of the same call, and why it is taken for one. */
 export type Round = { opportunity: WholeOpportunity; isEarlier: boolean; reason: string };
 
-/** `words` are the telling words of the opportunity, the most telling first. */
-export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[] };
+/**
+ * `words` are the telling words of the opportunity, the most telling first. `isWhole` is false if the budget was spent before all was looked at.
+ */
+export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[]; isWhole: boolean };
 
 /** Telling words that are looked for, and characters of a description in which they are. */
 const [WORDS_MAX, CHARACTERS_MAX] = [10, 600];
@@ -48,9 +50,9 @@ export async function findSimilar(
   budget: Budget,
 ): Promise<Similar> {
   const words = tellingWords(index.sqlite, opportunity);
-  if (words.length === 0) return { words, similar: [], rounds: [] };
+  if (words.length === 0) return { words, similar: [], rounds: [], isWhole: true };
   const request = { words: words.join(" "), filter: {}, offset: 0, limit: MATCHES };
-  const { found } = await bestMatches(catalog, index, request, now, budget);
+  const { found, isWhole } = await bestMatches(catalog, index, request, now, budget);
   const groups = groupsOf(index, [opportunity.id, ...found.map(({ id }) => id)]);
   const others = found.filter(({ id }) => groups.get(id) !== groups.get(opportunity.id));
   const missing = new Map(others.map((each) => [each.id, each.missing]));
@@ -65,7 +67,7 @@ export async function findSimilar(
   const similar = records
     .map((record) => ({ opportunity: record, shared: words.filter((word) => missing.get(record.id)?.includes(word) === false) }))
     .filter((each) => each.shared.length >= sharedMin && !isRound.has(each.opportunity.id));
-  return { words, similar: similar.slice(0, limit), rounds: rounds.sort(byYear).slice(0, ROUNDS_MAX) };
+  return { words, similar: similar.slice(0, limit), rounds: rounds.sort(byYear).slice(0, ROUNDS_MAX), isWhole };
 }
 
 /** The latest first. */

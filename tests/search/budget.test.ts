@@ -1,14 +1,18 @@
 /** Searches of more rows than one statement reads: each result is that of a sort of all rows, and a search whose time is over says so. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { validateRecord } from "../../src/import/validate.ts";
+import { noSidecar } from "../../src/opportunities/opportunity.ts";
 import { NO_BUDGET, SPAN_ROWS } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { find, type Order, orderNames } from "../../src/search/find.ts";
 import { readQuestion } from "../../src/search/question.ts";
 import { filtersToDrop } from "../../src/search/result-counts.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
+import { findSimilar } from "../../src/search/similar.ts";
 import { vocabularyOf } from "../../src/search/vocabulary.ts";
 import { finishBuild } from "../../src/search/write.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aCatalog, aDirectory, dropScratch } from "../support/imports.ts";
+import { anOpportunity } from "../support/records.ts";
 
 setDefaultTimeout(300_000);
 
@@ -91,6 +95,13 @@ describe("a search whose time is over", () => {
       candidatesFor(index.sqlite, readQuestion("alpha bravo", vocabularyOf(index.sqlite)), undefined, 10, budget);
     expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: 1 }, ...Array(9).fill({})], any: ROWS, isAll: true, isWhole: true });
     expect(candidates(spentAt(1))).toMatchObject({ any: 10_000, every: 0, rows: null, isAll: false, isWhole: false });
+  });
+
+  test("says of what is like an opportunity whether all was looked at", async () => {
+    const { db } = await aCatalog();
+    const opportunity = { ...validateRecord(anOpportunity({ title: "Alpha" }), new Map()).content, id: "own", sidecar: noSidecar };
+    const like = (budget: typeof NO_BUDGET) => findSimilar(db, index, opportunity as never, 5, NOW, budget);
+    expect([await like(NO_BUDGET), await like(spentAt(1))]).toMatchObject([{ isWhole: true }, { words: ["alpha"], isWhole: false }]);
   });
 
   test("knows of fewer filters to drop", () => {

@@ -12,6 +12,7 @@ import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "..
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import type { WholePast } from "../../past/whole.ts";
+import { SIMILAR_ENDED_EARLY } from "../../search/budget.ts";
 import { numberOf } from "../../search/number.ts";
 import type { Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
@@ -69,11 +70,13 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       const unknown_fields = (then?.erased ?? null) === null ? [] : ["contacts"];
       const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null, unknown_fields };
       const isWithSimilar = cursor === undefined && then === undefined;
-      const similar = isWithSimilar ? similarRows(await queries.similar(opportunity, SIMILAR, call)) : [];
+      const like = isWithSimilar ? await queries.similar(opportunity, SIMILAR, call) : undefined;
+      const similar = like === undefined ? [] : similarRows(like);
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
         const related = [...alsoAtLines(opportunity, also_at), ...attachmentLines(attachments), ...similar.map(similarLine)];
         const lines = [...linesOf(opportunity, asOf ?? call.now), ...related];
+        if (like?.isWhole === false) lines.push(SIMILAR_ENDED_EARLY);
         if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
         if (then !== undefined && then.erased !== null) lines.push(erasedInWords(then.erased));
         const upstream = [
