@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, type SelectedRow, select } from "../../db/query.ts";
 import { facets as facetTable, sources } from "../../db/schema/sqlite/catalog.ts";
 import { fold } from "../text/fold.ts";
-import type { FacetSet } from "./list-index.ts";
+import { enlarged, type FacetSet } from "./list-index.ts";
 
 /** Bytes of results that are kept: a client that pages or polls repeats its filter. */
 const KEPT_BYTES = 16_777_216;
@@ -76,11 +76,7 @@ function setValue({ columns, foldedAgencies }: Facets, dimension: Dimension, fac
     column.numbers.set(value, number);
     if (dimension === "agency") foldedAgencies.push(fold(value));
   }
-  if (facet.id >= column.byFacet.length) {
-    const larger = new Uint32Array(2 * facet.id);
-    larger.set(column.byFacet);
-    column.byFacet = larger;
-  }
+  if (facet.id >= column.byFacet.length) column.byFacet = enlarged(column.byFacet, new Uint32Array(2 * facet.id));
   column.byFacet[facet.id] = number;
 }
 

@@ -297,7 +297,8 @@ function makeRoom(index: ListIndex, seq: number, facet: number): void {
   if (facet >= index.facetEnd) index.facetEnd = facet + 1;
 }
 
-function enlarged<T extends Float64Array | Uint32Array>(full: T, larger: T): T {
+/** An array with room for more, with the values of the full one. */
+export function enlarged<T extends Float64Array | Uint32Array>(full: T, larger: T): T {
   larger.set(full);
   return larger;
 }

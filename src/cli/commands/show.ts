@@ -32,14 +32,12 @@ import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
-import { formatCount, printResult, wrapped } from "../output.ts";
+import { formatCount, printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
 import { addAsOfOption, givenAsOf } from "../past-moment.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { SimilarMembers, similarLines, similarMembers } from "../similar-lines.ts";
 
-/** So many columns that a terminal of 80 has room. */
-const WIDTH = 79;
 const LABEL_WIDTH = 13;
 /** The most events of the history and items of a list that are shown. */
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
@@ -105,7 +103,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
           findSimilar(catalog, index, opportunity, SIMILAR, at, NO_BUDGET),
         );
         Object.assign(json, similarMembers(found));
-        lines.push(...section("Similar", similarLines(found, at, WIDTH, plainStyle)));
+        lines.push(...section("Similar", similarLines(found, at, TERMINAL_WIDTH, plainStyle)));
       }
       printResult(cli, options, json, lines.join("\n"));
     });
@@ -130,21 +128,21 @@ async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: E
 
 /** "As of Mar 1, 2026, 12:00 PM UTC" */
 function pastLines({ erased }: WholePast, asOf: EpochMs): string[] {
-  return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, WIDTH);
+  return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, TERMINAL_WIDTH);
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
 function page(opportunity: WholeOpportunity, related: Related, history: readonly OpportunityEvent[], now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
   return [
-    ...wrapped(oneLine(title), WIDTH),
+    ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
     ...factsOf(opportunity, related, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
     ...section("Parts and later stages", partLines(related)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("History", historyLines(history)),
     ...section("Description", paragraphs(description ?? summary)),
-    ...section("Eligibility", linesOf(eligibility.requirements ?? "", WIDTH)),
+    ...section("Eligibility", linesOf(eligibility.requirements ?? "", TERMINAL_WIDTH)),
   ];
 }
 
@@ -201,7 +199,7 @@ function recordInShort(record: WholeOpportunity): string {
 /** The first parts, and how many more there are. */
 function partLines({ parts, total }: Related): string[] {
   const more = total - parts.length;
-  const lines = parts.flatMap((part) => wrapped(oneLine(`${recordInShort(part)}: ${part.title}`), WIDTH));
+  const lines = parts.flatMap((part) => wrapped(oneLine(`${recordInShort(part)}: ${part.title}`), TERMINAL_WIDTH));
   return more > 0 ? [...lines, `${formatCount(more)} more`] : lines;
 }
 
@@ -231,7 +229,7 @@ function listed(texts: readonly (string | null)[]): string | null {
 }
 
 function factLines(label: string, value: string): string[] {
-  return beside(label, linesOf(value, WIDTH - LABEL_WIDTH));
+  return beside(label, linesOf(value, TERMINAL_WIDTH - LABEL_WIDTH));
 }
 
 /** The lines of a text as plain text, wrapped. */
@@ -247,7 +245,7 @@ function beside(label: string, lines: readonly string[]): string[] {
 
 /** The paragraphs as plain text, with a blank line between them. */
 function paragraphs(text: string | null): string[] {
-  return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), WIDTH)]);
+  return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), TERMINAL_WIDTH)]);
 }
 
 /** Each with its link, its kind and size, and since when it is there or gone, as far as that is known. */
@@ -257,7 +255,10 @@ function attachmentLines({ attachments, removed_attachments: removed }: DatedAtt
   const lines = [...here, ...gone].slice(0, LINKS_MAX).flatMap(({ name, url, dated, ...each }) => {
     const facts = [attachmentInWords(each), dated].filter((fact) => fact !== "").join("; ");
     const known = facts === "" ? "" : ` (${facts})`;
-    return [...wrapped(oneLine(`${name ?? url ?? ""}${known}`), WIDTH), ...(name === null || url === null ? [] : [`  ${oneLine(url)}`])];
+    return [
+      ...wrapped(oneLine(`${name ?? url ?? ""}${known}`), TERMINAL_WIDTH),
+      ...(name === null || url === null ? [] : [`  ${oneLine(url)}`]),
+    ];
   });
   const more = attachments.length + removed.length - LINKS_MAX;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
@@ -270,7 +271,7 @@ function historyLines(history: readonly OpportunityEvent[]): string[] {
   const lines = shown.flatMap((event) =>
     beside(
       dateInWords(event.detected_at),
-      changesInWords(event).flatMap(({ words }) => wrapped(oneLine(words), WIDTH - LABEL_WIDTH)),
+      changesInWords(event).flatMap(({ words }) => wrapped(oneLine(words), TERMINAL_WIDTH - LABEL_WIDTH)),
     ),
   );
   const omitted = [
