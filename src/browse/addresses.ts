@@ -12,9 +12,9 @@ export function addressOf(path: string, query: UrlQuery): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page of one opportunity. */
-export function opportunityAddress(id: string): string {
-  return `/opportunities/${encodeURIComponent(id)}`;
+/** The page of one opportunity, as of an earlier instant if there is one in the address that leads there. */
+export function opportunityAddress(id: string, asOf = ""): string {
+  return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf });
 }
 
 /** The description of the searches for other programs. */

@@ -3,10 +3,12 @@
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
 import { urlForRouter } from "../http/quirks.ts";
+import type { KeptPast } from "../past/kept-past.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
+import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
+import { type AsOf, NoPastPage, noPastOf, noPastPage, PastNote, PresentNote, readAsOf } from "./as-of.tsx";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -16,8 +18,8 @@ import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
-import { outputResponse, unlessKnown } from "./output-response.ts";
-import { outputs } from "./outputs.ts";
+import { noPastResponse, outputResponse, unlessKnown } from "./output-response.ts";
+import { outputs, type SearchOutput } from "./outputs.ts";
 import { outputsDescription } from "./outputs-description.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
@@ -31,6 +33,8 @@ type BrowseOptions = {
   openCatalog: () => Promise<CatalogDb>;
   /** Returns the search index. It may lack the newest changes. */
   searchIndex: () => Promise<SearchFile>;
+  /** The records of an earlier instant, which the caller closes. */
+  past: KeptPast;
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
@@ -39,6 +43,9 @@ type BrowseOptions = {
   /** On `up`: whether its pages ask for a sign-in. `up` says the public address of each request in `ADDRESS_HEADER`. */
   up?: { hasSignIn: boolean };
 };
+
+/** How long a page and a program wait for the records of an earlier instant. A page then reloads itself. */
+const [PAGE_WAIT_MS, OUTPUT_WAIT_MS] = [3000, 20_000];
 
 /** `fetch` returns a response to every request, and never throws. */
 export function createBrowseApp(options: BrowseOptions): { fetch: (request: Request) => Promise<Response> } {
@@ -71,46 +78,85 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   const respondPage = (page: BrowsePage) => pageResponse(page, options.up);
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
-    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size === 0 ? homePage : findPage)(context)))
+    .get("/", ({ request }) => pageOf(request, (context) => (hasSearch(context) ? findPage : homePage)(context), "past"))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
-      pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
+      pageOf(
+        request,
+        async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id."),
+        "itself",
+      ),
     )
     .get("/changes", ({ request }) => pageOf(request, changesPage))
-    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
-    .get("/sources", ({ request }) => pageOf(request, sourcesPage))
+    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage, "past"))
+    .get("/sources", ({ request }) => pageOf(request, sourcesPage, "past"))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
     .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage))
     .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
-  for (const output of outputs)
-    router.get(output.path, ({ request }) =>
-      withContext(request, (context) => outputResponse(request, output, { ...context, address: publicAddress(request) })),
-    );
+  for (const output of outputs) router.get(output.path, ({ request }) => outputOf(request, output));
   for (const { path, contentType, text } of pageFiles) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };
     router.get(path, () => new Response(text, { headers }));
   }
   return async (request) => router.fetch(request);
 
-  async function pageOf(request: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
+  /** `of` says which pages are of an earlier instant: those that get its records, one that reads them itself, or none. */
+  async function pageOf(
+    request: Request,
+    make: (context: PageContext) => Promise<BrowsePage>,
+    of: "now" | "past" | "itself" = "now",
+  ): Promise<Response> {
+    const { pathname, searchParams: query } = new URL(request.url);
+    const given = Object.fromEntries(query);
+    const here = (others: UrlQuery) => addressOf(pathname, { ...omit(given, "as_of", "after"), ...others });
     try {
-      return respondPage(await withContext(request, make));
+      const asOf = readAsOf(query, options.now());
+      if (asOf !== undefined && asOf.given !== given.as_of) return respondPage({ location: here({ as_of: asOf.given }) });
+      const page = await withContext(request, make, of === "past" ? asOf && { asOf, waitMs: PAGE_WAIT_MS } : undefined);
+      if (asOf === undefined || "location" in page) return respondPage(page);
+      const note = of === "past" ? <PastNote at={asOf.at} address={here({})} /> : of === "now" && <PresentNote asOf={asOf} />;
+      return respondPage({ note, ...page, asOf: asOf.given });
     } catch (error) {
+      if (error instanceof NoPastPage) return respondPage(noPastPage(error, pathname, given));
       if (!(error instanceof BadCursor)) throw error;
       // It is no mistake that a person can correct: the list begins again.
-      const { pathname, searchParams } = new URL(request.url);
-      return respondPage({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
+      return respondPage({ location: addressOf(pathname, omit(given, "after")) });
     }
   }
 
-  async function withContext<T>({ url }: Request, make: (context: PageContext) => Promise<T>): Promise<T> {
+  async function outputOf(request: Request, output: SearchOutput): Promise<Response> {
+    const address = publicAddress(request);
+    const make = (context: PageContext) => outputResponse(request, output, { ...context, address });
+    if (!("as_of" in output.own)) return withContext(request, make);
+    try {
+      const asOf = readAsOf(new URL(request.url).searchParams, options.now());
+      return await withContext(request, make, asOf && { asOf, waitMs: OUTPUT_WAIT_MS });
+    } catch (error) {
+      if (error instanceof NoPastPage) return noPastResponse(error);
+      throw error;
+    }
+  }
+
+  async function withContext<T>(
+    { url }: Request,
+    make: (context: PageContext) => Promise<T>,
+    then?: { asOf: AsOf; waitMs: number },
+  ): Promise<T> {
     const { openCatalog, searchIndex, now } = options;
+    const query = new URL(url).searchParams;
     const index = await searchIndex();
     const catalog = await openCatalog();
     try {
-      return await make({ catalog, index, now: now(), query: new URL(url).searchParams });
+      if (then === undefined) return await make({ catalog, index, now: now(), query });
+      const { asOf, waitMs } = then;
+      const past = { asOf: asOf.given, present: catalog };
+      return await options.past
+        .use(catalog, asOf.at, waitMs, (records) => make({ ...records, now: asOf.at, query, past }))
+        .catch((error: unknown) => {
+          throw noPastOf(error, asOf);
+        });
     } finally {
       await catalog.close();
     }
@@ -137,6 +183,11 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     );
     return respondPage({ title: "Cannot be shown", status: 500, body });
   }
+}
+
+/** Whether the address asks for more than an instant. */
+function hasSearch({ query }: PageContext): boolean {
+  return [...query.keys()].some((name) => name !== "as_of");
 }
 
 function notFound(reason: string): BrowsePage {

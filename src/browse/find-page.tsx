@@ -3,6 +3,7 @@
 
 import { fields } from "../filter/filter.ts";
 import { statusInWords } from "../opportunities/status.ts";
+import { contactsErasedInWords } from "../past/in-words.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
@@ -10,6 +11,7 @@ import { understoodInWords } from "../search/understood.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
+import { AsOfField } from "./as-of.tsx";
 import { cutText, TwinsLeftOut } from "./marks.tsx";
 import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
@@ -19,7 +21,8 @@ import { TakeAlong } from "./take-along.tsx";
 
 const PAGE_SIZE = 20;
 
-export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+export async function findPage(context: PageContext): Promise<BrowsePage> {
+  const { catalog, index, now, query } = context;
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
   const form = await readSearchForm({ catalog, index, query }, findFields);
@@ -36,18 +39,18 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
     allSources: form.allSources,
   };
   const page = await search(catalog, index, request, now);
-  const results = await withLastChanges(catalog, page.results);
-  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
+  const { results, erased } = await withLastChanges(context, page.results);
+  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} erased={erased} /> };
 }
 
-type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage };
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage; erased?: number };
 
-function FindBody({ form, now, results, page }: BodyProps) {
+function FindBody({ form, now, results, page, erased = 0 }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
   return (
     <>
       <h1>Find funding opportunities</h1>
-      <SearchFields action="/" form={form} now={now}>
+      <SearchFields action="/" form={form} now={now} ownFilters={<AsOfField form={form} />}>
         <SortField form={form} usual={defaultSort(form.filter)} />
       </SearchFields>
       {results === undefined ? (
@@ -66,11 +69,12 @@ function FindBody({ form, now, results, page }: BodyProps) {
             </p>
           )}
           {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
+          {erased > 0 && <p class="understood">{contactsErasedInWords(erased)}.</p>}
           {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
-          <Results results={results} understood={understood} now={now} />
+          <Results results={results} understood={understood} now={now} asOf={form.given.as_of} />
           <Paging form={form} next={next} />
-          <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
+          <TakeAlong form={form} of="find" own={{ sort: form.given.sort, as_of: form.given.as_of }} />
         </section>
       )}
     </>

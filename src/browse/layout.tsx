@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The frame of every page. (E-54) */
 import { safeLines } from "../text/terminal-text.ts";
+import { addressOf } from "./addresses.ts";
 import type { BrowsePage, BrowseSection } from "./page.ts";
 
 const sections: readonly { section: BrowseSection; name: string; address: string }[] = [
@@ -21,13 +22,16 @@ export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: F
   return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
-function Document({ page: { title, section: current, body }, frame }: { page: Exclude<BrowsePage, { location: string }>; frame: Frame }) {
+type DocumentProps = { page: Exclude<BrowsePage, { location: string }>; frame: Frame };
+
+function Document({ page: { title, section: current, body, note, asOf = "", reloadSeconds }, frame }: DocumentProps) {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {reloadSeconds !== undefined && <meta http-equiv="refresh" content={`${reloadSeconds}`} />}
         <title>{`${title} · fundfeed`}</title>
         <link rel="stylesheet" href={frame.style} />
         <link rel="icon" href={frame.icon} type="image/svg+xml" />
@@ -43,13 +47,14 @@ function Document({ page: { title, section: current, body }, frame }: { page: Ex
           </a>
           <nav aria-label="Pages">
             {sections.map(({ section, name, address }) => (
-              <a key={section} href={address} aria-current={section === current ? "page" : undefined}>
+              <a key={section} href={addressOf(address, { as_of: asOf })} aria-current={section === current ? "page" : undefined}>
                 {name}
               </a>
             ))}
           </nav>
         </header>
         <main id="content" tabindex={-1}>
+          {note}
           {body}
         </main>
         <footer>

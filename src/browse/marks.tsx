@@ -47,8 +47,8 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
   return max ?? funding?.display ?? undefined;
 }
 
-/** "also at NSF, SBIR.gov (closed there)", each with its page, next to a record of that status; nothing without twins. */
-export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; shown: string }) {
+/** "also at NSF, SBIR.gov (closed there)", each with its page as of `asOf`, next to a record of that status; nothing without twins. */
+export function AlsoAtLinks({ twins, shown, asOf }: { twins: readonly Opportunity[]; shown: string; asOf?: string | undefined }) {
   if (twins.length === 0) return null;
   return (
     <span>
@@ -56,7 +56,7 @@ export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; s
       {twins.map(({ id, source, status }, n) => (
         <>
           {n > 0 && ", "}
-          <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
+          <a href={opportunityAddress(id, asOf)}>{cutText(source.name, 100)}</a>
           {statusThere(status, shown)}
         </>
       ))}

@@ -1,19 +1,18 @@
 /** @jsxImportSource hono/jsx */
 /** The page of one opportunity: its dates, all its fields, and its history. */
 
-import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { readHistory } from "../events/history.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import { type MovedDeadline, movedDeadlines } from "../events/moved-deadlines.ts";
-import { momentOf } from "../filter/kinds.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
+import { NoSuchPast } from "../past/kept-past.ts";
 import { readWholePast } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
@@ -25,6 +24,7 @@ import { plainParagraphs } from "../text/plain-text.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { type AsOf, AsOfForm, noPastOf, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { KeyFacts, OtherFacts } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
@@ -51,8 +51,8 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (opportunity === undefined) return undefined;
-  const given = query.get("as_of");
-  if (given !== null) return pastPage(context, opportunity, given);
+  const asOf = readAsOf(query, now);
+  if (asOf !== undefined) return pastPage(context, opportunity.id, asOf);
   const events = await readHistory(catalog, opportunity.id);
   const attachments = datedAttachments(opportunity.sidecar.attachments, events);
   const moved = movedDeadlines(opportunity, events);
@@ -66,52 +66,22 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   };
 }
 
-/** The page as of the day or instant of the address, or one that says why there is none. */
-async function pastPage({ catalog, now, query }: PageContext, { id, title }: WholeOpportunity, given: string): Promise<BrowsePage> {
-  const asOf = momentOf(given, now);
-  if (asOf === undefined || asOf > now) {
-    const reason = <>“{cutText(given, 100)}” is no day of the past, such as 2026-03-01.</>;
-    return { title: "No such day", section: "find", status: 400, body: <NoPast id={id} title={title} reason={reason} /> };
-  }
-  const read = await readWholePast(catalog, id, asOf);
-  const at = formatInstant(asOf);
-  if ("unknown" in read) {
-    const reason = (
-      <>
-        As of <Exact at={at} /> it is not known: {read.unknown}.
-      </>
-    );
-    return { title: "Not known", section: "find", status: 404, body: <NoPast id={id} title={title} reason={reason} /> };
-  }
+/** The page as of an earlier instant. Throws a NoPastPage that says why there is none. */
+async function pastPage({ catalog, query }: PageContext, id: string, { at, given: asOf }: AsOf): Promise<BrowsePage> {
+  const read = await readWholePast(catalog, id, at);
+  if ("unknown" in read) throw noPastOf(new NoSuchPast(read.unknown), { at });
   const { past } = read;
   const { opportunity, twins, belonging, erased } = past;
   const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
   const moved = movedDeadlines(opportunity, past.history);
-  const history = pastHistoryPage(past.history, id, query.get("after"), asOf);
+  const history = pastHistoryPage(past.history, id, query.get("after"), at);
+  const unknown = erased === null ? undefined : erasedInWords(erased);
   return {
-    title: `${cutText(opportunity.title, 120)} as of ${at.slice(0, 10)}`,
+    title: `${cutText(opportunity.title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
     section: "find",
-    body: (
-      <>
-        <p class="past" role="note">
-          As it was on <Exact at={at} />
-          {erased !== null && `; ${erasedInWords(erased)}`}. <a href={opportunityAddress(id)}>Show it as it is now</a>
-        </p>
-        <OpportunityBody {...{ opportunity, attachments, moved, history, asOf: given }} linked={{ twins, ...belonging }} now={asOf} />
-      </>
-    ),
+    note: <PastNote at={at} address={opportunityAddress(id)} unknown={unknown} />,
+    body: <OpportunityBody {...{ opportunity, attachments, moved, history, asOf }} linked={{ twins, ...belonging }} now={at} />,
   };
-}
-
-function NoPast({ id, title, reason }: { id: string; title: string; reason: Child }) {
-  return (
-    <>
-      <h1 dir="auto">{cutText(title, TITLE_MAX)}</h1>
-      <p>
-        {reason} <a href={opportunityAddress(id)}>Show it as it is now</a>
-      </p>
-    </>
-  );
 }
 
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
@@ -203,7 +173,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           <section aria-labelledby="history">
             <h2 id="history">History</h2>
             <Timeline history={history} address={addressAsOf(opportunity.id, asOf)} now={now} />
-            <AsOfForm id={opportunity.id} />
+            <AsOfForm action={opportunityAddress(opportunity.id)} />
           </section>
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
@@ -218,17 +188,6 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
 /** The address of a page, as of the same moment if it is one of the past. */
 function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
   return (query) => addressOf(opportunityAddress(id), { as_of: asOf, ...query });
-}
-
-function AsOfForm({ id }: { id: string }) {
-  return (
-    <form action={opportunityAddress(id)} class="as-of">
-      <label>
-        As it was at the beginning of <input type="date" name="as_of" required />
-      </label>{" "}
-      <button type="submit">Show</button>
-    </form>
-  );
 }
 
 type LinkedProps = { opportunity: WholeOpportunity; linked: Linked; asOf: string | undefined };
@@ -270,7 +229,7 @@ function LinkedRecord({ relation, record: { id, title, source, status }, asOf }:
   return (
     <li>
       {cutText(relation, 200)} at {cutText(source.name, 200)}:{" "}
-      <a href={addressAsOf(id, asOf)({})}>
+      <a href={opportunityAddress(id, asOf)}>
         <bdi>{cutText(title, 200)}</bdi>
       </a>{" "}
       <StatusBadge status={status} />

@@ -2,6 +2,7 @@
 import { isNotModified } from "../http/etag.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { addressOf } from "./addresses.ts";
+import { type NoPastPage, RETRY_SECONDS } from "./as-of.tsx";
 import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
 import { omit, readSearchForm } from "./search-form.tsx";
@@ -34,8 +35,22 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
   return new Response(text, { headers: { ...shared, ...headers } });
 }
 
+/** What a program gets instead of the results of an earlier instant. */
+export function noPastResponse({ status, message }: NoPastPage): Response {
+  if (status !== 503) return refused([{ field: "as_of", reason: message }]);
+  const problem = JSON.stringify({ title: "Not ready", status, detail: message, errors: [] });
+  return problemResponse(status, problem, { "Retry-After": `${RETRY_SECONDS}` });
+}
+
 function refused(errors: readonly { field: string; reason: string }[]): Response {
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
   const problem = JSON.stringify({ title: "Invalid parameter", status: 400, detail, errors });
-  return new Response(problem, { status: 400, headers: { "Content-Type": "application/problem+json", "Cache-Control": "no-store" } });
+  return problemResponse(400, problem);
+}
+
+function problemResponse(status: number, problem: string, headers: Record<string, string> = {}): Response {
+  return new Response(problem, {
+    status,
+    headers: { "Content-Type": "application/problem+json", "Cache-Control": "no-store", ...headers },
+  });
 }

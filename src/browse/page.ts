@@ -6,7 +6,30 @@ import type { EpochMs } from "../text/instant.ts";
 
 export type BrowseSection = "find" | "changes" | "deadlines" | "sources";
 
-/** `location`: the same page under a tidier address. */
-export type BrowsePage = { title: string; section?: BrowseSection; status?: number; body: Child } | { location: string };
+/**
+ * `location`: the same page under a tidier address. `note` stands above the body, `asOf` goes into the links of the frame, and after
+ * `reloadSeconds` a browser asks again.
+ */
+export type BrowsePage =
+  | {
+      title: string;
+      section?: BrowseSection;
+      status?: number;
+      body: Child;
+      note?: Child;
+      asOf?: string | undefined;
+      reloadSeconds?: number;
+    }
+  | { location: string };
 
-export type PageContext = { catalog: CatalogDb; index: SearchFile; now: EpochMs; query: URLSearchParams };
+/** What a page of the past has besides the catalog and index of then: what its address says, and the present catalog, which has the events. */
+type PagePast = { asOf: string; present: CatalogDb };
+
+export type PageContext = {
+  catalog: CatalogDb;
+  index: SearchFile;
+  /** On a page of the past the instant of which it is. */
+  now: EpochMs;
+  past?: PagePast | undefined;
+  query: URLSearchParams;
+};

@@ -1,8 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** Opportunities as a list of results. */
 import type { CatalogDb } from "../../db/engine.ts";
-import type { OpportunityEvent } from "../events/event.ts";
+import { insignificant, type OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
+import { countErased, readPastById } from "../past/as-of.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -12,6 +13,7 @@ import { parseStored } from "../text/stored-json.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
 import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import type { PageContext } from "./page.ts";
 import { Due, Relative } from "./times.tsx";
 
 /** Characters of a title. */
@@ -20,44 +22,67 @@ export const TITLE_MAX = 600;
 /** A result with its last change of some significance; undefined if it was only added, or its date has come. */
 export type ShownResult = SearchResult & { lastChange: OpportunityEvent | undefined };
 
-/** The results, each with its last change. */
-export async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<ShownResult[]> {
-  const changes = await Promise.all(results.map(({ opportunity }) => lastChangeOf(catalog, opportunity.id)));
-  return results.map((result, n) => ({ ...result, lastChange: changes[n] }));
+/** The results, each with its last change until then, and of how many of them contacts were erased since. */
+export async function withLastChanges(
+  { catalog, now, past }: Pick<PageContext, "catalog" | "now" | "past">,
+  results: readonly SearchResult[],
+): Promise<{ results: ShownResult[]; erased: number }> {
+  const ids = results.map(({ opportunity }) => opportunity.id);
+  if (past === undefined) {
+    const changes = await Promise.all(ids.map((id) => lastChangeOf(catalog, id)));
+    return { results: results.map((result, n) => ({ ...result, lastChange: changes[n] })), erased: 0 };
+  }
+  const known = await readPastById(past.present, ids, now);
+  const shown = results.map((result) => ({ ...result, lastChange: lastChangeAmong(known.get(result.opportunity.id)?.history ?? []) }));
+  return { results: shown, erased: countErased(known.values()) };
 }
 
 async function lastChangeOf(catalog: CatalogDb, id: string): Promise<OpportunityEvent | undefined> {
   const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: false }, 1, null);
   const [document] = page?.documents ?? [];
-  if (document === undefined) return undefined;
-  const event = parseStored<OpportunityEvent>(document);
+  return document && worthTelling(parseStored<OpportunityEvent>(document));
+}
+
+/** The same of a whole history. */
+function lastChangeAmong(history: readonly OpportunityEvent[]): OpportunityEvent | undefined {
+  const significant = history.filter(({ severity }) => !insignificant.some((each) => each === severity));
+  const last = significant.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)).at(-1);
+  return last && worthTelling(last);
+}
+
+/** Its place in the order of a list of events. */
+function placeOf({ detected_at, id }: OpportunityEvent): string {
+  return `${detected_at} ${id}`;
+}
+
+function worthTelling(event: OpportunityEvent): OpportunityEvent | undefined {
   const isTurn = event.type === "status_changed" && event.severity === "informational"; // The badge shows it. (E-55)
   return event.type === "opportunity_added" || isTurn ? undefined : event;
 }
 
-type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs };
+type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs; asOf?: string | undefined };
 
-/** The results in their order. `understood` says which words they were searched for. */
-export function Results({ results, understood = null, now }: ResultsProps) {
+/** The results in their order. `understood` says which words they were searched for, `asOf` the instant that links lead to. */
+export function Results({ results, understood = null, now, asOf }: ResultsProps) {
   return (
     <ol class="results">
       {results.map((result) => (
-        <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
+        <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} asOf={asOf} />
       ))}
     </ol>
   );
 }
 
-type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs };
+type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs; asOf: string | undefined };
 
-function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
+function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now, asOf }: ItemProps) {
   const lacks = understood === null ? null : missingInWords(missing, understood);
   const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
   return (
     <li class="result">
       <h3>
-        <a href={opportunityAddress(id)}>
+        <a href={opportunityAddress(id, asOf)}>
           <bdi>{cutText(title, TITLE_MAX)}</bdi>
         </a>
       </h3>
@@ -70,7 +95,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
           .map((fact) => (
             <span key={fact}>{cutText(fact, 200)}</span>
           ))}
-        <AlsoAtLinks twins={twins} shown={status} />
+        <AlsoAtLinks twins={twins} shown={status} asOf={asOf} />
       </p>
       {lacks !== null && <p class="lacks">{lacks}</p>}
       {snippet !== null && <Snippet text={snippet} />}

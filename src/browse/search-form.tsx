@@ -319,7 +319,7 @@ function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<Fo
           </li>
         ))}
         <li>
-          <a class="clear" href={addressOf(action, { words: given.words })}>
+          <a class="clear" href={addressOf(action, { words: given.words, as_of: given.as_of })}>
             Remove all filters
           </a>
         </li>

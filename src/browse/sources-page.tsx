@@ -25,9 +25,9 @@ const WEEK_MS = 7 * DAY_MS;
 /** Weeks of the small charts. */
 const WEEKS = 26;
 
-export async function sourcesPage({ catalog, now }: PageContext): Promise<BrowsePage> {
+export async function sourcesPage({ catalog, now, past }: PageContext): Promise<BrowsePage> {
   const rows = await readSources(catalog, now);
-  return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
+  return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} as_of={past?.asOf} /> };
 }
 
 type Row = SourceStatus & {
@@ -64,28 +64,32 @@ function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   return weeks;
 }
 
-function SourcesBody({ rows, now }: { rows: readonly Row[]; now: EpochMs }) {
+type BodyProps = { rows: readonly Row[]; now: EpochMs; as_of: string | undefined };
+
+function SourcesBody({ rows, now, as_of }: BodyProps) {
   const most = Math.max(1, ...rows.map(({ records }) => records));
   return (
     <>
       <h1>Sources</h1>
       <p class="lead">How fresh the data of each source are, how many records it has, and how many changed in the last {WEEKS} weeks.</p>
       <p>
-        <a href="/sources/quality">How good the data are</a>
+        <a href={addressOf("/sources/quality", { as_of })}>How good the data are</a>
         {" · "}
-        <a href={MONTHS_PATH}>Opportunities by month</a>
+        <a href={addressOf(MONTHS_PATH, { as_of })}>Opportunities by month</a>
       </p>
       {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
       <ul class="sources">
         {rows.map((row) => (
-          <SourceCard key={row.source} row={row} most={most} now={now} />
+          <SourceCard key={row.source} row={row} most={most} now={now} as_of={as_of} />
         ))}
       </ul>
     </>
   );
 }
 
-function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }) {
+type CardProps = { row: Row; most: number; now: EpochMs; as_of: string | undefined };
+
+function SourceCard({ row, most, now, as_of }: CardProps) {
   const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks } = row;
   const changed = weeks.reduce((sum, each) => sum + each, 0);
   const weekNames = weeks.map(
@@ -94,14 +98,14 @@ function SourceCard({ row, most, now }: { row: Row; most: number; now: EpochMs }
   return (
     <li class="card">
       <h2>
-        <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
+        <a href={addressOf("/", { as_of, source })}>{name}</a> <small>{source}</small>
       </h2>
       <dl class="figures">
         <Fact name="Last import">{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</Fact>
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
         <Fact name="Records">{withCommas(records)}</Fact>
         <Fact name="Open">
-          <a href={addressOf("/", { source, status: openStatuses, sort: "closes" })}>{withCommas(open)}</a>
+          <a href={addressOf("/", { as_of, source, status: openStatuses, sort: "closes" })}>{withCommas(open)}</a>
         </Fact>
       </dl>
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

@@ -9,7 +9,6 @@ import { easternDate, easternDateBefore } from "../text/eastern.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
-import { formatCount } from "./output.ts";
 import { recordReporter } from "./progress.ts";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -40,11 +39,6 @@ export function givenAsOf(command: CliCommand, text: string | undefined, now: Ep
   const asOf = text === undefined ? undefined : pastMoment(text, now);
   if (asOf !== undefined && asOf > now) command.error(`error: --as-of is for the past, and ${text} is still to come`);
   return asOf;
-}
-
-/** "The contacts of 3 records were erased since then and are not known" */
-export function contactsErasedInWords(records: number): string {
-  return `The contacts of ${formatCount(records, "record")} were erased since then and are not known`;
 }
 
 /** Opens the catalog, runs `work` with it, or with all records as they were at an instant, and closes it. `action` is what cannot be done. */

@@ -91,7 +91,7 @@ export function limit(fallback: number, max: number): ToolArgument<number> {
 
 /** Whether each record is shown, not one of each opportunity. */
 export const allSourcesArgument: ToolArgument<boolean> = {
-  schema: Type.Boolean({ description: "Every source's record of an opportunity, instead of one for all of them." }),
+  schema: Type.Boolean({ description: "Every source's record, not one of each opportunity." }),
   read: (given) => {
     if (typeof given !== "boolean") throw new BadValue("must be true or false");
     return given;

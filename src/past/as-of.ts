@@ -153,6 +153,20 @@ export async function readPast(sql: Reading, ids: readonly string[], asOf: Epoch
   });
 }
 
+/** The same of any number of ids, by id. */
+export async function readPastById(sql: Reading, ids: readonly string[], asOf: EpochMs): Promise<Map<string, PastOpportunity>> {
+  const read = new Map<string, PastOpportunity>();
+  for (let first = 0; first < ids.length; first += ROWS_AT_ONCE) {
+    for (const past of await readPast(sql, ids.slice(first, first + ROWS_AT_ONCE), asOf)) read.set(past.opportunity.id, past);
+  }
+  return read;
+}
+
+/** Of how many of them contacts were erased that they may have had. */
+export function countErased(records: Iterable<Pick<PastOpportunity, "erased">>): number {
+  return [...records].filter(({ erased }) => erased !== null).length;
+}
+
 /** Since when the service knows a record, and whether it was restored then from an export, which has no earlier versions. */
 export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
   const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });

@@ -1,5 +1,6 @@
 /** What is not known of the past, in words. */
 import type { CatalogSql } from "../../db/engine.ts";
+import { counted } from "../text/counted.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { readFirstKnown, readKnownSince } from "./as-of.ts";
@@ -24,4 +25,9 @@ export async function nothingKnownInWords(sql: Pick<CatalogSql, "get">, asOf: Ep
 /** "its contacts were erased on Mar 2, 2026, 12:00 PM UTC, and are not known" */
 export function erasedInWords(erased: EpochMs): string {
   return `its contacts were erased on ${timeInWords(formatInstant(erased))}, and are not known`;
+}
+
+/** "The contacts of 3 records were erased since then and are not known" */
+export function contactsErasedInWords(records: number): string {
+  return `The contacts of ${counted(records, "record")} were erased since then and are not known`;
 }

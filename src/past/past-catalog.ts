@@ -20,12 +20,13 @@ const allImports = query({}, () => select(pick(imports, "format", "sources", "as
 
 /**
  * A catalog with the records, named sources and times of imports as they were at an instant, but without events. It is in a file without a
- * name: nothing is left of it, however the program ends. `report` is called after each batch, with the records read and those that are now.
+ * name: nothing is left of it, however the program ends. `report` is called after each batch, with the records read and those that are now. The
+ * next batch waits for it.
  */
 export async function openPastCatalog(
   present: CatalogDb,
   asOf: EpochMs,
-  report: (read: number, total: number) => void,
+  report: (read: number, total: number) => unknown,
 ): Promise<CatalogDb> {
   const directory = temporaryDirectory("past");
   let past: CatalogDb | undefined;
@@ -51,14 +52,19 @@ async function copySources(present: CatalogDb, past: CatalogDb): Promise<void> {
   for (const entry of await listSources(present)) await addSource(past, entry);
 }
 
-async function fill(reading: CatalogSql, writing: CatalogSql, asOf: EpochMs, report: (read: number, total: number) => void): Promise<void> {
+async function fill(
+  reading: CatalogSql,
+  writing: CatalogSql,
+  asOf: EpochMs,
+  report: (read: number, total: number) => unknown,
+): Promise<void> {
   const total = (await sourceStatuses(reading)).reduce((sum, { records }) => sum + records, 0);
   const counts = noChanges();
   let read = 0;
   await eachPastRow(reading, asOf, {}, async (rows) => {
     for (const row of rows) countRecord(counts, await insertPast(writing, row), 1);
     read += rows.length;
-    report(read, total);
+    await report(read, total);
   });
   await saveCounts(writing, counts);
   for (const [source, finished_at] of await lastImports(reading, asOf)) await noteInstant(writing, source, "finished_at", finished_at);

@@ -42,17 +42,17 @@ export async function storeVersions(data: string, versions: readonly (readonly [
   return ids;
 }
 
-/** Serves the pages of a data directory on a free port. */
-export async function browsed(data: string, host = "127.0.0.1"): Promise<BrowsedSite> {
+/** Serves the pages of a data directory on a free port, with the clock at `now`. */
+export async function browsed(data: string, now = SAMPLE_NOW): Promise<BrowsedSite> {
   const failures: unknown[] = [];
   const index = keepOpen(() => openSearchFile(data));
-  const openToRead = async () => openCatalog(data, SAMPLE_NOW, { mode: "read" });
+  const openToRead = async () => openCatalog(data, now, { mode: "read" });
   const catalog = await openToRead();
-  await catchUp(catalog, index.current(), undefined, SAMPLE_NOW);
+  await catchUp(catalog, index.current(), undefined, now);
   await catalog.close();
   const onFailure = (error: unknown) => void failures.push(error);
-  const served = { openCatalog: openToRead, openIndex: index.current, now: () => SAMPLE_NOW, onFailure };
-  const listener: Listener = await serveBrowse({ host, port: 0, ...served });
+  const served = { openCatalog: openToRead, openIndex: index.current, now: () => now, onFailure };
+  const listener: Listener = await serveBrowse({ host: "127.0.0.1", port: 0, ...served });
   return {
     origin: `http://127.0.0.1:${listener.port}`,
     data,

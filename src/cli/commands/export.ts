@@ -9,7 +9,7 @@ import { createExportFile } from "../../export/sqlite-file.ts";
 import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
-import { nothingKnownInWords } from "../../past/in-words.ts";
+import { contactsErasedInWords, nothingKnownInWords } from "../../past/in-words.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -18,7 +18,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
-import { addAsOfOption, contactsErasedInWords, givenAsOf } from "../past-moment.ts";
+import { addAsOfOption, givenAsOf } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 

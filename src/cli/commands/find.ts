@@ -1,13 +1,14 @@
 /** `fundfeed find`: find opportunities by words and filters. */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
-import { foundPage } from "../../export/found.ts";
+import { type FoundPast, foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { alsoAt } from "../../opportunities/related.ts";
-import { readPast } from "../../past/as-of.ts";
+import { countErased, readPastById } from "../../past/as-of.ts";
+import { contactsErasedInWords } from "../../past/in-words.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
@@ -31,7 +32,7 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { addAsOfOption, contactsErasedInWords, givenAsOf, withCatalogAsOf } from "../past-moment.ts";
+import { addAsOfOption, givenAsOf, withCatalogAsOf } from "../past-moment.ts";
 import {
   colorStyle,
   freshnessInShort,
@@ -102,9 +103,9 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
       const page = await withSearchIndex(cli, options, catalog, find, { asOf });
       const freshness = await readFreshness(catalog, now);
-      if (asOf !== undefined) await tellPast(cli, present, page, asOf);
+      const past = asOf === undefined ? undefined : { asOf, erased: await tellPast(cli, present, page, asOf) };
       tellFilters(cli, filter, page.total, now);
-      print(cli, format, { ...page, filter, freshness, bom, now, asOf });
+      print(cli, format, { ...page, filter, freshness, bom, now, past });
     });
   });
 }
@@ -125,25 +126,21 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-/** Says of which instant the results are, and what is not known of them. */
-async function tellPast({ machine }: Cli, present: CatalogDb, { results }: SearchPage, asOf: EpochMs): Promise<void> {
+/** Says of which instant the results are, and what is not known of them. Returns of how many records the contacts are not. */
+async function tellPast({ machine }: Cli, present: CatalogDb, { results }: SearchPage, asOf: EpochMs): Promise<number> {
   machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
-  let erased = 0;
-  for (let first = 0; first < results.length; first += READ_AT_ONCE) {
-    const ids = results.slice(first, first + READ_AT_ONCE).map(({ opportunity }) => opportunity.id);
-    erased += (await readPast(present, ids, asOf)).filter((past) => past.erased !== null).length;
-  }
+  const ids = results.map(({ opportunity }) => opportunity.id);
+  const erased = countErased((await readPastById(present, ids, asOf)).values());
   if (erased > 0) machine.printError(contactsErasedInWords(erased));
+  return erased;
 }
-
-const READ_AT_ONCE = 200;
 
 type Answer = SearchPage & {
   filter: Filter;
   freshness: readonly SourceFreshness[];
   bom: boolean;
   now: EpochMs;
-  asOf: EpochMs | undefined;
+  past: FoundPast | undefined;
 };
 
 /** What is said below the results: all of it. */
@@ -172,11 +169,10 @@ function shortFootOf({ results, total, next, understood, drop, freshness }: Answ
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
-  const { filter, results, freshness, bom, now, asOf, ...page } = answer;
+  const { filter, results, freshness, bom, now, past, ...page } = answer;
   const { understood, next } = page;
   if (format === "json") {
-    const past = asOf === undefined ? {} : { as_of: formatInstant(asOf) };
-    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now), ...past, sources: freshness }, null, 2));
+    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now, past), sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;

@@ -37,7 +37,7 @@ export function getTool({ queries, tool }: ToolContext): Tool {
     title: "Get one opportunity",
     action: "get",
     description:
-      "Returns one opportunity with all its fields. What is too long for one result is cut and listed in `cut`; each of these has a cursor that returns the whole text in `piece`.",
+      "Returns one opportunity with all its fields. What is too long is cut and listed in `cut`, with a cursor that returns the whole text in `piece`.",
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
