@@ -156,7 +156,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
       <LinkedRecords opportunity={opportunity} linked={linked} asOf={asOf} />
       <div class="columns">
         <aside aria-label="Contact and awards">
-          <KeyFacts opportunity={opportunity} />
+          <KeyFacts opportunity={opportunity} asOf={asOf} />
         </aside>
         <div class="main">
           <section class="prose" aria-labelledby="description">
@@ -178,7 +178,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
         <aside aria-label="Codes and record">
-          <OtherFacts opportunity={opportunity} now={now} />
+          <OtherFacts opportunity={opportunity} now={now} asOf={asOf} />
         </aside>
       </div>
     </article>

@@ -48,6 +48,7 @@ test("shows what it said, leads to the present page, and its links stay in the p
   expect(html).toMatch(/<p class="past" role="note">As it was on .*its contacts were erased on .*, and are not known/);
   expect(html).toContain(`<a href="/opportunities/${id}">Show it as it is now</a>`);
   expect(html).not.toContain("Ann");
+  expect(html).toContain(`<a href="/?source=GRANTS_GOV&amp;as_of=${dayOf(50)}">`);
   expect(await isValid(html)).toBe(true);
   const now = await (await get(`/opportunities/${id}`)).text();
   expect(now).toContain(">Title 59</h1>");
