@@ -104,7 +104,7 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
   return (
     <>
       <h1>Deadlines</h1>
-      <SearchFields action={PATH} form={form} now={now} ownFilters={<AsOfField form={form} />}>
+      <SearchFields action={PATH} form={form} now={now} past={<AsOfField form={form} />}>
         <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}

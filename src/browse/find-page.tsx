@@ -50,7 +50,7 @@ function FindBody({ form, now, results, page, erased = 0 }: BodyProps) {
   return (
     <>
       <h1>Find funding opportunities</h1>
-      <SearchFields action="/" form={form} now={now} ownFilters={<AsOfField form={form} />}>
+      <SearchFields action="/" form={form} now={now} past={<AsOfField form={form} />}>
         <SortField form={form} usual={defaultSort(form.filter)} />
       </SearchFields>
       {results === undefined ? (

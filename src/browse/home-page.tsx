@@ -52,7 +52,7 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
   return (
     <>
       <h1>Find funding opportunities</h1>
-      <SearchFields action="/" form={form} now={now} ownFilters={<AsOfField form={form} />}>
+      <SearchFields action="/" form={form} now={now} past={<AsOfField form={form} />}>
         <SortField form={form} usual="relevance" />
       </SearchFields>
       <OpeningCounts openings={openings} now={now} as_of={as_of} openAddress={openAddress} />

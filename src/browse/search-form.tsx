@@ -111,10 +111,10 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
 /** The filters besides the words, which have a place of their own. */
 const filterNames = fieldNames.filter((name) => name !== "words");
 
-type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child };
+type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child; past?: Child };
 
-/** The whole form. `children` are the page's own fields, and `ownFilters` those of them that stand among the filters. */
-export function SearchFields({ action, form, now, children, ownFilters }: FormProps) {
+/** The whole form. `children` are the page's own fields, and `ownFilters` and `past` those of them that stand before and after the filters. */
+export function SearchFields({ action, form, now, children, ownFilters, past }: FormProps) {
   const { given, errors } = form;
   const filterCount = filterNames.filter((name) => given[name] !== undefined).length;
   return (
@@ -136,6 +136,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
             {ownFilters}
             <Filters form={form} />
             <AllSourcesField form={form} />
+            {past}
           </div>
           <button type="submit">Apply filters</button>
         </details>
