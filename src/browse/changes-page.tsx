@@ -6,6 +6,7 @@ import { countEvents, type EventCounts, newestDetection } from "../events/counts
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
+import { type Budget, searchBudget } from "../search/budget.ts";
 import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
@@ -63,21 +64,22 @@ type Shown = {
   next: string | undefined;
 };
 
-export async function changesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+/** When the budget is spent, a period that was not asked for is not widened. What is listed takes a bounded number of reads. */
+export async function changesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
   const form = await readSearchForm({ catalog, index, query }, { ...changesFields, as_of: asOfField });
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
   const chosen = chosenChanges(form);
-  const shown = await readChanges(catalog, index, chosen, now);
+  const shown = await readChanges(catalog, index, chosen, now, budget);
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
 }
 
-async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs): Promise<Shown> {
+async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs, budget: Budget): Promise<Shown> {
   const { form, atLeast } = chosen;
   const until = dayAfter(form.given.until ?? utcDate((await newestDetection(catalog)) ?? now)) ?? now;
-  const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now);
+  const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now, budget);
   const { days, perBar } = periods[period] as { days: number; perBar: number };
   const since = until - days * DAY_MS;
   const buckets = counts.map((each, n) => bucketOf(form.given, atLeastOf(each, atLeast), since + n * perBar * DAY_MS, perBar));
@@ -87,7 +89,7 @@ async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen
 }
 
 /** The period given, or else the first one with enough bars. */
-async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, until: EpochMs, now: EpochMs) {
+async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, until: EpochMs, now: EpochMs, budget: Budget) {
   const { form, types, atLeast } = chosen;
   const names = form.given.since === undefined ? ["30d", "90d", "364d"] : [form.given.since];
   for (const [n, period] of names.entries()) {
@@ -96,7 +98,7 @@ async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: Chos
     const ids = matchingIds(index, form, since, now);
     const counts = await countEvents(catalog, { since: since - 1, until: until - 1, bucketMs: perBar * DAY_MS, types }, ids);
     const bars = counts.filter((each) => totalOf(atLeastOf(each, atLeast)) > 0).length;
-    if (bars >= BARS_MIN || n === names.length - 1) return { period, counts, isPartial: ids?.length === COUNTED_MAX };
+    if (bars >= BARS_MIN || n === names.length - 1 || budget.isSpent()) return { period, counts, isPartial: ids?.length === COUNTED_MAX };
   }
   throw new Error("There is no period to count");
 }

@@ -5,6 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
+import { type Budget, ENDED_EARLY, searchBudget } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -34,16 +35,25 @@ const TITLE_MAX = 110;
 type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
 /** `date` is the Sunday that it begins with. */
 type Week = { date: string; count: number };
-type Shown = { weeks: readonly Week[]; days: readonly Day[]; total: number; twins: number; isPartial: boolean; today: string };
+type Shown = {
+  weeks: readonly Week[];
+  days: readonly Day[];
+  total: number;
+  twins: number;
+  isPartial: boolean;
+  isWhole: boolean;
+  today: string;
+};
 
-export async function deadlinesPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+/** When the budget is spent, the calendar has all its days, and what takes longer is left out. */
+export async function deadlinesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
   const from = dateOf((text) => startOf(text) !== undefined, "The first day.");
   const form = await readSearchForm({ catalog, index, query }, { from, as_of: asOfField });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
-  const shown = await readDays(catalog, index, form, now);
+  const shown = await readDays(catalog, index, form, now, budget);
   return { title, section, body: <DeadlinesBody form={form} now={now} shown={shown} /> };
 }
 
@@ -73,14 +83,14 @@ function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
   return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
-async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs): Promise<Shown> {
+async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs, budget: Budget): Promise<Shown> {
   const today = easternDate(now);
   const from = form.given.from ?? today;
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
   const spans = spansFrom(sunday, DAYS, 1);
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
   const filter = { status: [...unendedStatuses], ...form.resolved };
-  const { deadlines, twins } = listDeadlines(index, filter, periodOf(spans), now, most);
+  const { deadlines, twins, isWhole } = listDeadlines(index, filter, periodOf(spans), now, most, budget);
   const byDay = spans.map((span) => within(deadlines, span));
   const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
   const listed = new Map((await readOpportunities(catalog, ids, now)).map((opportunity) => [opportunity.id, opportunity]));
@@ -89,8 +99,10 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
     count: ofDay.length,
     opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
   }));
-  const weeks = countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most));
-  return { weeks, days, total: deadlines.length, twins, isPartial: deadlines.length === COUNTED_MAX, today };
+  const hasBars = isWhole && !budget.isSpent();
+  const weeks = hasBars ? countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most)) : [];
+  const isPartial = deadlines.length === COUNTED_MAX;
+  return { weeks, days, total: deadlines.length, twins, isPartial, isWhole: hasBars, today };
 }
 
 /** How many deadlines each week has. Those after the last deadline that is read are left out. */
@@ -148,7 +160,13 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
   );
 }
 
-function Calendar({ shown: { weeks, days, total, twins, isPartial, today }, form: { given } }: { shown: Shown; form: SearchForm }) {
+function Calendar({
+  shown: { weeks, days, total, twins, isPartial, isWhole, today },
+  form: { given },
+}: {
+  shown: Shown;
+  form: SearchForm;
+}) {
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];
   return (
     <section aria-labelledby="weeks">
@@ -164,6 +182,7 @@ function Calendar({ shown: { weeks, days, total, twins, isPartial, today }, form
         </nav>
       </div>
       <TwinsLeftOut twins={twins} address={addressOf(PATH, { ...given, all_sources: "yes" })} />
+      {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
       <WeekBars weeks={weeks} given={given} />
       <p class="weekdays" aria-hidden="true">
         {days.slice(0, 7).map(({ date }) => (

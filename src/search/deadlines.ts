@@ -3,25 +3,25 @@ import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { Budget } from "./budget.ts";
 import { countTwins, isShown } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
 export type Deadline = { id: string; due_at: EpochMs };
 
-/** Deadlines, and how many more records of the same opportunities match. */
-type Deadlines = { deadlines: Deadline[]; twins: number };
+/** Deadlines, and how many more records of the same opportunities match; 0 if `isWhole` is false, because the budget was spent before. */
+type Deadlines = { deadlines: Deadline[]; twins: number; isWhole: boolean };
 
 type Period = { since: EpochMs; until: EpochMs };
 
 type Most = { limit: number; allSources: boolean };
 
 /** The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. */
-export function listDeadlines({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most): Deadlines {
+export function listDeadlines({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most, budget: Budget): Deadlines {
   const matching = matchingIn(filter, period, now);
-  return {
-    deadlines: deadlinesWhere(sqlite, matching, most),
-    twins: most.allSources ? 0 : countTwins(sqlite, matching),
-  };
+  const deadlines = deadlinesWhere(sqlite, matching, most);
+  const isWhole = !budget.isSpent();
+  return { deadlines, twins: most.allSources || !isWhole ? 0 : countTwins(sqlite, matching), isWhole };
 }
 
 /** The same deadlines alone: twins take longer to count than deadlines to list. */
