@@ -79,7 +79,8 @@ export const queries: Query<never, unknown>[] = [];
 const sqlite = new SQLiteSyncDialect();
 
 function render<Values>(parameters: Parameters, built: SQLWrapper): Rendered<Values> {
-  const { sql: text, params } = sqlite.sqlToQuery(built.getSQL());
+  // Constants are written into the text. A bound one may decide the plan, and SQLite then prepares the statement again for each execution.
+  const { sql: text, params } = sqlite.sqlToQuery(built.getSQL().inlineParams());
   const readers = params.map((param) => {
     const value = is(param, Param) ? param.value : param;
     if (!is(value, Placeholder)) return () => value as Value;
