@@ -1,13 +1,14 @@
 /** What was read from the same text before is not read again, and nothing is missed by that. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
-import type { Format, Item } from "../../src/import/format.ts";
+import type { Format, Item, LazyItem } from "../../src/import/format.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
 import { lines } from "../../src/text/lines.ts";
 import { aCatalog, aFile, contentsOf, DAY, documentsOf, dropScratch, NOON } from "../support/imports.ts";
 import { bytesOf, realInput } from "../support/read-format.ts";
+import { extractText, type SimplerRecord, simplerRecords } from "../support/simpler-layouts.ts";
 import { rawSql } from "../support/sql.ts";
 
 afterAll(dropScratch);
@@ -143,6 +144,33 @@ test("a grant whose archive date passes is archived by the same extract", async 
   catalog.clock.now = NOON + 2 * DAY;
   expect(await take()).toMatchObject({ unchanged: 2 });
   expect((await documentsOf(catalog.db)).map(({ status }) => status)).toEqual(["archived", "archived"]);
+});
+
+test("an opportunity in the extract of Simpler.Grants.gov is read only if its text is another one", async () => {
+  let read = 0;
+  const format: Format = {
+    ...grantsGov,
+    async *read(inputs, context) {
+      for await (const item of grantsGov.read(inputs, context)) {
+        const counted = () => {
+          read++;
+          return (item as LazyItem).read();
+        };
+        yield item.kind === "lazy" ? { ...item, read: counted } : item;
+      }
+    },
+  };
+  const catalog = await aCatalog();
+  const [first, ...others] = (await simplerRecords()).slice(0, 5) as [SimplerRecord, ...SimplerRecord[]];
+  const take = async (...records: SimplerRecord[]) => {
+    read = 0;
+    const { added, changed, unchanged } = await catalog.take(extractText(records), { format });
+    return { added, changed, unchanged, read };
+  };
+  expect(await take(first, ...others)).toEqual({ added: 5, changed: 0, unchanged: 0, read: 5 });
+  expect(await take(first, ...others)).toEqual({ added: 0, changed: 0, unchanged: 5, read: 0 });
+  const amended = { ...first, opportunity_title: "Amended" };
+  expect(await take(amended, ...others)).toEqual({ added: 0, changed: 1, unchanged: 4, read: 1 });
 });
 
 test("digestUnder() gives different digests for different texts or settings", () => {

@@ -21,8 +21,8 @@ const LEAD_MAX = 500;
 /** Called with the document around the array, in which the array is empty. */
 export type Around = (document: unknown) => void;
 
-/** An element, or what is wrong with it and its text. */
-type Element = { value: unknown } | { fault: string; text: string };
+/** An element and its text, or what is wrong with it. */
+type Element = ({ value: unknown } | { fault: string }) & { text: string };
 
 /**
  * The elements of the array at `path` (member names joined by dots), or of the document itself. Calls `around` at the end of the document.
@@ -34,9 +34,9 @@ export async function* jsonElements(bytes: AsyncIterable<Uint8Array>, path = "",
   around(scanner.finish());
 }
 
-/** An element that is an object of the wanted kind, or why it is not. `line` counts elements from 1. */
+/** An element that is an object of the wanted kind, with its text if it was read alone, or why it is not. `line` counts elements from 1. */
 export type FoundObject =
-  | { kind: "object"; line: number; raw: JsonObject }
+  | { kind: "object"; line: number; raw: JsonObject; json?: string }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
 /** What is wrong with an object, such as `has no id`; undefined if nothing is. */
@@ -58,7 +58,7 @@ export async function* jsonObjects(
     hasObjects ||= fault === undefined;
     firstFault ??= fault;
     if (fault !== undefined) yield { kind: "rejected", line, raw, reason: `the element ${fault}` };
-    else if (isObject(raw)) yield { kind: "object", line, raw };
+    else if (isObject(raw)) yield { kind: "object", line, raw, json: element.text };
   }
   if (firstFault !== undefined && !hasObjects) throw new Error(`element 1 ${firstFault}`);
 }
@@ -265,7 +265,7 @@ function isEscaped(text: string, from: number, at: number): boolean {
 
 function parseElement(text: string): Element {
   try {
-    return { value: JSON.parse(text) };
+    return { value: JSON.parse(text), text };
   } catch {
     return { fault: "is not JSON", text };
   }

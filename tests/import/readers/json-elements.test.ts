@@ -89,7 +89,7 @@ describe("jsonElements()", () => {
     const bytes = (async function* () {
       yield new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]);
     })();
-    expect(await Array.fromAsync(jsonElements(bytes))).toEqual([{ value: "\udcff" }]);
+    expect(await Array.fromAsync(jsonElements(bytes))).toEqual([{ value: "\udcff", text: '"\udcff"' }]);
   });
 });
 
@@ -114,13 +114,13 @@ describe("jsonObjects()", () => {
 
   test("rejects elements that are not objects of the wanted kind, each alone", async () => {
     expect(await found('[{"id":1},2,{},null,[],tru,{"id":7}]')).toEqual([
-      { kind: "object", line: 1, raw: { id: 1 } },
+      { kind: "object", line: 1, raw: { id: 1 }, json: '{"id":1}' },
       { kind: "rejected", line: 2, raw: 2, reason: "the element is not an object" },
       { kind: "rejected", line: 3, raw: {}, reason: "the element has no id" },
       { kind: "rejected", line: 4, raw: null, reason: "the element is not an object" },
       { kind: "rejected", line: 5, raw: [], reason: "the element is not an object" },
       { kind: "rejected", line: 6, raw: "tru", reason: "the element is not JSON" },
-      { kind: "object", line: 7, raw: { id: 7 } },
+      { kind: "object", line: 7, raw: { id: 7 }, json: '{"id":7}' },
     ]);
   });
 

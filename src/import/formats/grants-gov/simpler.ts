@@ -26,7 +26,7 @@ export async function* readSimpler(input: Input, beginning: string, search: HitC
     if (found.kind === "rejected") yield { input, ...found };
     else {
       const details = "data" in found.raw ? objectOf(found.raw.data) : found.raw;
-      yield itemOf({ input, line, raw: details }, details, context);
+      yield itemOf({ input, line, raw: details }, details, found.json, context);
     }
   }
 }
@@ -75,17 +75,31 @@ function foundBy({ pagination_info, facet_counts }: JsonObject): number {
   return byStatus.reduce((sum: number, count) => sum + (typeof count === "number" ? count : 0), 0);
 }
 
-function itemOf(line: SourceLine, raw: JsonObject, context: FormatContext): Item {
+/** An opportunity that is an element of a longer list is read only if its text is another one than before. */
+function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, context: FormatContext): Item {
   const uuid = textOf(raw.opportunity_id).toLowerCase();
   const id = textOf(raw.legacy_opportunity_id) || uuid;
   if (id === "") return { ...line, ...rejected("opportunity_id must not be blank") };
   if (objectOf(raw.summary) !== raw.summary)
     return { ...line, ...rejected("summary must be an object: an opportunity without one is not posted"), source: GRANTS_GOV, lineage: id };
-  const grant = grantOf(raw, raw.summary as JsonObject, id, context);
-  const record: Draft = { ...draftOfGrant(grant, context), ...(UUID.test(uuid) ? { earlier_ids: [uuid] } : {}) };
-  const titles = distinct(grant.assistanceListings.map(({ title }) => title));
-  const layout = { titles, hasFiles: Array.isArray(raw.attachments) };
-  return { kind: "record", ...line, record, reconcile: (stored) => keepSame(record, stored, layout) };
+  const summary = raw.summary as JsonObject;
+  const read = (): Draft => ({
+    ...draftOfGrant(grantOf(raw, summary, id, context), context),
+    ...(UUID.test(uuid) ? { earlier_ids: [uuid] } : {}),
+  });
+  const reconcile = (record: Draft, stored: Draft) => {
+    const titles = distinct(listingsOf(raw).map(({ title }) => title));
+    return keepSame(record, stored, { titles, hasFiles: Array.isArray(raw.attachments) });
+  };
+  if (json !== undefined) return { kind: "lazy", ...line, source: GRANTS_GOV, id, digested: json, read, reconcile };
+  const record = read();
+  return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
+}
+
+function listingsOf(raw: JsonObject): Grant["assistanceListings"] {
+  return arrayOf(raw.opportunity_assistance_listings)
+    .map(objectOf)
+    .map((listing) => ({ number: textOf(listing.assistance_listing_number), title: textOf(listing.program_title) }));
 }
 
 /** The members of a summary with a grant's texts. The export of the search page has columns of these names. */
@@ -134,9 +148,7 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
     categoryNote: textOf(raw.category_explanation),
     instruments: coded(summary.funding_instruments, wordLists.instruments, "funding instrument"),
     activities: coded(summary.funding_categories, wordLists.activities, "funding category"),
-    assistanceListings: arrayOf(raw.opportunity_assistance_listings)
-      .map(objectOf)
-      .map((listing) => ({ number: textOf(listing.assistance_listing_number), title: textOf(listing.program_title) })),
+    assistanceListings: listingsOf(raw),
     applicants: coded(summary.applicant_types, wordLists.applicants, "applicant type"),
     costSharing: summary.is_cost_sharing === true ? ("Yes" as const) : summary.is_cost_sharing === false ? ("No" as const) : ("" as const),
     contact: contactOf(text, isForecast),
