@@ -141,13 +141,12 @@ function indexedFieldsOf(content: Content): IndexedFields {
 export function render(content: Content, basis: StatusBasis): RenderedContent {
   const { status, status_display } = content;
   const isOfClock = content.stated !== undefined;
-  const pieces: Buffer[] = [];
+  let json = "";
   let length = 0;
-  const append = (json: string): Span => {
-    const piece = Buffer.from(json);
-    pieces.push(piece);
+  const append = (piece: string): Span => {
     const start = length;
-    length += piece.length;
+    json += piece;
+    length += Buffer.byteLength(piece);
     return { start, end: length };
   };
 
@@ -162,7 +161,7 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
   append(`${jsonOf(statedRelationships(content))},`);
   const sidecar = append(texts.sidecar);
   append("}");
-  const text = Buffer.concat(pieces, length);
+  const text = Buffer.from(json);
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
 }
 

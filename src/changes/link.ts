@@ -9,6 +9,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, exists, insertInto, jsonOf, listOf, orIgnore, parameter, pick, query, select, selectBy } from "../../db/query.ts";
 import { linkKeys, movedLinkKeys, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { parseInstantMs } from "../text/instant.ts";
+import { memoizeLast } from "../text/memoize.ts";
 import type { IndexedFields, Relationships } from "./content.ts";
 
 type ValueOf = (record: IndexedFields) => string | null;
@@ -130,7 +131,7 @@ function elementOf({ source, title, program }: IndexedFields): string | null {
 /** The number as it is compared: numbers are written with and without dashes. Short ones and words mean little. */
 function numberOf({ source, program }: IndexedFields): string | null {
   const number = source.code === "SBIR_GOV" ? source.opportunity_id : (program.solicitation_id ?? "");
-  const key = number.toUpperCase().replace(/[^0-9A-Z]/g, "");
+  const key = number.toUpperCase().replace(/[^0-9A-Z]+/g, "");
   return key.length >= 5 && /\d/.test(key) ? key : null;
 }
 
@@ -150,17 +151,23 @@ function onlyAward(read: ValueOf): ValueOf {
 function withTitle(read: ValueOf): ValueOf {
   return (record) => {
     const value = read(record);
-    const words = value === null ? "" : wordsOf(record.title);
-    return value === null || words === "" ? null : `${value} ${digestOf(words)}`;
+    const title = value === null ? "" : digestOfTitle(record.title);
+    return value === null || title === "" ? null : `${value} ${title}`;
   };
 }
+
+/** The digest of a title's words; "" if it has none. Kept, because several rules ask for that of one record. */
+const digestOfTitle = memoizeLast((title: string) => {
+  const words = wordsOf(title);
+  return words === "" ? "" : digestOf(words);
+});
 
 /** The title as it is compared: sources add abbreviations in brackets. */
 function wordsOf(title: string): string {
   return title
     .replace(/\([^()]*\)/g, "")
     .toUpperCase()
-    .replace(/[^\p{L}\p{N}]/gu, "");
+    .replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
 /** Titles may be long, and entries of an index may not. */

@@ -19,8 +19,9 @@ export async function completeRecord(
   staged: PreparedRecord | undefined,
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
-  const key = partial === undefined && reconcile === undefined ? undefined : readNaturalKey(withLineage(record));
-  const all = staged === undefined ? await findContent(sql, key) : contentOf(staged.rendered, staged.indexed);
+  const isWhole = partial === undefined && reconcile === undefined;
+  const find = () => (sql === undefined || isWhole ? undefined : findContent(sql, readNaturalKey(withLineage(record))));
+  const all = staged === undefined ? await find() : contentOf(staged.rendered, staged.indexed);
   if (all === undefined) return withLineage(record);
   const reconciled = withLineage(reconcile?.(all) ?? record);
   if (partial === undefined) return reconciled;
@@ -28,9 +29,8 @@ export async function completeRecord(
   return merged(reconciled, content, partial === "adds");
 }
 
-async function findContent(sql: CatalogSql | undefined, key: NaturalKey | undefined): Promise<Content | undefined> {
-  const stored =
-    sql === undefined || key === undefined ? undefined : await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? "");
+async function findContent(sql: CatalogSql, key: NaturalKey | undefined): Promise<Content | undefined> {
+  const stored = key && (await findStored(sql, key.source, key.lineage ?? key.upstreamId ?? ""));
   return stored === undefined ? undefined : readContent(stored.document, stored.sidecar);
 }
 

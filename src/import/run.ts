@@ -392,9 +392,10 @@ async function decideAndCount(
   instants: Pick<Writing, "instant" | "now">,
   found: Partial<Relationships>,
 ): Promise<{ decision: Decision; history: OpportunityEvent[] }> {
-  const decision = decideImport(before, record, instants, found, await needsHistoryRedaction(sql, before, record));
+  const redactsHistory = before !== undefined && (await needsHistoryRedaction(sql, before, record));
+  const decision = decideImport(before, record, instants, found, redactsHistory);
   const createdAt = before?.created_at ?? record.restored?.created_at ?? instants.instant;
-  const history = await listUpstreamHistory(sql, decision.id, record.revisions, createdAt);
+  const history = record.revisions === undefined ? [] : await listUpstreamHistory(sql, decision.id, record.revisions, createdAt);
   summary[decision.outcome]++;
   summary.events += decision.events.length + history.length;
   return { decision, history };

@@ -9,10 +9,10 @@ export function easternInstant(date: string, time: string): string | undefined {
 }
 
 /** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */
-export function endOfEasternDate(date: string): string | undefined {
+export const endOfEasternDate = memoize(5000, (date) => {
   if (easternInstant(date, "00:00:00") === undefined) return undefined;
   return easternInstant(new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10), "00:00:00");
-}
+});
 
 /** Like `easternInstant`, but null if no date is stated. Warns of a text that is not such a date. */
 export function dateInstant(date: string, time: string, warn: (message: string) => void): string | null {
@@ -48,5 +48,8 @@ export function easternDateBefore(ms: EpochMs, days: number): string {
 }
 
 function offsetAt(ms: EpochMs): string {
-  return /[+-]\d\d:\d\d/.exec(zoneName(EASTERN, "longOffset", ms))?.[0] ?? "-05:00";
+  return offsetInHour(String(Math.floor(ms / HOUR_MS))) ?? "-05:00";
 }
+
+/** The offset in an hour since 1970. It changes on the hour. */
+const offsetInHour = memoize(50_000, (hour) => /[+-]\d\d:\d\d/.exec(zoneName(EASTERN, "longOffset", Number(hour) * HOUR_MS))?.[0]);

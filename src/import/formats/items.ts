@@ -71,9 +71,9 @@ export function columnTexts<Field extends string>(
 export function withoutUndefined<Members extends object>(
   members: Members,
 ): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
-  const kept: Members = { ...members };
-  for (const name in kept) if (kept[name] === undefined) delete kept[name];
-  return kept;
+  const kept: Partial<Members> = {}; // Not a copy from which members are deleted: such objects are slow.
+  for (const name in members) if (members[name] !== undefined) kept[name] = members[name];
+  return kept as ReturnType<typeof withoutUndefined<Members>>;
 }
 
 /** The texts, with null for blank ones. */

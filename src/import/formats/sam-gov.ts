@@ -5,6 +5,7 @@
 import { easternDate, easternInstant, endOfEasternDate } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { memoize } from "../../text/memoize.ts";
 import { summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, UnreadVersion, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
@@ -319,10 +320,8 @@ function parentsOf(key: string): string[] {
 function parentsAmong(key: string, others: readonly string[]): string[] {
   const { number, office, kind } = partsOf(key);
   if (number.length < 5 || !/\d/.test(number)) return [];
-  const ofDepartment = others
-    .map((other) => ({ other, ...partsOf(other) }))
-    .filter((each) => departmentOf(each.office) === departmentOf(office));
-  return earlierKinds(kind).flatMap((name) => ofDepartment.flatMap((each) => (each.kind === name ? [each.other] : [])));
+  const ofDepartment = others.filter((other) => departmentOf(partsOf(other).office) === departmentOf(office));
+  return earlierKinds(kind).flatMap((name) => ofDepartment.filter((other) => partsOf(other).kind === name));
 }
 
 function partsOf(key: string): { number: string; office: string; kind: string } {
@@ -575,9 +574,8 @@ function fullOffset(offset: string): string {
   return sign === undefined ? "Z" : `${sign}${hours}:${minutes}`;
 }
 
-function kindOf(type: string): Kind | undefined {
-  return KINDS.find(({ words }) => words.test(type));
-}
+/** Memoized because a notice is asked ten times, and there are ten kinds. */
+const kindOf = memoize(100, (type) => KINDS.find(({ words }) => words.test(type)));
 
 /** Whether a text names a place. Codes such as `0` mean that no city is stated. */
 function isPlace(text: string): boolean {

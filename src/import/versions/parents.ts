@@ -40,17 +40,19 @@ async function nearest(sql: CatalogSql, source: string, child: Child, parents: P
     const isKnown = placements.hasRecord(source, lineage) || (!isFirst && (await isStored(sql, source, lineage)));
     if (isKnown) return opportunityId(source, lineage);
   }
-  const [lineage] = format.versions?.parentsAmong?.(child.revision_key, await similarKeys(sql, source, child, parents)) ?? [];
+  const titles = await titlesInSeries(sql, source, child.series, parents);
+  const others = [...titles.keys()].filter((key) => key !== child.revision_key).sort();
+  const isSimilar = (key: string) => titles.get(key)?.some(({ title }) => areSimilar(title, child.title)) === true;
+  const lineage = format.versions?.parentsAmong?.(child.revision_key, others).find(isSimilar);
   return lineage === undefined ? undefined : opportunityId(source, lineage);
 }
 
-/** The other keys of a series that are lineages of records of which a version has a similar title. */
-async function similarKeys(sql: CatalogSql, source: string, { series, title, revision_key }: Child, parents: Parents): Promise<string[]> {
+/** The keys of a series that are lineages of records, with the titles of their versions. None if they are too many. */
+async function titlesInSeries(sql: CatalogSql, source: string, series: string, parents: Parents): Promise<Map<string, KeyedTitle[]>> {
   const inFiles = parents.placements.phasesOf(source, series, TITLES_MAX);
   const stored = parents.isFirst ? [] : await listKeyedTitles(sql, source, series, TITLES_MAX);
-  if (inFiles.length === TITLES_MAX || stored.length === TITLES_MAX) return [];
-  const similar = [...inFiles, ...stored].filter((other) => other.revision_key !== revision_key && areSimilar(other.title, title));
-  return [...new Set(similar.map((other) => other.revision_key))].sort();
+  const isTooMany = inFiles.length === TITLES_MAX || stored.length === TITLES_MAX;
+  return Map.groupBy(isTooMany ? [] : [...inFiles, ...stored], ({ revision_key }) => revision_key);
 }
 
 /** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
