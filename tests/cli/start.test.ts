@@ -63,7 +63,7 @@ test.each([
     expect(loaded.length).toBeGreaterThanOrEqual(processes);
     for (const each of loaded) expect(each).not.toMatch(/modelcontextprotocol|zod/);
   },
-  60_000,
+  300_000,
 );
 
 test("the help of the program shows the arguments that each command takes", async () => {

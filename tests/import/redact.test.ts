@@ -237,7 +237,7 @@ describe("fundfeed redact", () => {
       expect(longestMs).toBeGreaterThan(1000); // It was behind the rewriting, once.
       await Promise.all([db.close(), reader.close()]);
     },
-    60_000,
+    300_000,
   );
 
   test.if(startsPostgres)("says that old versions stay which a state of a PostgreSQL has that somebody reads", async () => {
