@@ -31,6 +31,10 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
     const response = await fetch(`http://127.0.0.1:${listener.port}${path}`);
     expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining("Quantum sensing at sea")]);
   }
+  const then = await fetch(`http://127.0.0.1:${listener.port}/?${filter}&as_of=${new Date(NOON - 1500).toISOString()}`);
+  const past = await then.text();
+  expect([then.status, past]).toEqual([200, expect.stringContaining('<p class="past" role="note">As it was on ')]);
+  expect(past).toContain(`<bdi>Quantum sensing</bdi>`);
   const sources = await fetch(`http://127.0.0.1:${listener.port}/sources`);
   expect(await sources.text()).toContain("1 record changed last in these 26 weeks");
   const months = await fetch(`http://127.0.0.1:${listener.port}/sources/months`);
