@@ -27,6 +27,8 @@ import { workDirectory } from "./processes.ts";
 const SEED = 1;
 /** How many generated records determine the facets and their proportions. */
 const SAMPLES = 150_000;
+/** Each title has one of so many words that are rarer than the generated ones. */
+const RARE_WORDS = 150_000;
 const FIRST_INSTANT = Date.UTC(2024, 0, 1);
 const CHUNK_RECORDS = 500;
 const CHUNK_EVERY_MS = 60_000;
@@ -109,11 +111,13 @@ function sampleOf(sqlite: Database, record: object, basis: Sample["basis"]): Sam
 }
 
 function samplesIn(sqlite: Database): Sample[] {
+  const random = randomOf(SEED, -4);
   return Array.from({ length: SAMPLES }, (_, index) => {
-    const { source, status, program, organization, dates } = generateRecord(SEED, index);
+    const { source, status, title, program, organization, dates } = generateRecord(SEED, index);
+    const rare = `t${Math.floor(RARE_WORDS ** random()).toString(36)}`; // As frequent as Zipf says.
     const record = {
       source: { code: source.code, opportunity_id: MARK },
-      title: `Opportunity ${MARK}`,
+      title: `Opportunity ${MARK}: ${title}, ${rare}`,
       status,
       organization: { agency: organization.agency },
       program: { type: program.type },
