@@ -29,10 +29,14 @@ export const columns = {
   amount_low: (opportunity) => amountCell(lowestAmount(opportunity)),
   amount_high: (opportunity) => amountCell(highestAmount(opportunity)),
   updated_at: ({ updated_at }) => instantCell(updated_at),
-  eligibility: ({ eligibility }) => fold(eligibility.requirements ?? ""), // Last: reading a column passes all before it, and this one is long.
 } satisfies Record<string, (opportunity: WholeOpportunity) => Cell>;
 
 export type ColumnName = keyof typeof columns;
+
+/** What the table `eligibilities` in search.db has of a record: it is long, and other filters read all of `records`. Empty if there is none. */
+export function requirementsCell({ eligibility }: WholeOpportunity): string {
+  return fold(eligibility.requirements ?? "");
+}
 
 /** Our code of the agency that an opportunity is of; null if it is not in the table. */
 export function agencyCodeOf({ organization, program, source, sidecar }: WholeOpportunity): string | null {

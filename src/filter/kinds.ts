@@ -110,7 +110,7 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
     read: readPlain,
     words: (part) => `${name} contains "${part}"`,
     matches: (part, opportunity) => fold(get(opportunity) ?? "").includes(fold(part)),
-    condition: (part) => ({ sql: `instr(${name}, ?) > 0`, values: [fold(part)] }),
+    condition: (part) => ({ sql: "(select instr(requirements, ?) from eligibilities where row = seq) > 0", values: [fold(part)] }),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Condition } from "../filter/kinds.ts";
 import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
 import { agencyTag } from "./agency-words.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
-import { anyOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
+import { anyOf, commonRowsOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
 import type { Group, Question } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
@@ -54,10 +54,13 @@ type Candidates = {
 };
 
 /**
- * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span, and at
- * most `left` more are read. `commonStem` is set if there are bytes for it.
+ * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span in
+ * ascending order, and at most `left` more are read. `bytes` are those of its ranges, if `commonStem` has some.
  */
-type Part = { query: string; condition?: Condition; commonStem?: string; bit: number; rows: number[]; titled: number[]; left: number };
+type Part = Rows & { query: string; condition?: Condition; commonStem?: string; bit: number; left: number };
+type Rows = { rows: number[]; titled: number[]; bytes: ReturnType<typeof commonRowsOf> };
+
+const NO_ROWS: Rows = { rows: [], titled: [], bytes: new Map() };
 
 /** What is sought for a group: rows with any of its words, and those of an agency that it means. */
 type Sought = { parts: Part[]; bit: number; records: number; telling: number };
@@ -86,20 +89,21 @@ export function candidatesFor(
 
   const parts = [...toldApart.flatMap((each) => each.parts), ...others];
   const readSpan = spanReader(sqlite);
-  const weights = weightsOf(
-    toldApart,
-    telling.reduce((sum, each) => sum + each, 0),
-  );
   const allBits = toldApart.reduce((bits, { bit }) => bits | bit, 0);
-  const everyWord = toldApart.length === question.groups.length || question.groups.length > TOLD_APART ? allBits : -1;
-  const commonRows = sqlite.query<{ rows: Uint8Array; titled: Uint8Array }, [string, number]>(
-    "select rows, titled from common_rows where stem = ? and range = ?",
+  const heaviest = new Heaviest(
+    {
+      weights: weightsOf(
+        toldApart,
+        telling.reduce((sum, each) => sum + each, 0),
+      ),
+      everyWord: toldApart.length === question.groups.length || question.groups.length > TOLD_APART ? allBits : -1,
+      demanded,
+      required,
+    },
+    most,
   );
   const masks = new Int32Array(RANGE_ROWS);
-  let best: Candidate[] = [];
-  const rows: number[] = [];
-  let [least, bytes, any, every, oldest] = [0, 0, 0, 0, 1];
-  let [isAll, isWhole, isEnd] = [true, true, false];
+  let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
     if (range === newest || (range + 1) % SPAN_RANGES === 0) {
@@ -111,7 +115,7 @@ export function candidatesFor(
         if (part.left > 0) continue;
         isAll = false;
         isEnd ||= (part.bit & (demanded | OUT)) !== 0;
-        if (part.bit === OUT) oldest = part.rows.at(-1) ?? oldest; // Older rows may have what must not occur.
+        if (part.bit === OUT) oldest = part.rows[0] ?? oldest; // Older rows may have what must not occur.
       }
     }
     if (bytes > WORK_MAX.bytes) {
@@ -121,33 +125,20 @@ export function candidatesFor(
     masks.fill(0);
     const first = range * RANGE_ROWS + 1;
     for (const each of parts) {
-      const found = each.commonStem === undefined ? null : commonRows.get(each.commonStem, range);
-      if (found !== null) {
-        markGaps(found.rows, masks, each.bit);
-        if ((each.bit & WORDS) !== 0) markGaps(found.titled, masks, each.bit << TOLD_APART);
-        bytes += found.rows.length + found.titled.length;
+      const common = each.bytes.get(range);
+      if (common !== undefined) {
+        markGaps(common.rows, masks, each.bit);
+        if ((each.bit & WORDS) !== 0) markGaps(common.titled, masks, each.bit << TOLD_APART);
+        bytes += common.rows.length + common.titled.length;
       }
-      markRows(each.rows, masks, first, each.bit);
-      markRows(each.titled, masks, first, each.bit << TOLD_APART);
+      markLast(each.rows, masks, first, each.bit);
+      markLast(each.titled, masks, first, each.bit << TOLD_APART);
     }
-    for (let place = RANGE_ROWS - 1; place >= 0; place--) {
-      const mask = masks[place] ?? 0;
-      const words = mask & WORDS;
-      if (words === 0 || first + place < oldest || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required)
-        continue;
-      if (++any <= COUNTED_MAX) rows.push(first + place);
-      if (words === everyWord) every++;
-      const titled = (mask >> TOLD_APART) & WORDS;
-      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
-      if (weight <= least) continue;
-      best.push({ seq: first + place, weight, mask: words });
-      if (best.length < most * 8) continue;
-      best = heaviest(best, most);
-      least = best.at(-1)?.weight ?? 0;
-    }
+    heaviest.add(masks, first, oldest);
   }
+  const { any, every, rows } = heaviest;
   return {
-    best: heaviest(best, most),
+    best: heaviest.best(),
     any,
     every,
     isAll,
@@ -160,20 +151,21 @@ export function candidatesFor(
 
 const SPAN_RANGES = SPAN_ROWS / RANGE_ROWS;
 
-/** Reads the rows of a part that are after `begin` and up to `end`, the newest first. */
+/** Reads the rows of a part that are after `begin` and up to `end`. */
 function spanReader(sqlite: Database): (part: Part, begin: number, end: number) => void {
   const commonUntil = lastCommonRow(sqlite);
   const matching = sqlite.query<unknown, [string, number, number, number]>(
     "select rowid from texts where texts match ? and rowid > ? and rowid <= ? order by rowid desc limit ?",
   );
-  const rowsOf = (found: unknown[][]) => (found as [number][]).map(([row]) => row);
+  const rowsOf = (found: unknown[][]) => (found as [number][]).map(([row]) => row).reverse();
   return (part, begin, end) => {
     const { query, condition, commonStem, left } = part;
-    [part.rows, part.titled] = [[], []];
+    Object.assign(part, NO_ROWS);
     if (condition !== undefined) {
       const sql = `select seq from records where ${condition.sql} and seq > ? and seq <= ? order by seq desc limit ?`;
       part.rows = rowsOf(sqlite.query<unknown, (string | number)[]>(sql).values(...condition.values, begin, end, left));
     } else if (query !== "") {
+      if (commonStem !== undefined) part.bytes = commonRowsOf(sqlite, commonStem, begin / RANGE_ROWS, end / RANGE_ROWS);
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
       if (after >= end) return;
       part.rows = rowsOf(matching.values(query, after, end, left));
@@ -181,6 +173,63 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
     }
     part.left -= part.rows.length;
   };
+}
+
+/** What a row must have to match, as bits of its mask, and what each combination of words weighs. */
+type Asked = { weights: Float64Array; everyWord: number; demanded: number; required: number };
+
+/** Counts the rows that match, and collects the heaviest of them. */
+class Heaviest {
+  any = 0;
+  every = 0;
+  /** The rows that match, but no more than are counted. */
+  readonly rows: number[] = [];
+  readonly #asked: Asked;
+  readonly #most: number;
+  #collected: Candidate[] = [];
+  /** What a row must weigh more than. */
+  #least = 0;
+
+  constructor(asked: Asked, most: number) {
+    this.#asked = asked;
+    this.#most = most;
+  }
+
+  /** Adds the rows from `first` on, but none before `oldest`. Ranges are added from the newest to the oldest. */
+  add(masks: Int32Array, first: number, oldest: number): void {
+    const { weights, everyWord, demanded, required } = this.#asked;
+    for (let place = masks.length - 1; place >= Math.max(0, oldest - first); place--) {
+      const mask = masks[place] ?? 0;
+      const words = mask & WORDS;
+      if (words === 0 || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required) continue;
+      if (++this.any <= COUNTED_MAX) this.rows.push(first + place);
+      if (words === everyWord) this.every++;
+      const titled = (mask >> TOLD_APART) & WORDS;
+      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
+      if (weight > this.#least) this.#collect({ seq: first + place, weight, mask: words });
+    }
+  }
+
+  #collect(candidate: Candidate): void {
+    this.#collected.push(candidate);
+    if (this.#collected.length >= this.#most * 8) this.#choose();
+  }
+
+  /** Leaves the heaviest, of equal ones those that came first. Sorting numbers takes a tenth of sorting candidates. */
+  #choose(): void {
+    if (this.#collected.length <= this.#most) return;
+    const weights = new Float64Array(this.#collected.map(({ weight }) => weight)).sort();
+    const least = weights.at(-this.#most) ?? 0;
+    let equal = this.#most - (weights.length - weights.lastIndexOf(least) - 1);
+    this.#collected = this.#collected.filter(({ weight }) => weight > least || (weight === least && equal-- > 0));
+    this.#least = least;
+  }
+
+  /** The heaviest first, of equal ones the newest. */
+  best(): Candidate[] {
+    this.#choose();
+    return this.#collected.sort((left, right) => right.weight - left.weight || right.seq - left.seq);
+  }
 }
 
 function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, last: number): Sought {
@@ -199,12 +248,12 @@ function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, l
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
-  return { query, ...(isCommon && { commonStem: stem }), bit: 0, rows: [], titled: [], left: isCommon ? RANGE_ROWS : WORK_MAX.rows };
+  return { ...NO_ROWS, query, ...(isCommon && { commonStem: stem }), bit: 0, left: isCommon ? RANGE_ROWS : WORK_MAX.rows };
 }
 
 /** What is not a word of the question, with the bits that a row must have. */
 function othersOf({ phrases, excluded }: Question, condition: Condition | undefined): { others: Part[]; demanded: number } {
-  const none = { rows: [], titled: [], left: WORK_MAX.strict };
+  const none = { ...NO_ROWS, left: WORK_MAX.strict };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
   let demanded = 0;
   if (phrases.length > 0) {
@@ -229,10 +278,10 @@ function weightsOf(toldApart: readonly Sought[], whole: number): Float64Array {
   return weights;
 }
 
-function markRows(rows: readonly number[], masks: Int32Array, first: number, bit: number): void {
-  for (const row of rows) if (row >= first && row < first + RANGE_ROWS) masks[row - first] = (masks[row - first] ?? 0) | bit;
-}
-
-function heaviest(candidates: Candidate[], most: number): Candidate[] {
-  return candidates.sort((left, right) => right.weight - left.weight || right.seq - left.seq).slice(0, most);
+/** Sets a bit in the mask of each of the last rows that are `first` or later, and takes them off. */
+function markLast(rows: number[], masks: Int32Array, first: number, bit: number): void {
+  for (let row = rows.at(-1); row !== undefined && row >= first; row = rows.at(-1)) {
+    masks[row - first] = (masks[row - first] ?? 0) | bit;
+    rows.pop();
+  }
 }

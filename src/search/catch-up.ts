@@ -4,7 +4,7 @@
  */
 
 import type { Database } from "bun:sqlite";
-import { count, desc, inArray, sql } from "drizzle-orm";
+import { and, count, desc, eq, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
@@ -15,6 +15,7 @@ import { wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
 import { type EpochMs, isFuture } from "../text/instant.ts";
+import { lastRow } from "./common-rows.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 import { countAgain, finishBuild, writeRecords } from "./write.ts";
 
@@ -32,6 +33,11 @@ const recordsAfter = query({ time: stored_at, last: id, limit: parameter<number>
 const recordsByIds = query({ ids: listOf(id) }, ({ ids }) => select(searched).from(opportunities).where(inArray(id, ids)));
 const countAfter = query({ time: stored_at, last: id }, ({ time, last }) =>
   select({ records: count() }).from(opportunities).where(isAfter(time, last)),
+);
+const recordAt = query({ time: stored_at, last: id }, ({ time, last }) =>
+  select({ id })
+    .from(opportunities)
+    .where(and(eq(stored_at, time), eq(id, last))),
 );
 const newest = query({}, () =>
   select(pick(opportunities, "stored_at", "id"))
@@ -56,6 +62,7 @@ type State = {
   id: string;
   is_built: number;
   is_checked: number;
+  is_same: number;
   judged_until: EpochMs;
   counted_until: number;
 };
@@ -91,7 +98,7 @@ export async function catchUp(
       whileAt(sqlite, state, () => finish(sqlite, identity, step.checksum, state));
     } else {
       total ??= done + ((await catalog.get(countAfter, { time: state.stored_at, last: state.id }))?.records ?? 0);
-      whileAt(sqlite, state, () => writeBatch(sqlite, step.rows, state, now));
+      whileAt(sqlite, state, () => writeBatch(sqlite, step, state, now));
       done += step.rows.length;
       await report(done, Math.max(done, total));
     }
@@ -106,15 +113,18 @@ async function readStep(
   due: readonly string[],
   now: EpochMs | undefined,
   buildBatch: number,
-): Promise<"current" | "rebuild" | Turn | { rows: Row[] } | { checksum: Checksum }> {
+): Promise<"current" | "rebuild" | Turn | Batch | { checksum: Checksum | undefined }> {
   if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
   if (now !== undefined && isFuture(state.judged_until, now)) return "rebuild"; // The clock was ahead.
   if (due.length > 0) return { due, turned: await catalog.all(recordsByIds, { ids: due }) };
   const rows = await readBatch(catalog, state, buildBatch);
-  if (rows.length > 0) return { rows };
+  if (rows.length > 0) return { rows, isSame: (await catalog.get(recordAt, { time: state.stored_at, last: state.id })) !== undefined };
   if (state.is_checked === 1) return "current";
-  return { checksum: (await catalog.get(checksum)) ?? { records: 0, sum: 0 } };
+  return { checksum: state.is_same === 1 ? undefined : ((await catalog.get(checksum)) ?? { records: 0, sum: 0 }) };
 }
+
+/** Records to write. `isSame` if the catalog has the last record of the index as the index has it: then it has all of them so. (E-92) */
+type Batch = { rows: readonly Row[]; isSame: boolean };
 
 /** The next records; of a build, many of them. */
 async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State, buildBatch: number): Promise<Row[]> {
@@ -138,7 +148,7 @@ function isOlder(newest: (Pick<Position, "id"> & { stored_at: number }) | undefi
 
 function stateOf(sqlite: Database): State {
   const state = sqlite
-    .query<State, []>("select identity, stored_at, id, is_built, is_checked, judged_until, counted_until from progress")
+    .query<State, []>("select identity, stored_at, id, is_built, is_checked, is_same, judged_until, counted_until from progress")
     .get();
   if (state === null) throw new Failure("Cannot search: search.db is not whole; delete it, and the next search builds it again");
   return state;
@@ -154,26 +164,24 @@ function whileAt(sqlite: Database, state: State, write: () => void): void {
 }
 
 /**
- * Finishes a build, and compares the index with the catalog after a catch-up. They differ if a backup was restored and records were imported
- * into it before this index noticed. The index is then built again, as it is once a fifth of its rows are of records that have changed. When
- * it has twice the rows that it had when words were counted, they are counted again.
+ * Finishes a build, and compares the index with the catalog after a catch-up, unless `expected` is undefined. They differ if a backup was
+ * restored and records were imported into it before this index noticed. The index is then built again, as it is once a fifth of its rows are
+ * of records that have changed. When it has twice the rows that it had when words were counted, they are counted again.
  */
-function finish(sqlite: Database, identity: string, expected: Checksum, { is_built, counted_until }: State): void {
+function finish(sqlite: Database, identity: string, expected: Checksum | undefined, { is_built, counted_until }: State): void {
   if (is_built === 0) {
     finishBuild(sqlite);
     sqlite.run("update progress set is_built = 1");
   }
-  const found = sqlite
-    .query<Checksum & { last: number }, []>(
-      `select count(*) as records, coalesce(sum(stored_at % ${REMAINDER}), 0) as sum, coalesce(max(seq), 0) as last from records`,
-    )
-    .get();
-  const isSame = found?.records === expected.records && found.sum === expected.sum;
-  const isWorn = found !== null && is_built === 1 && found.last > ROWS_WORN_MIN && found.records < found.last * LIVING_SHARE_MIN;
+  const found = sqlite.query<Checksum, []>(`select count(*) as records, coalesce(sum(stored_at % ${REMAINDER}), 0) as sum from records`);
+  const isSame = expected === undefined || Bun.deepEquals(found.get(), expected);
+  const { records } = sqlite.query<{ records: number }, []>("select count(*) as records from records").get() ?? { records: 0 };
+  const last = lastRow(sqlite);
+  const isWorn = is_built === 1 && last > ROWS_WORN_MIN && records < last * LIVING_SHARE_MIN;
   if (!isSame || isWorn) createIndexTables(sqlite, identity);
   else {
-    if (is_built === 1 && found.last > 2 * counted_until) countAgain(sqlite);
-    sqlite.run("update progress set is_checked = 1");
+    if (is_built === 1 && last > 2 * counted_until) countAgain(sqlite);
+    sqlite.run("update progress set is_checked = 1, is_same = 1");
   }
 }
 
@@ -215,10 +223,12 @@ function timed(row: Row, now = Number.NEGATIVE_INFINITY) {
   return { opportunity, due_at: instantCell(dueDateOf(dates, now)), turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 
-function writeBatch(sqlite: Database, rows: readonly Row[], { is_built }: State, now: EpochMs | undefined): void {
+function writeBatch(sqlite: Database, { rows, isSame }: Batch, { is_built, is_same }: State, now: EpochMs | undefined): void {
   const written = rows.map((row) => ({ ...timed(row, now), stored_at: row.stored_at }));
   writeRecords(sqlite, written, is_built === 0);
-  const last = rows.at(-1);
-  if (last !== undefined) sqlite.query("update progress set stored_at = ?, id = ?, is_checked = 0").run(last.stored_at, last.id);
   noteJudged(sqlite, now);
+  const last = rows.at(-1);
+  if (last === undefined) return;
+  const moveTo = sqlite.query("update progress set stored_at = ?, id = ?, is_checked = 0, is_same = ?");
+  moveTo.run(last.stored_at, last.id, isSame ? is_same : 0);
 }

@@ -1,7 +1,7 @@
 /**
  * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges
  * of rows that are full, which never change. Rows after the last full range are asked of FTS5; rows that have gone since are skipped by
- * whoever reads them. (E-65)
+ * whoever reads them. (E-65, E-92)
  */
 import type { Database } from "bun:sqlite";
 import { ACCEPTING_TAG } from "./accepting.ts";
@@ -9,7 +9,7 @@ import { recordsByAgency } from "./agencies.ts";
 import { agencyTag } from "./agency-words.ts";
 
 /** Rows in a range. */
-export const RANGE_ROWS = 1 << 16;
+export const RANGE_ROWS = 1 << 13;
 
 export const COMMON_TABLES = `
 create table common_stems (stem text primary key, query text not null) without rowid;
@@ -22,7 +22,7 @@ const [ONE_IN, RECORDS_MIN] = [200, 1000];
 /** Words of a stem that are looked for; the others are too rare to matter. */
 const SPELLINGS_MAX = 12;
 /** Ranges that are read of FTS5 at once. */
-const RANGES_AT_ONCE = 8;
+const RANGES_AT_ONCE = 64;
 
 /** Chooses the stems of which bytes are made from now on. Those that were made before are deleted. */
 export function chooseCommonStems(sqlite: Database): void {
@@ -70,9 +70,19 @@ export function anyOf(words: readonly string[]): string {
 
 /** The last row of the ranges that have bytes. */
 export function lastCommonRow(sqlite: Database): number {
-  return (
-    (sqlite.query<{ ranges: number }, []>("select coalesce(max(range), -1) + 1 as ranges from common_rows").get()?.ranges ?? 0) * RANGE_ROWS
-  );
+  // The tag is always among the common stems, and has bytes in each range, if only empty ones.
+  const ranges = sqlite.query<{ ranges: number }, [string]>("select coalesce(max(range) + 1, 0) as ranges from common_rows where stem = ?");
+  return (ranges.get(ACCEPTING_TAG)?.ranges ?? 0) * RANGE_ROWS;
+}
+
+/** The bytes of a common stem in the ranges from `begin` to before `end`, by range. */
+export function commonRowsOf(sqlite: Database, stem: string, begin: number, end: number) {
+  const rows = sqlite
+    .query<{ range: number; rows: Uint8Array; titled: Uint8Array }, [string, number, number]>(
+      "select range, rows, titled from common_rows where stem = ? and range >= ? and range < ?",
+    )
+    .all(stem, begin, end);
+  return new Map(rows.map((each) => [each.range, each]));
 }
 
 /** For each range from `begin` to before `end`: the gaps between the rows, as integers of 7 bits a byte, the low bits first. */

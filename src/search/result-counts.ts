@@ -22,14 +22,15 @@ export type ResultCounts = Record<keyof typeof counted, { value: string; records
 /** Counts rows of the index; null stands for too many. */
 export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null): ResultCounts {
   if (rows === null || rows.length > COUNTED_MAX) return null;
-  const list = JSON.stringify(rows);
+  const all = sqlite.query<Record<keyof typeof counted, string | null>, [string]>(
+    `select ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
+  );
+  const found = all.all(JSON.stringify(rows)); // Once: it is reading the rows that takes time.
   const countsOf = (name: keyof typeof counted) =>
-    sqlite
-      .query<{ value: string; records: number }, [string]>(
-        `select ${counted[name]} as value, count(*) as records from records
-          where seq in (select value from json_each(?)) and ${counted[name]} <> '' group by 1 order by 2 desc, 1`,
-      )
-      .all(list);
+    [...Map.groupBy(found, (row) => row[name] ?? "")]
+      .filter(([value]) => value !== "")
+      .map(([value, { length }]) => ({ value, records: length }))
+      .sort((left, right) => right.records - left.records || (left.value < right.value ? -1 : 1));
   return { status: countsOf("status"), source: countsOf("source"), agency: countsOf("agency"), program_type: countsOf("program_type") };
 }
 

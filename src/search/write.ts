@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { withParents } from "../agencies/table.ts";
-import { agencyCodeOf, columns } from "../filter/columns.ts";
+import { agencyCodeOf, columns, requirementsCell } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
@@ -77,6 +77,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
     deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
   }
   const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
+  const insertEligibility = sqlite.query("insert into eligibilities values (?, ?)");
   for (const { opportunity, stored_at, due_at, turns_at } of records) {
     const number = numberOf(opportunity) ?? "";
     const cells = Object.values(columns).map((cell) => cell(opportunity));
@@ -93,6 +94,8 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       ...cells,
     );
     insertTexts.run(seq, ...texts, tagsOf(opportunity).join(" "));
+    const requirements = requirementsCell(opportunity);
+    if (requirements !== "") insertEligibility.run(seq, requirements);
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
   }
   if (isBuilding) return;
@@ -130,7 +133,9 @@ function rowsOf(sqlite: Database, sql: string, ...values: string[]): number[] {
 }
 
 function deleteRows(sqlite: Database, rows: readonly number[]): void {
-  const statements = ["delete from texts where rowid = ?", "delete from records where seq = ?"].map((sql) => sqlite.query(sql));
+  const statements = ["texts where rowid", "records where seq", "eligibilities where row"].map((rows) =>
+    sqlite.query(`delete from ${rows} = ?`),
+  );
   for (const statement of statements) for (const row of rows) statement.run(row);
 }
 
