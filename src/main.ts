@@ -6,6 +6,7 @@ import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress.ts";
 import { CHILD_VARIABLE } from "./runtime/child-process.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
+import { restartWithoutFtl } from "./runtime/without-ftl.ts";
 import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 
@@ -32,6 +33,9 @@ const worker = process.send === undefined ? undefined : workerConfig(process.env
 const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
 
 const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+
+if (process.send === undefined && ["import", "pull"].includes(process.argv[2] ?? ""))
+  restartWithoutFtl(program, process.argv.slice(2), process.env);
 
 const progress = process.stderr.isTTY
   ? createProgressLine(

@@ -5,6 +5,7 @@
 import { messageOf } from "../../db/reason.ts";
 import { counter, type Family, gauge } from "../monitoring/families.ts";
 import { type ChildProcess, startChild } from "../runtime/child-process.ts";
+import { WITHOUT_FTL } from "../runtime/without-ftl.ts";
 import { formatDuration } from "../text/duration.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import type { JobState, RunResult } from "./job-file.ts";
@@ -86,7 +87,7 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     let killer: ReturnType<typeof setTimeout> | undefined;
     const tell = isQuiet ? () => undefined : onLine;
     const child = startChild([...deps.command, ...args()], {
-      env: deps.env,
+      env: { ...WITHOUT_FTL, ...deps.env },
       name,
       niceness: NICENESS,
       onOutput: (line) => tell(name, line),
