@@ -117,9 +117,10 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     fetch: async (path, request) => {
       const waitMs = notBefore - performance.now();
       if (isStopping || (running === undefined && waitMs > 0)) return unavailable(waitMs);
+      let reader: Running | undefined;
       try {
         running ??= start();
-        const reader = running;
+        reader = running;
         await reader.listening;
         const { socket: unix } = reader;
         return await responseOf(
@@ -127,7 +128,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
           reader,
         );
       } catch (error) {
-        if (running === undefined && notBefore < performance.now()) onFailure(String(error)); // It could not be started at all.
+        if (reader === undefined) onFailure(String(error)); // It could not be started at all. An end is told when it happens.
         return unavailable(notBefore - performance.now());
       }
     },
