@@ -1,5 +1,4 @@
 /** Which fields of a record say something. */
-
 import type { Content } from "../changes/content.ts";
 import { comparedFields, valueAt } from "../changes/detect.ts";
 
