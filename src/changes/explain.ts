@@ -1,4 +1,5 @@
 /** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
+
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";

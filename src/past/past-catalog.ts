@@ -5,10 +5,10 @@ import { openTemporaryCatalog } from "../../db/open.ts";
 import { insertInto, pick, query, select } from "../../db/query.ts";
 import { imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { facetOf } from "../changes/commit.ts";
+
 import { countRecord, noChanges, saveCounts } from "../changes/counts.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
-import type { Report } from "../search/catch-up.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { addSource, listSources, removeSource, sourceStatuses } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -19,10 +19,15 @@ const insertOpportunity = insertInto(opportunities, { key: "seq" });
 const allImports = query({}, () => select(pick(imports, "format", "sources", "as_of", "finished_at")).from(imports));
 
 /**
- * A catalog with the records, named sources and times of imports as they were at an instant, but without events. Its file has no name, so
- * nothing is left of it, however the program ends. The total that is reported is the number of records now.
+ * A catalog with the records, named sources and times of imports as they were at an instant, but without events. It is in a file without a
+ * name: nothing is left of it, however the program ends. `report` is called after each batch, with the records read and those that are now. The
+ * next batch waits for it.
  */
-export async function openPastCatalog(present: CatalogDb, asOf: EpochMs, report: Report): Promise<CatalogDb> {
+export async function openPastCatalog(
+  present: CatalogDb,
+  asOf: EpochMs,
+  report: (read: number, total: number) => unknown,
+): Promise<CatalogDb> {
   const directory = temporaryDirectory("past");
   let past: CatalogDb | undefined;
   try {
@@ -41,13 +46,18 @@ export async function openPastCatalog(present: CatalogDb, asOf: EpochMs, report:
   }
 }
 
-/** The sources that are named now: nothing says when each was named. */
+/** Who named a source, and when, is not kept. */
 async function copySources(present: CatalogDb, past: CatalogDb): Promise<void> {
   for (const { code } of await listSources(past)) await removeSource(past, code);
   for (const entry of await listSources(present)) await addSource(past, entry);
 }
 
-async function fill(reading: CatalogSql, writing: CatalogSql, asOf: EpochMs, report: Report): Promise<void> {
+async function fill(
+  reading: CatalogSql,
+  writing: CatalogSql,
+  asOf: EpochMs,
+  report: (read: number, total: number) => unknown,
+): Promise<void> {
   const total = (await sourceStatuses(reading)).reduce((sum, { records }) => sum + records, 0);
   const counts = noChanges();
   let read = 0;
@@ -57,11 +67,14 @@ async function fill(reading: CatalogSql, writing: CatalogSql, asOf: EpochMs, rep
     await report(read, total);
   });
   await saveCounts(writing, counts);
-  for (const [source, finished_at] of await lastImports(reading, asOf)) await noteInstant(writing, source, "finished_at", finished_at);
+  for (const [source, { finished_at, known_until }] of await lastImports(reading, asOf)) {
+    await noteInstant(writing, source, "finished_at", finished_at);
+    await noteInstant(writing, source, "known_until", known_until);
+  }
 }
 
 /** Returns what is counted of the record. */
-async function insertPast(sql: CatalogSql, row: PastRow) {
+async function insertPast(sql: CatalogSql, { seq: _, history: __, erased: ___, ...row }: PastRow) {
   const opportunity = parseStored<Opportunity>(row.document);
   const { code: source } = opportunity.source;
   const counted = { source, facet_id: await facetOf(sql, opportunity), document: row.document, sidecar: row.sidecar };
@@ -77,15 +90,22 @@ async function insertPast(sql: CatalogSql, row: PastRow) {
   return counted;
 }
 
-/** By source, when its last import had finished. For a later import of an earlier history, the instant of that history counts. */
-async function lastImports(sql: CatalogSql, asOf: EpochMs): Promise<Map<string, EpochMs>> {
-  const last = new Map<string, EpochMs>();
+type LastImport = { finished_at: EpochMs; known_until: EpochMs };
+
+/**
+ * When an import of each source had last finished, and until when the source was known then. Of an import that brought an earlier history
+ * later, the instant of that history counts.
+ */
+async function lastImports(sql: CatalogSql, asOf: EpochMs): Promise<Map<string, LastImport>> {
+  const last = new Map<string, LastImport>();
   await sql.each(allImports, {}, (rows) => {
     for (const { format, sources, as_of, finished_at } of rows) {
       if (finished_at === null || format === "events") continue;
       const at = finished_at <= asOf ? finished_at : (as_of ?? finished_at);
       if (at > asOf) continue;
-      for (const source of JSON.parse(sources) as string[]) last.set(source, Math.max(at, last.get(source) ?? at));
+      for (const source of JSON.parse(sources) as string[]) {
+        if (at >= (last.get(source)?.finished_at ?? at)) last.set(source, { finished_at: at, known_until: as_of ?? finished_at });
+      }
     }
   });
   return last;

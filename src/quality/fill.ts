@@ -1,4 +1,5 @@
 /** Which fields of a record say something. */
+
 import type { Content } from "../changes/content.ts";
 import { comparedFields, valueAt } from "../changes/detect.ts";
 

@@ -1,4 +1,5 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
+
 import { entryInWords } from "../events/in-words.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";

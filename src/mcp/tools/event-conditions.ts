@@ -1,4 +1,5 @@
 /** The conditions on events that history and what_changed share. */
+
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
 import { BadValue } from "../../filter/kinds.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
