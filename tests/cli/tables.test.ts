@@ -1,4 +1,5 @@
 /** Tables that people read fit a terminal of 80 columns. */
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

@@ -1,8 +1,9 @@
-/** Between imports of the real files, in the order of their dates: the exports and `find` as of then are what was exported and found then. */
+/** Between imports of the real files, in the order of their dates: exports, `find` and pages as of then are those of then. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { hash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
@@ -10,6 +11,7 @@ import { exportHistories, exportLines } from "../../src/export/records.ts";
 import type { Format } from "../../src/import/format.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { HOUR_MS as HOUR } from "../../src/text/instant.ts";
+import { browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { onPostgres } from "../support/database-locations.ts";
 import { datedFiles, datedGroups } from "../support/dated-files.ts";
@@ -35,19 +37,78 @@ const searches = [
   ["--source", "NSF", "--json"],
 ];
 
-type Look = { at: number; which: number; found: string[] };
+/** Of several pages: the first ones are read. */
+const lists = [
+  "/",
+  "/?words=research+for+technology&status=open,closing_soon",
+  "/?words=science&all_sources=yes&sort=updated",
+  "/?closes_after=0d&sort=closes",
+  "/?agency=NSF,DOD,NASA&sort=posted",
+  "/deadlines?words=research&from=2026-08-03",
+  "/find.json?words=research&limit=7",
+  "/find.csv?sort=amount&limit=50",
+];
+const paths = [...lists, "/?words=zebra&source=NSF", "/deadlines", "/sources"];
+const PAGES = 2;
 
-/** What half of the searches print, at an instant or later as of it. One search index serves those of an instant. */
-async function foundAt([option, place]: [option: string, place: string], which: number, now: number, asOf?: number): Promise<string[]> {
+type Look = { at: number; which: number; found: string[]; pages: Record<string, string> };
+
+/** What a third of the searches print, at an instant or later as of it. */
+async function foundAt(place: readonly string[], which: number, now: number, asOf?: number): Promise<string[]> {
   const found: string[] = [];
-  const data = [option, place, "--search-data", aDirectory()];
-  for (const search of searches.filter((_, index) => index % 2 === which % 2)) {
+  for (const search of searches.filter((_, index) => index % 3 === which % 3)) {
     const past = asOf === undefined ? [] : ["--as-of", new Date(asOf).toISOString()];
-    const { code, out } = await fundfeed(["find", ...search, ...data, ...past], {}, () => now);
+    const { code, out } = await fundfeed(["find", ...search, ...place, ...past], {}, () => now);
     expect([code, search]).toEqual([0, search]);
     found.push(out.replace(/^ {2}"as_of": .*\n/m, ""));
   }
   return found;
+}
+
+/** What is served at all paths and at the next pages of the lists, without what says that it is of the past. */
+async function pagesAt(origin: string, asOf?: number): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const path of paths) {
+    const past = asOf === undefined ? "" : `${path.includes("?") ? "&" : "?"}as_of=${new Date(asOf).toISOString()}`;
+    let next: string | undefined = path + past;
+    for (let n = 0; n < (lists.includes(path) ? PAGES : 1) && next !== undefined; n++) {
+      let response: Response = await fetch(origin + next, { redirect: "manual" });
+      // The earlier instant is read beside the pages. On a busy machine it is not ready at once.
+      for (; response.status === 503; response = await fetch(origin + next, { redirect: "manual" })) await Bun.sleep(20);
+      const text: string = await response.text();
+      expect([next, response.status]).toEqual([next, 200]);
+      if (asOf !== undefined && !/csv/.test(next)) expect(text).toMatch(/<p class="past" role="note">As it was on |"as_of":/);
+      texts[`${path} ${n}`] = withoutPast(text);
+      const link: string | undefined = /href="([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+      next = link ?? /<(.*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+    }
+  }
+  return texts;
+}
+
+function withoutPast(text: string): string {
+  return text
+    .replace(/<p class="past" role="note">.*?<\/p>/s, "")
+    .replace(/<input id="as_of"[^>]*>/, "")
+    .replace("<li>Only as of now:</li>", "")
+    .replace(/,"as_of":"[^"]*"/, "")
+    .replace(/as_of=[^&"]*(&amp;)?/g, "")
+    .replace(/(\?|&amp;)"/g, '"');
+}
+
+/** Tags begin lines, so that a difference can be read. */
+function linesOf(path: string, text = ""): string[] {
+  return [path, ...text.split(/(?=<\w)/)];
+}
+
+/** Serves a data directory with the clock at `now`. Its search index is new: the words of one that grew weigh otherwise. */
+async function withSite<T>(data: string, now: number, work: (origin: string) => Promise<T>): Promise<T> {
+  rmSync(join(data, "search.db"), { force: true });
+  const site = await browsed(data, now);
+  const done = await work(site.origin);
+  await site.stop();
+  expect(site.failures).toEqual([]);
+  return done;
 }
 
 type Digest = [records: number, lines: string, histories: string];
@@ -60,7 +121,7 @@ async function digestOf({ db }: TestCatalog, moment: { now: number } | { asOf: n
   return [lines.length, hash("sha256", lines.join()), hash("sha256", histories.join())];
 }
 
-/** Imports a group of files. Compares exports at `instants` of the instants between imports, and searches at three of them. */
+/** Imports a group of files. Compares exports at `instants` of the instants between imports, and searches and pages at three of them. */
 async function compare(directory: string, group: string, instants: number): Promise<string> {
   const data = aDirectory();
   const catalog = await aCatalog(openCatalog(data, 0));
@@ -76,28 +137,38 @@ async function compare(directory: string, group: string, instants: number): Prom
     await turnStatusesWhenDue(catalog.db, at); // As a running server does. The next import of history would do it afterwards.
     if (n % every === 0) made.push({ at, digest: await digestOf(catalog, { now: at }) });
     if ([0, files.length >> 1, files.length - 1].includes(n))
-      looks.push({ at, which: looks.length, found: await foundAt(["--data", data], looks.length, at) });
+      await withSite(data, at, async (origin) => {
+        const [which, pages] = [looks.length, await pagesAt(origin)];
+        looks.push({ at, which, pages, found: await foundAt(["--data", data], which, at) });
+      });
   }
   expect(made.length).toBeGreaterThan(6);
   for (const { at, digest } of made) expect([at, await digestOf(catalog, { asOf: at })]).toEqual([at, digest]);
 
-  await expectFoundAgain(["--data", data], looks);
+  const later = (looks.at(-1)?.at ?? 0) + 400 * DAY;
+  await withSite(data, later, async (origin) => {
+    await expectFoundAgain(["--data", data], looks, later);
+    for (const { at, pages } of looks) {
+      const now = await pagesAt(origin, at);
+      for (const [path, text] of Object.entries(pages)) expect(linesOf(path, now[path])).toEqual(linesOf(path, text));
+    }
+  });
+  expect(new Set(looks.map(({ found }) => found.join())).size).toBe(looks.length);
+  expect(new Set(looks.map(({ pages }) => pages["/ 0"])).size).toBe(looks.length);
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`fundfeed-past-${process.pid}-`))).toEqual([]);
   if (hasPostgres && group === "grants") {
     const url = await (await postgresServer()).freshDatabase();
     const copy = await openPostgresCatalog(url, 0, { connections: 1 });
     await copyCatalog(catalog.db, copy);
     await copy.close();
-    await expectFoundAgain(["--database", url], looks.slice(1, 2));
+    await expectFoundAgain(["--database", url, "--search-data", aDirectory()], looks.slice(1, 2), later);
   }
   await catalog.db.close();
   return looks.flatMap(({ found }) => found).join("\n");
 }
 
-async function expectFoundAgain(place: [option: string, place: string], looks: readonly Look[]): Promise<void> {
-  const later = (looks.at(-1)?.at ?? 0) + 400 * DAY;
+async function expectFoundAgain(place: readonly string[], looks: readonly Look[], later: number): Promise<void> {
   for (const { at, which, found } of looks) expect([at, await foundAt(place, which, later, at)]).toEqual([at, found]);
-  expect(new Set(looks.map(({ found }) => found.join())).size).toBe(looks.length);
 }
 
 for (const group of Object.keys(datedGroups)) {
