@@ -1,5 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { check, type Part } from "./check.ts";
+import { dropScratch, inScratch } from "./support/imports.ts";
+
+afterAll(dropScratch);
 
 const partThatPrints = (name: string, text: string, code: number): Part => ({
   name,
@@ -9,14 +12,15 @@ const partThatPrints = (name: string, text: string, code: number): Part => ({
 describe("check()", () => {
   test("runs every part even after a failure, and prints all counts in the last line", async () => {
     const shown: string[] = [];
-    const parts = [
-      partThatPrints("lint", "a lint error\n", 1),
-      partThatPrints("types", "", 0),
-      partThatPrints("tests", " 7 pass\n 2 skip\n 3 fail\n 9 expect() calls\n", 1),
-      partThatPrints("tests on PostgreSQL", " 5 pass\n 0 fail\n", 0),
-      { ...partThatPrints("other tests", " 5 pass\n 0 fail\n", 0), skipped: "PostgreSQL is not installed" },
+    const groups = [
+      [partThatPrints("lint", "a lint error\n", 1), partThatPrints("types", "", 0)],
+      [
+        partThatPrints("tests", " 7 pass\n 2 skip\n 3 fail\n 9 expect() calls\n", 1),
+        partThatPrints("tests on PostgreSQL", " 5 pass\n 0 fail\n", 0),
+        { ...partThatPrints("other tests", " 5 pass\n 0 fail\n", 0), skipped: "PostgreSQL is not installed" },
+      ],
     ];
-    expect(await check(parts, (text) => shown.push(text))).toBe(false);
+    expect(await check(groups, (text) => shown.push(text))).toBe(false);
     expect(shown.join("").replace(/\d+ s$/gm, "… s")).toEndWith(`
 lint                 FAILED   0 passed, 1 failed, 0 skipped, … s
 types                passed   1 passed, 0 failed, 0 skipped, … s
@@ -27,6 +31,21 @@ other tests          skipped: PostgreSQL is not installed
 13 passed, 4 failed
 `);
     expect(shown.join("")).toContain("a lint error\n");
+  });
+
+  test("runs the parts of a group side by side, and writes the output of each as one piece, in their order", async () => {
+    const [first, second] = [inScratch("first"), inScratch("second")];
+    /** Prints two lines. Between them it waits until the other part has printed its first. */
+    const partThatMeets = (name: string, mine: string, other: string): Part => ({
+      name,
+      command: [
+        "-e",
+        `console.log("${name} begins"); require("fs").writeFileSync("${mine}", ""); while (!require("fs").existsSync("${other}")) await Bun.sleep(5); console.log("${name} ends")`,
+      ],
+    });
+    const shown: string[] = [];
+    await check([[partThatMeets("one", first, second), partThatMeets("two", second, first)]], (text) => shown.push(text));
+    expect(shown.join("")).toStartWith("\n── one\none begins\none ends\n\n── two\ntwo begins\ntwo ends\n");
   });
 
   test("repeats each failure at the end, with its file and its error", async () => {
@@ -46,7 +65,8 @@ tests/b.test.ts:
  1 pass
  2 fail
 `;
-    await check([partThatPrints("lint", "line 7: no semicolon\n", 1), partThatPrints("tests", output, 1)], (text) => shown.push(text));
+    const parts = [partThatPrints("lint", "line 7: no semicolon\n", 1), partThatPrints("tests", output, 1)];
+    await check([parts], (text) => shown.push(text));
     const all = shown.join("");
     const end = all.slice(all.indexOf("── failed: lint"));
     expect(end).toStartWith(`── failed: lint
@@ -67,7 +87,7 @@ tests/b.test.ts:
   test("counts a part that exits with an error as failed, even if all its tests passed", async () => {
     const lastLine = async (...parts: Part[]) => {
       const shown: string[] = [];
-      const passed = await check(parts, (text) => shown.push(text));
+      const passed = await check([parts], (text) => shown.push(text));
       return [passed, shown.join("").trimEnd().split("\n").at(-1)];
     };
     expect(await lastLine(partThatPrints("crashed", " 4 pass\n 0 fail\n", 139))).toEqual([false, "4 passed, 1 failed"]);

@@ -11,30 +11,41 @@ export type Part = {
 };
 
 /** Only the parts may import packages, because this file runs before they are installed. */
+const installation: readonly Part[] = [{ name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] }];
+/** Side by side they keep two cores busy while tests wait. */
 const parts: readonly Part[] = [
-  { name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] },
-  { name: "lint", command: ["run", "lint"] },
-  { name: "types", command: ["run", "types"] },
   { name: "tests", command: ["run", "test"] },
   {
     name: "tests on PostgreSQL",
     command: ["run", "test:postgres"],
     skipped: postgresPrograms() === undefined ? "PostgreSQL is not installed" : undefined,
   },
+  { name: "types", command: ["run", "types"] },
+  { name: "lint", command: ["run", "lint"] },
 ];
 
 type Counts = { passed: number; failed: number; skipped: number };
 type Result = Counts & { name: string; outcome: string; failures: readonly string[] };
 
 /**
- * Runs one part after the other and returns whether all passed. The end of the output repeats the failures, because a reader of a long log
- * starts there. The last line is `N passed, N failed`.
+ * Runs one group after the other, and the parts of a group side by side. Returns whether all passed. Only the output of a group's first part is
+ * written at once, that of the others when those before them have ended. The end of the output repeats the failures, because a reader of a long
+ * log starts there. The last line is `N passed, N failed`.
  */
-export async function check(parts: readonly Part[], write: (text: string) => void): Promise<boolean> {
+export async function check(groups: readonly (readonly Part[])[], write: (text: string) => void): Promise<boolean> {
   const results: Result[] = [];
-  for (const part of parts) {
-    write(`\n── ${part.name}\n`);
-    results.push(await run(part, write));
+  for (const group of groups) {
+    const running = group.map((part, n) => {
+      const kept: string[] = [];
+      const result = run(part, n === 0 ? write : (text) => kept.push(text));
+      return { part, kept, result };
+    });
+    for (const { part, kept, result } of running) {
+      write(`\n── ${part.name}\n`);
+      const ended = await result;
+      write(kept.join(""));
+      results.push(ended);
+    }
   }
   for (const { name, failures } of results) for (const failure of failures) write(`\n── failed: ${name}\n${failure}\n`);
   const total = (count: keyof Counts) => results.reduce((sum, result) => sum + result[count], 0);
@@ -92,4 +103,4 @@ function failuresIn(output: string): string[] {
   return failures.length > 0 ? failures : [lines.slice(-FAILURE_LINES).join("\n")];
 }
 
-if (import.meta.main) process.exit((await check(parts, (text) => process.stdout.write(text))) ? 0 : 1);
+if (import.meta.main) process.exit((await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1);

@@ -3,9 +3,9 @@ import { check } from "./check.ts";
 import { quickTests } from "./support/quick-tests.ts";
 
 const parts = [
-  { name: "lint", command: ["run", "lint"] },
-  { name: "types", command: ["run", "types"] },
   { name: "quick tests", command: ["run", "test", ...quickTests().map((path) => `./${path}`)] },
+  { name: "types", command: ["run", "types"] },
+  { name: "lint", command: ["run", "lint"] },
 ];
 
-process.exit((await check(parts, (text) => process.stdout.write(text))) ? 0 : 1);
+process.exit((await check([parts], (text) => process.stdout.write(text))) ? 0 : 1);
