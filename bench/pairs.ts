@@ -11,12 +11,17 @@ import { median, megabytes, table } from "./report.ts";
 
 const STARTS = 15;
 const ROUNDS = 60;
-const REQUESTS = 2000;
+const REQUESTS = 1000;
 const AT_ONCE = 8;
 /** After this time without requests, a server is at rest. */
 const REST_MS = 3000;
 const RECORDS = join(import.meta.dir, "../src/cli/demo-sample/grants-gov-20260803.xml.gz");
-const PATHS = ["/opportunities?limit=5", "/opportunities?status=open&limit=20", "/sources", "/meta"];
+/** `ID` is that of a record. */
+const KINDS: { readonly [kind: string]: readonly string[] } = {
+  list: ["/opportunities?limit=5", "/opportunities?status=open&limit=20"],
+  record: ["/opportunities/ID"],
+  other: ["/sources", "/meta"],
+};
 
 const compared = process.argv.slice(2).map((text) => text.split(" "));
 const sides = await Promise.all(compared.map(prepare));
@@ -33,13 +38,15 @@ for (let round = 0; round < STARTS; round++) {
   }
 }
 
-const costs = sides.map(() => [] as number[]);
+const costs = sides.map(() => Object.keys(KINDS).map(() => [] as number[]));
 const servers = await Promise.all(sides.map(({ start }) => start()));
 for (let round = -1; round < ROUNDS; round++) {
   const turns = [...servers.entries()];
   for (const [n, server] of round % 2 === 0 ? turns : turns.reverse()) {
-    const cost = await costOf(server, sides[n]?.key ?? "");
-    if (round >= 0) costs[n]?.push(cost); // The first round warms up.
+    for (const [k, paths] of Object.values(KINDS).entries()) {
+      const cost = await costOf(server, sides[n]?.key ?? "", paths);
+      if (round >= 0) costs[n]?.[k]?.push(cost); // The first round warms up.
+    }
   }
 }
 await Promise.all(servers.map(({ stop }) => stop()));
@@ -47,8 +54,15 @@ for (const { data } of sides) rmSync(data, { recursive: true });
 
 const rows = compared.map((command, n) => ({
   Program: command.join(" "),
-  "µs a request": median(costs[n] ?? []),
-  "of the first": median((costs[n] ?? []).map((cost, round) => cost / (costs[0]?.[round] ?? Number.NaN))),
+  ...Object.fromEntries(
+    Object.keys(KINDS).flatMap((kind, k) => {
+      const [own = [], first = []] = [costs[n]?.[k], costs[0]?.[k]];
+      return [
+        [`${kind}, µs`, median(own)],
+        [`${kind}, of the first`, median(own.map((cost, round) => cost / (first[round] ?? Number.NaN)))],
+      ];
+    }),
+  ),
   "listening, ms": median(starts[n]?.listening ?? []),
   "processor until then, ms": median(starts[n]?.cpu ?? []),
   "resident, MB": median(starts[n]?.resident ?? []),
@@ -64,14 +78,16 @@ async function prepare([program = "", ...command]: string[]) {
   return { data, key: output.trim(), start: () => serve([program, ...command, "--port", "0", ...at]) };
 }
 
-/** Microseconds of the processor for one request. */
-async function costOf({ address, process: { pid } }: Server, key: string): Promise<number> {
+/** Microseconds of the processor for one request to these paths. */
+async function costOf({ address, process: { pid } }: Server, key: string, kind: readonly string[]): Promise<number> {
   const headers = { Authorization: `Bearer ${key}` };
+  const list = (await (await fetch(`${address}/opportunities?limit=1`, { headers })).json()) as { data: [{ id: string }] };
+  const paths = kind.map((path) => path.replace("ID", list.data[0].id));
   const before = cpuMicroseconds(pid);
   let sent = 0;
   const send = async () => {
     while (sent < REQUESTS) {
-      const response = await fetch(address + PATHS[sent++ % PATHS.length], { headers });
+      const response = await fetch(address + paths[sent++ % paths.length], { headers });
       if (!response.ok) throw new Error(`${response.url} got ${response.status}`);
       await response.arrayBuffer();
     }
