@@ -28,7 +28,8 @@ export const erasure: Change = { field: FIELD, previous: [], current: [] };
 export function withoutContactValues(event: OpportunityEvent): OpportunityEvent {
   const { type, summary } = event;
   const changed_fields = [...new Set(event.changed_fields.map((field) => (CONTACT_FIELD.test(field) ? FIELD : field)))];
-  const changes = withoutRepeatedErasure(event.changes.map(redactedChange));
+  const redacted = event.changes.map(redactedChange);
+  const changes = redacted.filter((change, n) => change !== erasure || redacted.indexOf(erasure) === n);
   const isOurSummary = summary === eventSummary(type, event.changes);
   return { ...event, summary: isOurSummary ? eventSummary(type, changes) : redactedSummary(event, changes), changed_fields, changes };
 }
@@ -51,8 +52,4 @@ function redactedValue(value: unknown): unknown {
   const entries = Object.entries(value);
   if (entries.some(([name]) => CONTACT_MEMBER.test(name))) return null;
   return Object.fromEntries(entries.map(([name, inner]) => [name, CONTACT_FIELD.test(name) ? [] : redactedValue(inner)]));
-}
-
-function withoutRepeatedErasure(changes: readonly Change[]): Change[] {
-  return changes.filter((change, index) => change !== erasure || changes.indexOf(erasure) === index);
 }

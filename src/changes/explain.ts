@@ -1,7 +1,7 @@
 /** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
 
 import { and, desc, eq, gte } from "drizzle-orm";
-import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
@@ -67,13 +67,9 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
       after,
       rules: isDetected ? rulesOf(event, row.import_id === null) : [],
       origin: row.origin,
-      import: row.import_id === null ? null : await importOf(sql, row.import_id),
+      import: row.import_id === null ? null : ((await sql.get(importById, { id: row.import_id })) ?? null),
     };
   });
-}
-
-async function importOf(sql: CatalogSql, id: number): Promise<Explanation["import"]> {
-  return (await sql.get(importById, { id })) ?? null;
 }
 
 /** What the clock changed was foreseen, and some of what an import changed: a date may pass while it is on its way. */

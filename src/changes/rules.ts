@@ -103,7 +103,7 @@ export const fieldRules: readonly Rule[] = [
     severity: "cosmetic",
     fields: ["title", "summary", "description"],
     when: "only white space, letter case, punctuation, mark-up or entities differ",
-    applies: readsTheSame,
+    applies: ({ previous, current }) => isSameWording(String(previous ?? ""), String(current ?? "")),
   },
   { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
   { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
@@ -164,8 +164,4 @@ function namesTheSameMoney({ previous, current }: Change): boolean {
     earlier.every((figure, n) => compareDecimals(figure, later[n] ?? "") === 0) &&
     isSameWording(withoutFigures(before), withoutFigures(after))
   );
-}
-
-function readsTheSame({ previous, current }: Change): boolean {
-  return isSameWording(String(previous ?? ""), String(current ?? ""));
 }

@@ -47,7 +47,8 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     const { event } = entry;
     const severity = cut(oneLine(event.severity), SEVERITY - 2);
     const tag = painted(severity, colors[event.severity]) + " ".repeat(SEVERITY - Bun.stringWidth(severity));
-    const lines = entryInWords(entry).flatMap((words) => broken(oneLine(words), width - TIME - SEVERITY));
+    const room = width - TIME - SEVERITY;
+    const lines = entryInWords(entry).flatMap((words) => wrapped(oneLine(words), room).map((line) => cut(line, room)));
     return lines.map((line, n) => " ".repeat(TIME) + (n === 0 ? tag : " ".repeat(SEVERITY)) + line);
   };
   const linesOf = (entry: FeedEntry): string[] => {
@@ -74,9 +75,4 @@ function factsLine(entry: FeedEntry, width: number): string {
   const [first = "", ...others] = factsOf(entry).map(oneLine);
   const rest = others.map((fact) => ` · ${fact}`).join("");
   return cut(cut(first, Math.max(AGENCY_MIN, width - Bun.stringWidth(rest))) + rest, width);
-}
-
-/** Wrapped lines. A word that is longer than a line is cut. */
-function broken(text: string, width: number): string[] {
-  return wrapped(text, width).map((line) => cut(line, width));
 }

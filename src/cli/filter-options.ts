@@ -31,7 +31,9 @@ export function givenFilter(options: FilterOptions): Filter {
     const value = options[optionOf(name).attributeName()];
     return value === undefined ? [] : [[name, value]];
   });
-  return { ...(options.match === undefined ? {} : readMatchFile(options.match)), ...Object.fromEntries(given) };
+  const { match } = options;
+  const fromFile = match === undefined ? {} : readFilter(parseJson(readText(match, match === "-" ? 0 : undefined)), match);
+  return { ...fromFile, ...Object.fromEntries(given) };
 }
 
 /** The arguments replace the words of a `--match` file. Words that are none, and words in both places, end the command with a usage error. */
@@ -82,8 +84,4 @@ function optionOf(name: FieldName): Option {
       throw error;
     }
   });
-}
-
-function readMatchFile(path: string): Filter {
-  return readFilter(parseJson(readText(path, path === "-" ? 0 : undefined)), path);
 }

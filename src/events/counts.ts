@@ -53,7 +53,7 @@ export async function countEvents(
   const values = { since, until, types: types ?? eventTypes };
   const statement = types === undefined ? everyType : someTypes;
   const rows = ids === undefined ? await db.all(statement, values) : await db.all(ofOpportunities, { ...values, ids });
-  const buckets = Array.from({ length: Math.ceil((until - since) / bucketMs) }, noCounts);
+  const buckets = Array.from({ length: Math.ceil((until - since) / bucketMs) }, () => ({ ...NO_COUNTS }));
   for (const { detected_at, ...counts } of rows) {
     const bucket = buckets[Math.ceil((detected_at - since) / bucketMs) - 1];
     if (bucket !== undefined) for (const severity of severities) bucket[severity] += counts[severity];
@@ -61,9 +61,7 @@ export async function countEvents(
   return buckets;
 }
 
-function noCounts(): EventCounts {
-  return { noise: 0, cosmetic: 0, informational: 0, material: 0, critical: 0, unknown: 0 };
-}
+const NO_COUNTS: EventCounts = { noise: 0, cosmetic: 0, informational: 0, material: 0, critical: 0, unknown: 0 };
 
 /** When the newest event was detected; undefined if there is none. */
 export async function newestDetection(db: CatalogDb): Promise<EpochMs | undefined> {

@@ -258,8 +258,6 @@ function decimalOf(text: string): string | undefined {
   return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
 }
 
-// ---- Instants.
-
 const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
 /** Days before today. */
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: 1, today: 0, tomorrow: -1 };
@@ -284,14 +282,9 @@ export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
 }
 
 function whenInWords(given: string, now: EpochMs): string {
-  return isRelative(given) ? `${timeInWords(formatInstant(instantOf(given, now)))} (${given})` : given;
+  const isRelative = RELATIVE.test(given) || Object.hasOwn(NAMED_DAYS, given.toLowerCase());
+  return isRelative ? `${timeInWords(formatInstant(instantOf(given, now)))} (${given})` : given;
 }
-
-function isRelative(given: string): boolean {
-  return RELATIVE.test(given) || Object.hasOwn(NAMED_DAYS, given.toLowerCase());
-}
-
-// ---- Small parts.
 
 function isAmong(column: ColumnName, values: readonly string[]): Condition {
   return { sql: `${column} in (${values.map(() => "?").join(", ")})`, values };

@@ -119,7 +119,7 @@ async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
 type Accepted = { record: PreparedRecord; version: PlacedVersion | undefined } | { asStored: LazyItem };
 
 async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): Promise<void> {
-  const items = found.map(opened);
+  const items = found.map((item): OpenedItem => (item.kind === "version" ? { ...item, ...item.read() } : item));
   const newDigests = await findNewDigests(sql, pass, items);
   const accepted: Accepted[] = [];
   for (const item of items) {
@@ -143,10 +143,6 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
 
 /** An item that is read, unless that is left to its digest. */
 type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
-
-function opened(item: Item): OpenedItem {
-  return item.kind === "version" ? { ...item, ...item.read() } : item;
-}
 
 /** The steps from an item to a record that can be staged. Throws a Rejection if it cannot be imported. */
 async function prepare(

@@ -91,7 +91,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   const content = as_stored === null ? shown : asStored(shown, as_stored);
   const code = sourceCodeOf(content.source.code);
   for (const id of [content.source.opportunity_id, ...earlier_ids]) requireName(id, "source.opportunity_id", UPSTREAM_ID_MAX);
-  refuseBlank(content.title, "title");
+  if (content.title.trim() === "") throw new Rejection("title must not be blank");
   if (lineage !== null) requireName(lineage, "lineage", LINEAGE_MAX);
   if (content.status !== null) requireName(content.status, "status", WORD_MAX);
   if (stated?.status != null) requireName(stated.status, "stated.status", WORD_MAX);
@@ -344,10 +344,6 @@ function refuseLong(text: string | null, path: string, lengthMax: number): void 
 /** Counts Unicode code points, as filters do (D-12). */
 function isLonger(text: string, lengthMax: number): boolean {
   return text.length > lengthMax && (text.length > lengthMax * 2 || [...text].length > lengthMax);
-}
-
-function refuseBlank(text: string, path: string): void {
-  if (text.trim() === "") throw new Rejection(`${path} must not be blank`);
 }
 
 function shown(text: string): string {

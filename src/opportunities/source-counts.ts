@@ -23,17 +23,13 @@ export async function sourceStatusesAt(db: CatalogDb, now: EpochMs): Promise<Sou
       for (const row of rows) {
         const counts = stored.get(row.source);
         if (counts === undefined) continue;
-        const [before, after] = [row, shownAt(row, now)].map(statusOf);
+        const [before, after] = [row, shownAt(row, now)].map(({ document }) => parseStored<{ status: string }>(document).status);
         counts.open += Number(isOpen(after)) - Number(isOpen(before));
         counts.live += Number(after !== "archived") - Number(before !== "archived");
       }
     });
     return [...stored.values()];
   });
-}
-
-function statusOf({ document }: { document: Uint8Array }): string {
-  return parseStored<{ status: string }>(document).status;
 }
 
 function isOpen(status: string | undefined): boolean {

@@ -154,7 +154,8 @@ async function downloadOnce(net: Net, request: DownloadRequest, partial: Partial
     requireType(response, request);
     await prepareFile(partial, response, request);
     await saveBody(net, request, partial, response, timer);
-    return { outcome: "saved", validators: validatorsOf(response), cookies };
+    const validators = { etag: response.headers.get("etag"), last_modified: response.headers.get("last-modified") };
+    return { outcome: "saved", validators, cookies };
   } finally {
     timer.end();
   }
@@ -330,10 +331,6 @@ async function saveBody(
   }
   if (partial.total !== undefined && partial.bytes !== partial.total)
     throw new TemporaryError(`it ended after ${partial.bytes} of ${partial.total} bytes`);
-}
-
-function validatorsOf({ headers }: Response): FileValidators {
-  return { etag: headers.get("etag"), last_modified: headers.get("last-modified") };
 }
 
 /** The cookies of a session, as a `Cookie` header has them, with those that a response sets. */

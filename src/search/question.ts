@@ -69,15 +69,15 @@ export function readQuestion(text: string, vocabulary: Vocabulary, { allWords = 
     if (sign === "-") question.excluded.push(words);
     else if (phrase && words.length > 1) question.phrases.push(words);
     else if (!phrase && /[\p{L}\p{N}]\*$/u.test(word)) question.groups.push(completionsOf(words, vocabulary, isRequired));
-    else if (phrase) question.groups.push(exactly(words[0] ?? "", true));
+    else if (phrase) question.groups.push(exactly([words[0] ?? ""], true));
     else plain.push(...words.map((each) => ({ word: each, isRequired, agency: agencies[n], others: [] })));
   }
   const telling = allWords ? plain : plain.filter(({ word, isRequired }) => isRequired || !STOP_WORDS.has(word));
   for (const { word, isRequired, agency, others } of telling.length + question.groups.length + question.phrases.length > 0
     ? telling
     : plain)
-    question.groups.push(allWords ? anyExactly([word, ...others]) : groupOf(word, vocabulary, { isRequired, agency }, question));
-  for (const phrase of question.phrases) question.groups.push(...phrase.map((word) => exactly(word, false)));
+    question.groups.push(allWords ? exactly([word, ...others], true) : groupOf(word, vocabulary, { isRequired, agency }, question));
+  for (const phrase of question.phrases) question.groups.push(...phrase.map((word) => exactly([word], false)));
   question.groups = distinct(question.groups).slice(0, GROUPS_MAX);
   return question;
 }
@@ -128,10 +128,10 @@ function groupOf(
 ): Group {
   const stem = stemOf(word);
   const found = spellingsOf(vocabulary.withStem(stem), word, STEM_WEIGHT);
-  if (agency !== undefined) return { ...exactly(word, isRequired), ...(found.length > 0 && { spellings: found, stem }), agency };
+  if (agency !== undefined) return { ...exactly([word], isRequired), ...(found.length > 0 && { spellings: found, stem }), agency };
   if (found.length > 0) return { asked: word, spellings: found, stem, isRequired, times: 1 };
   const instead = word.length < MISTAKE_LENGTH_MIN || /\d/.test(word) ? undefined : vocabulary.nearest(word);
-  if (instead === undefined) return exactly(word, isRequired); // A number that only one record has is not among the known words.
+  if (instead === undefined) return exactly([word], isRequired); // A number that only one record has is not among the known words.
   corrections.push({ asked: word, instead });
   const near = stemOf(instead);
   return { asked: word, spellings: spellingsOf(vocabulary.withStem(near), "", GUESS_WEIGHT), stem: near, isRequired, times: 1 };
@@ -146,12 +146,9 @@ function completionsOf(words: readonly string[], vocabulary: Vocabulary, isRequi
   return { asked: `${beginning}*`, spellings: spellingsOf(vocabulary.startingWith(beginning), "", 1), isRequired, times: 1 };
 }
 
-function exactly(word: string, isRequired: boolean): Group {
-  return { asked: word, spellings: [{ word, weight: 1 }], isRequired, times: 1 };
-}
-
-function anyExactly(words: readonly string[]): Group {
-  return { asked: words.join(" OR "), spellings: words.map((word) => ({ word, weight: 1 })), isRequired: true, times: 1 };
+/** Any of these words, as they are. */
+function exactly(words: readonly string[], isRequired: boolean): Group {
+  return { asked: words.join(" OR "), spellings: words.map((word) => ({ word, weight: 1 })), isRequired, times: 1 };
 }
 
 /** One group for words of the same stem. */

@@ -15,7 +15,6 @@ export type KnownWord = { word: string; records: number };
 export type Vocabulary = {
   /** The most frequent words of a stem. */
   withStem: (stem: string) => KnownWord[];
-  recordsWith: (word: string) => number;
   /** The most frequent words that begin so. */
   startingWith: (beginning: string) => KnownWord[];
   /** How many records are of an agency or its parts. */
@@ -29,7 +28,6 @@ const [SPELLINGS_MAX, COMPLETIONS_MAX] = [8, 64];
 
 export function vocabularyOf(sqlite: Database): Vocabulary {
   const byStem = sqlite.query<KnownWord, [string, number]>("select word, records from words where stem = ? order by records desc limit ?");
-  const byWord = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
   const byRange = sqlite.query<KnownWord, [string, string, number]>(
     "select word, records from words where word >= ? and word < ? order by records desc limit ?",
   );
@@ -38,7 +36,6 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
   );
   return {
     withStem: (stem) => byStem.all(stem, SPELLINGS_MAX),
-    recordsWith: (word) => byWord.get(word)?.records ?? 0,
     startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
     recordsOf: (agency) => ofAgency.get({ agency })?.records ?? 0,
     nearest: (word) => nearestWord(sqlite, word),

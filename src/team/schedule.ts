@@ -73,7 +73,7 @@ function backupInto(directory: string, everyMs: number, now: () => EpochMs): Job
     name: "backup",
     args: () => {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      return ["backup", join(directory, nameOfBackup(now()))];
+      return ["backup", join(directory, formatInstant(now()).replace(/:|\.\d+/g, ""))];
     },
     everyMs,
     limitMs: 4 * HOUR_MS,
@@ -82,12 +82,7 @@ function backupInto(directory: string, everyMs: number, now: () => EpochMs): Job
   };
 }
 
-/** "2026-11-23T120000Z": their order is that of time. */
-function nameOfBackup(at: EpochMs): string {
-  return formatInstant(at).replace(/:/g, "").replace(/\.\d+/, "");
-}
-
-/** Removes all but the newest, and what killed backups left. Other directories stay. */
+/** Removes all backups but the newest, and what killed ones left. Names such as "2026-11-23T120000Z" sort by time. Other directories stay. */
 function dropOldBackups(directory: string): void {
   const names = readdirSync(directory).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}Z(\.partial)?$/.test(name));
   const whole = names.filter((name) => !name.endsWith(".partial")).sort();

@@ -7,7 +7,6 @@ import { stemOf } from "../../src/text/words-of.ts";
 const known = ["battery", "batteries", "wildfire", "wildfires", "smoke", "health", "quantum", "quantify", "sonar", "the", "for"];
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter((word) => stemOf(word) === stem).map((word) => ({ word, records: 1 })),
-  recordsWith: (word) => (known.includes(word) ? 1 : 0),
   startingWith: (beginning) => known.filter((word) => word.startsWith(beginning)).map((word) => ({ word, records: 1 })),
   recordsOf: (agency) => (["HHS.NIH", "DOD.USAF", "DHS.ICE", "DOD.USAF.AFMC.AFRL", "DOE", "NSF"].includes(agency) ? 1 : 0),
   nearest: (word) => (word === "batery" ? "battery" : undefined),

@@ -45,7 +45,7 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
         useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress(""), machine.now()),
       );
       const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
-      if (!isLoopback(listener.address)) log.notice(machine.now(), NETWORK_WARNING);
+      if (listener.address !== "::1" && !listener.address.startsWith("127.")) log.notice(machine.now(), NETWORK_WARNING);
       printResult(cli, options, { url }, `listening on ${url}`);
       if (!(await drain(stopSignals, listener))) cli.exitCode = 1;
     } finally {
@@ -57,10 +57,6 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
 
 const NETWORK_WARNING =
   "The pages are served to other machines without a key and without TLS; contacts in them are personal data. Listen on 127.0.0.1 behind a proxy that asks for a password, or use ssh -L";
-
-function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.");
-}
 
 /** Starts to serve the pages of a catalog. Loads them first, so that other commands start without them. */
 export async function startBrowse(

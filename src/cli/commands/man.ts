@@ -1,5 +1,5 @@
 /** The manual page fundfeed(1), in roff, from the table of commands. */
-import { type Argument, type Command, Help, type Option } from "commander";
+import { type Command, Help, type Option } from "commander";
 import { version } from "../../runtime/version.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
@@ -67,14 +67,10 @@ function sectionOf(command: Command): string[] {
   return [
     `.SS ${escaped(`fundfeed ${wordsOf(command)} ${usage}`.trim())}`,
     escaped(`${command.description()}.`),
-    ...command.registeredArguments.flatMap(argumentEntry),
+    ...command.registeredArguments.flatMap((each) => [".TP", italic(each.name()), escaped(help.argumentDescription(each))]),
     ...own.flatMap(optionEntry),
     ...textAfter(command),
   ];
-}
-
-function argumentEntry(argument: Argument): string[] {
-  return [".TP", italic(argument.name()), escaped(help.argumentDescription(argument))];
 }
 
 function optionEntry(option: Option): string[] {

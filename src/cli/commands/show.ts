@@ -137,7 +137,9 @@ function page(opportunity: WholeOpportunity, related: Related, history: readonly
   return [
     ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
-    ...factsOf(opportunity, related, now).flatMap(([label, value]) => (value === null ? [] : factLines(label, value))),
+    ...factsOf(opportunity, related, now).flatMap(([label, value]) =>
+      value === null ? [] : beside(label, linesOf(value, TERMINAL_WIDTH - LABEL_WIDTH)),
+    ),
     ...section("Parts and later stages", partLines(related)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("History", historyLines(history)),
@@ -226,10 +228,6 @@ function listed(texts: readonly (string | null)[]): string | null {
   const more = different.length - ITEMS_MAX;
   if (different.length === 0) return null;
   return more <= 1 ? different.join(", ") : `${different.slice(0, ITEMS_MAX).join(", ")} and ${more} more`;
-}
-
-function factLines(label: string, value: string): string[] {
-  return beside(label, linesOf(value, TERMINAL_WIDTH - LABEL_WIDTH));
 }
 
 /** The lines of a text as plain text, wrapped. */

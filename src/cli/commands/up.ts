@@ -66,11 +66,7 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
 /** Whether only programs of this machine reach the server, also through a proxy: one that does so names its host in the base URL. */
 function isForThisMachine({ host, baseUrl }: Pick<UpOptions, "host" | "baseUrl">): boolean {
   const names = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
-  return names.every(isLoopbackName);
-}
-
-function isLoopbackName(host: string): boolean {
-  return /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(host);
+  return names.every((name) => /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(name));
 }
 
 /** The part of it that renders the pages, in a child process. */

@@ -266,7 +266,8 @@ function noticeVersion(notice: Identity): Version {
   const { id, title, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
   const named = others.length === 0 || isUnnumberedAward(notice) ? {} : { others };
-  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedOf(posted) }, ...named };
+  const postedAt = isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
+  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt }, ...named };
 }
 
 /**
@@ -304,10 +305,6 @@ const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;
 function partOf(key: string): string {
   const [, award = ""] = key.split(`|${AWARD}|`);
   return PLACEHOLDER.test(award) ? "" : award;
-}
-
-function postedOf(posted: string): string | null {
-  return isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
 }
 
 /** The lineages of earlier kinds of notice with the same number and office, nearest first. */

@@ -32,7 +32,7 @@ const LABEL_LENGTH_MAX = 40;
 
 export function contactsOf({ name, email, phone, text }: StatedContact): NonNullable<Draft["contacts"]> {
   const parts = partsOf(linesOf(text));
-  for (const [place, address] of addressesIn(email).entries()) addAddress(parts, address, place);
+  for (const [place, [address]] of [...email.matchAll(EMAIL)].entries()) addAddress(parts, address, place);
   const contacts = parts.map(contactOf).filter((contact) => contact.name !== null || contact.email !== null || contact.phone !== null);
   return withPerson(contacts, { name: inOneLine(linesOf(name)), email: null, phone: linesOf(phone).join(" ").trim() || null, role: ROLE });
 }
@@ -52,10 +52,6 @@ function linesOf(text: string): string[] {
   return decodeEntities(text)
     .split(/<br\s*\/?>|<\/(?:p|div|li|tr)\s*>|\r?\n/i)
     .map(plainText);
-}
-
-function addressesIn(text: string): string[] {
-  return [...text.matchAll(EMAIL)].map(([address]) => address);
 }
 
 /** Gives each address the lines before it, and those after it up to a blank line, or to the lines of the next address. */
