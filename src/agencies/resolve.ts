@@ -1,4 +1,4 @@
-/** Resolves a record to the agency that it is of: by the codes of its upstream, else by the names that were published. (E-59) */
+/** Resolves the agency of a record, by the codes of its upstream, then by the published names. (E-59) */
 import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
 
 /** What a record says about its agency. `codes` are those of its upstream, `numbers` those of the opportunity. */
@@ -56,7 +56,7 @@ const BETWEEN = /\s+[-–—]+\s+|[–—]|--+|\/|[()]|[:;]/;
 /** Grants.gov cut long names. */
 const CUT_LENGTH = 45;
 
-/** The agency that a name names within the one that was found before, or that one. */
+/** The agency that a name means within `before`, else `before`. */
 function withName(before: string | undefined, name: string): string | undefined {
   const whole = narrowed(before, codesOfName(name));
   if (whole !== before) return whole;
@@ -83,7 +83,7 @@ function codesOfPart(part: string): readonly string[] {
   return [];
 }
 
-/** The one of several agencies that lies within the one found before; without it, the one that all others lie in. What contradicts is ignored. */
+/** The agency of `codes` within `before` that has all others within `before` as its parts. Returns `before` if there is none. */
 function narrowed(before: string | undefined, codes: readonly string[]): string | undefined {
   const within = codes.filter((code) => code !== "" && (before === undefined || isWithin(code, before)));
   const least = within.reduce<string | undefined>(

@@ -96,7 +96,7 @@ export function codesOfName(name: string): readonly string[] {
   return beginnings.filter(([beginning]) => sought.startsWith(beginning)).map(([, code]) => code);
 }
 
-/** Our codes of the agencies whose name begins so, if there are not many. */
+/** Our codes of the agencies whose name begins so. */
 export function codesOfCutName(beginning: string): readonly string[] {
   const sought = normalForm(beginning);
   return [...new Set([...table().byName].flatMap(([name, codes]) => (name.startsWith(sought) ? codes : [])))];

@@ -46,7 +46,7 @@ function nameWithAbbreviation({ name, abbreviations: [short] }: Agency): string 
   return short === undefined || short === name ? name : `${name} (${short})`;
 }
 
-/** "NCI", "Army": the short name of an agency, else of the smallest one above it that has one; undefined if none has. */
+/** "NCI", "Army": the short name of an agency, or of the nearest one above it that has one; undefined if none has. */
 export function agencyInShort(code: string | null): string | undefined {
   const above = code === null ? [] : withParents(code).toReversed();
   for (const each of above) {

@@ -12,7 +12,7 @@ export function addressOf(path: string, query: UrlQuery): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The page of one opportunity, as of an earlier instant if there is one in the address that leads there. */
+/** The page of one opportunity. `asOf` is the instant of the page that leads there, as its address says it. */
 export function opportunityAddress(id: string, asOf = ""): string {
   return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf });
 }
@@ -20,5 +20,5 @@ export function opportunityAddress(id: string, asOf = ""): string {
 /** The description of the searches for other programs. */
 export const DESCRIPTION_PATH = "/find.openapi.json";
 
-/** The header in which a front says where a request was sent to. */
+/** The header in which `up` tells the reader the public address of a request. */
 export const ADDRESS_HEADER = "x-fundfeed-address";

@@ -38,9 +38,9 @@ type BrowseOptions = {
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
-  /** Called with anything unexpected that a page failed with. */
+  /** Called with each unexpected error of a page. */
   onFailure: (error: unknown) => void;
-  /** On `up`: whether its pages ask for a sign-in. `up` says the public address of each request in `ADDRESS_HEADER`. */
+  /** On `up`: whether its pages ask for a sign-in. It sends the public address of each request in `ADDRESS_HEADER`. */
   up?: { hasSignIn: boolean };
 };
 
@@ -60,7 +60,7 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
   };
 }
 
-/** A page of another site whose name was made to lead here (DNS rebinding) sends that name as the host. */
+/** Refuses other host names: a page of another site can make its name lead here (DNS rebinding), and then sends that name. */
 function refusalOf(request: Request, host: string): Response | undefined {
   const name = hostNameOf(request.headers.get("host"));
   if (!isServedHost(name, [host]))
@@ -102,7 +102,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
   return async (request) => router.fetch(request);
 
-  /** `of` says which pages are of an earlier instant: those that get its records, one that reads them itself, or none. */
+  /** `of` is what a page shows if its address has an instant: the records of that instant, which it gets or reads itself, or those of now. */
   async function pageOf(
     request: Request,
     make: (context: PageContext) => Promise<BrowsePage>,
@@ -121,7 +121,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     } catch (error) {
       if (error instanceof NoPastPage) return respondPage(noPastPage(error, pathname, given));
       if (!(error instanceof BadCursor)) throw error;
-      // It is no mistake that a person can correct: the list begins again.
+      // Nobody can correct a cursor, so the list begins again.
       return respondPage({ location: addressOf(pathname, omit(given, "after")) });
     }
   }
@@ -162,7 +162,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     }
   }
 
-  /** Only `up` may say it: anyone can send the header. */
+  /** Anyone can send the header, so only `up` is believed. */
   function publicAddress({ url, headers }: Request): string {
     return (options.up && headers.get(ADDRESS_HEADER)) ?? url;
   }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** Pages as of an earlier instant: what the address says of it, the line on the page, and the field to choose a day. (E-91) */
+/** Pages as of an earlier instant: reading the instant in an address, the line above a page, and the field to choose a day. (E-91) */
 import type { Child } from "hono/jsx";
 import { momentOf } from "../filter/kinds.ts";
 import { NoSuchPast, PastNotReady } from "../past/kept-past.ts";
@@ -14,19 +14,18 @@ import { Exact } from "./times.tsx";
 /** The instant that an address asks for, and its text in the links of a page. */
 export type AsOf = { given: string; at: EpochMs };
 
-/** Why there is no page of an earlier instant: 400 if it is none, 404 if it is not known, 503 if its records are still being made. */
+/** Why a page of an earlier instant cannot be shown: 400 for no such instant, 404 if nothing is known of it, 503 while its records are made. */
 export class NoPastPage extends Error {
   constructor(
     readonly status: 400 | 404 | 503,
     readonly reason: Child,
-    /** The text of the reason. */
     message = "",
   ) {
     super(message);
   }
 }
 
-/** What an address says; undefined if it is of now. Throws a NoPastPage if it is no moment of the past. */
+/** The instant in an address; undefined without one. Throws a NoPastPage if it is not in the past. */
 export function readAsOf(query: URLSearchParams, now: EpochMs): AsOf | undefined {
   const given = query.get("as_of") ?? "";
   if (given.trim() === "") return undefined;
@@ -37,7 +36,7 @@ export function readAsOf(query: URLSearchParams, now: EpochMs): AsOf | undefined
   return { given: isRelative ? formatInstant(at) : given, at };
 }
 
-/** What is said of a past that could not be had. Other errors are returned as they are. */
+/** The NoPastPage for an error of `KeptPast.use`. Other errors are returned as they are. */
 export function noPastOf(error: unknown, { at }: Pick<AsOf, "at">): unknown {
   if (!(error instanceof NoSuchPast || error instanceof PastNotReady)) return error;
   const reason = (
@@ -53,7 +52,7 @@ export function noPastOf(error: unknown, { at }: Pick<AsOf, "at">): unknown {
 /** Seconds after which a page that is being made is asked for again. */
 export const RETRY_SECONDS = 3;
 
-/** The page that says why there is none of the past, with a field for another day. */
+/** The page that is shown instead: it says why, and has a field for another day. */
 export function noPastPage({ status, reason }: NoPastPage, path: string, query: UrlQuery): BrowsePage {
   const title = { 400: "No such day", 404: "Not known", 503: "One moment" }[status];
   const body = (
@@ -73,7 +72,7 @@ function NowLink({ address }: { address: string }) {
   return <a href={address}>Show it as it is now</a>;
 }
 
-/** The line above a page of the past. `address` is that of the same page of now. */
+/** The line above a page of the past. `address` shows the same page as it is now. `unknown` says what is not known of it. */
 export function PastNote({ at, address, unknown }: { at: EpochMs; address: string; unknown?: string | undefined }) {
   return (
     <p class="past" role="note">
@@ -83,7 +82,7 @@ export function PastNote({ at, address, unknown }: { at: EpochMs; address: strin
   );
 }
 
-/** The line above a page that is only of now, when its address says another instant. */
+/** The line above a page that only shows the present, if its address has an instant. */
 export function PresentNote({ asOf: { at, given } }: { asOf: AsOf }) {
   return (
     <p class="past" role="note">
@@ -93,7 +92,7 @@ export function PresentNote({ asOf: { at, given } }: { asOf: AsOf }) {
   );
 }
 
-/** A form for the day alone. What else the address says stays. */
+/** A form with only the day. The other parameters of the address stay. */
 export function AsOfForm({ action, query = {} }: { action: string; query?: UrlQuery }) {
   const others = Object.entries(omit(query, "as_of", "after")).filter(([, text]) => text !== "");
   return (

@@ -33,7 +33,7 @@ export const changesFields = {
 /** Which changes an address asks for, besides the period. */
 export type ChosenChanges = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
 
-/** What a form that was read without errors asks for. */
+/** What a form without errors asks for. */
 export function chosenChanges(form: SearchForm): ChosenChanges {
   const { type, at_least } = form.given;
   return { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };

@@ -8,7 +8,7 @@ import { SeverityMark, TableHead } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
-/** `names` are what each value is of, after `when`; the first `marked` ones stand out. */
+/** `names` say what each value counts; `when` stands before the name of the highest. The first `marked` bars stand out. */
 type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number; when?: string };
 
 /** A small bar chart. */
@@ -41,7 +41,7 @@ export function Bars({ values, names, title, marked = values.length, when = "in 
   );
 }
 
-/** A bucket of the chart: what it is called, short and in full, and where its events are listed. */
+/** A bar of the chart: its name, the page that lists its events, and how many they are. */
 export type Bucket = { name: string; address: string; counts: EventCounts };
 
 /** From the bottom of a bar to its top: the most severe ones are the easiest to compare. */

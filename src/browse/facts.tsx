@@ -11,7 +11,7 @@ import { Exact, Relative } from "./times.tsx";
 /** Characters of a fact, and items of a list. */
 const [FACT_MAX, ITEMS_MAX] = [3000, 100];
 
-/** `asOf` is what the address of a page of the past says: searches that the facts lead to are as of then, too. */
+/** `asOf` is the instant in the page's address. Links to searches have it, too. */
 type FactsProps = { opportunity: WholeOpportunity; asOf: string | undefined };
 
 /** What a reader looks for first: who offers it and whom to ask, what it offers, and who won. */

@@ -1,10 +1,9 @@
-/** What every response of the pages is sent with: headers that keep other sites out. */
+/** The headers of every response of the pages: they keep other sites out. */
 
 /** The pages load nothing but their style and icon, run no script, and send their forms only to themselves. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Of every response, whatever its status. */
 export const SECURITY_HEADERS = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
   "X-Content-Type-Options": "nosniff",

@@ -20,14 +20,14 @@ import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
-/** Opportunities that are listed, those due next. */
+/** Opportunities that are listed. */
 const LISTED = 20;
-/** Departments that are shown at once. The others are folded. */
+/** Departments that are shown. The others are folded. */
 const DEPARTMENTS = 8;
 /** Later than every deadline. */
 const AFTER_ALL = 8.64e15;
 
-/** The page of an address without a query, or only with the instant of which it is. */
+/** The page at `/` without a search. Its address may have an instant. */
 export async function homePage(context: PageContext): Promise<BrowsePage> {
   const { catalog, index, now, query } = context;
   const form = await readSearchForm({ catalog, index, query }, { as_of: asOfField });
@@ -80,7 +80,7 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
   );
 }
 
-/** The address of what is open, as of the same instant. */
+/** Returns the address of open opportunities that also meet `query`, as of the same instant. */
 type OpenAddress = { openAddress: (query: UrlQuery) => string };
 type OpeningsProps = OpenAddress & { openings: Openings; now: EpochMs; as_of: string | undefined };
 

@@ -11,7 +11,7 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
-/** The addresses of its files, and, on `up`, which has a page of its jobs: whether its pages ask for a sign-in. */
+/** The addresses of style and icon. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. */
 type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined };
 
 /**

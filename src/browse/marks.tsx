@@ -47,7 +47,7 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
   return max ?? funding?.display ?? undefined;
 }
 
-/** "also at NSF, SBIR.gov (closed there)", each with its page as of `asOf`, next to a record of that status; nothing without twins. */
+/** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without twins. */
 export function AlsoAtLinks({ twins, shown, asOf }: { twins: readonly Opportunity[]; shown: string; asOf?: string | undefined }) {
   if (twins.length === 0) return null;
   return (

@@ -66,7 +66,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   };
 }
 
-/** The page as of an earlier instant. Throws a NoPastPage that says why there is none. */
+/** The page as of an earlier instant. Throws a NoPastPage if the opportunity was not known then. */
 async function pastPage({ catalog, query }: PageContext, id: string, { at, given: asOf }: AsOf): Promise<BrowsePage> {
   const read = await readWholePast(catalog, id, at);
   if ("unknown" in read) throw noPastOf(new NoSuchPast(read.unknown), { at });
@@ -86,7 +86,7 @@ async function pastPage({ catalog, query }: PageContext, id: string, { at, given
 
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
 
-/** The same of a history that was read whole. */
+/** A page of a history that was read as a whole. */
 function pastHistoryPage(history: readonly OpportunityEvent[], id: string, cursor: string | null, now: EpochMs): History {
   const newest = history.toReversed();
   const [, last] = cursor === null ? [] : decodePlace(id, cursor).keys;
@@ -106,7 +106,7 @@ async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | 
   return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
 }
 
-/** The same opportunity in other sources, the one that it belongs to, and those that belong to it. */
+/** Its twins, its parent and its parts. */
 type Linked = Belonging & { twins: readonly WholeOpportunity[] };
 
 async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity, now: EpochMs): Promise<Linked> {
@@ -123,7 +123,7 @@ type BodyProps = {
   similar?: Similar;
   history: History;
   now: EpochMs;
-  /** What the address says of a page of the past. Its links lead to the past, too. */
+  /** The instant in the address of a page of the past. Its links have it, too. */
   asOf?: string;
 };
 
@@ -185,7 +185,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
   );
 }
 
-/** The address of a page, as of the same moment if it is one of the past. */
+/** Returns the address of the page with another query. On a page of the past, that stays as of the same instant. */
 function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
   return (query) => addressOf(opportunityAddress(id), { as_of: asOf, ...query });
 }

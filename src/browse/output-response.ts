@@ -7,7 +7,7 @@ import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
 import { omit, readSearchForm } from "./search-form.tsx";
 
-/** What a request asks of an output that was sent to a public address, or a problem (RFC 9457) with what was refused. */
+/** An output as a response, or a problem (RFC 9457) that names every parameter that was refused. `address` is where the output is served. */
 export async function outputResponse(
   request: Request,
   output: SearchOutput,
@@ -35,7 +35,7 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
   return new Response(text, { headers: { ...shared, ...headers } });
 }
 
-/** What a program gets instead of the results of an earlier instant. */
+/** The problem that a program gets instead of results of an earlier instant. */
 export function noPastResponse({ status, message }: NoPastPage): Response {
   if (status !== 503) return refused([{ field: "as_of", reason: message }]);
   const problem = JSON.stringify({ title: "Not ready", status, detail: message, errors: [] });

@@ -1,6 +1,6 @@
 /**
- * The same searches as on the pages for other programs: CSV, JSON, Atom and iCalendar. Each has the parameters of its page, and the
- * description of them all is made from this table. (E-70)
+ * The searches of the pages for other programs: as CSV, JSON, Atom and iCalendar. Each output has the parameters of its page. The description
+ * of all is made from this table. (E-70)
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
@@ -24,7 +24,7 @@ import { utcDate } from "./times.tsx";
 /** `form` was read without errors. `address` is where this is served. */
 type OutputContext = PageContext & { form: SearchForm; address: string };
 
-/** The text, and the cursor of the page that follows, if this has pages and one does. */
+/** The text, and the cursor of the next page, if there is one. */
 type Written = { text: string; next?: string | null };
 
 export type SearchOutput = {
@@ -137,7 +137,7 @@ export const outputs: readonly SearchOutput[] = [
   },
 ];
 
-/** Results of the past are as the present catalog knows them: contacts may have been erased since. */
+/** Opportunities of the past are read from the present catalog: contacts may have been erased after the kept past was made. */
 async function foundBy({ catalog, index, now, form, past }: OutputContext): Promise<{ page: SearchPage; past?: FoundPast }> {
   const { sort, after } = form.given;
   const request = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources: form.allSources };

@@ -1,4 +1,4 @@
-/** What a page is made of, and what it is made from. */
+/** What a page consists of, and what it is made from. */
 import type { Child } from "hono/jsx";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -22,13 +22,13 @@ export type BrowsePage =
     }
   | { location: string };
 
-/** What a page of the past has besides the catalog and index of then: what its address says, and the present catalog, which has the events. */
+/** What only a page of the past has: the instant as its address says it, and the present catalog, which has the events. */
 type PagePast = { asOf: string; present: CatalogDb };
 
 export type PageContext = {
   catalog: CatalogDb;
   index: SearchFile;
-  /** On a page of the past the instant of which it is. */
+  /** The present; on a page of the past, the instant that it shows. */
   now: EpochMs;
   past?: PagePast | undefined;
   query: URLSearchParams;

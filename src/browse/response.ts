@@ -1,4 +1,4 @@
-/** What every page is sent as, with its style and icon. */
+/** Responses with pages, and the style and icon that every page loads. */
 import baseStyle from "../http/base.css" with { type: "text" };
 import iconFile from "./icon.svg" with { type: "text" };
 import { htmlOf } from "./layout.tsx";
@@ -16,7 +16,7 @@ function hashedFile(name: string, extension: string, contentType: string, text: 
   return { path: `/${name}-${hash}.${extension}`, contentType, text };
 }
 
-/** The page as HTML, or the way to its tidier address. `up` is that of `Frame`. */
+/** The page as HTML, or a redirect to its tidier address. `up` is that of `Frame`. */
 export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
   const headers = {

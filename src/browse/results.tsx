@@ -19,10 +19,10 @@ import { Due, Relative } from "./times.tsx";
 /** Characters of a title. */
 export const TITLE_MAX = 600;
 
-/** A result with its last change of some significance; undefined if it was only added, or its date has come. */
+/** A result with its last significant change; undefined if that was its addition, or a turn of the clock. */
 export type ShownResult = SearchResult & { lastChange: OpportunityEvent | undefined };
 
-/** The results, each with its last change until then, and of how many of them contacts were erased since. */
+/** The results with their last changes until `now`, and how many of them lack contacts that were erased. */
 export async function withLastChanges(
   { catalog, now, past }: Pick<PageContext, "catalog" | "now" | "past">,
   results: readonly SearchResult[],
@@ -43,16 +43,11 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   return document && worthTelling(parseStored<OpportunityEvent>(document));
 }
 
-/** The same of a whole history. */
+/** The same as `lastChangeOf`, from a whole history. */
 function lastChangeAmong(history: readonly OpportunityEvent[]): OpportunityEvent | undefined {
   const significant = history.filter(({ severity }) => !insignificant.some((each) => each === severity));
-  const last = significant.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1)).at(-1);
+  const last = significant.toSorted((one, other) => (one.detected_at + one.id < other.detected_at + other.id ? -1 : 1)).at(-1);
   return last && worthTelling(last);
-}
-
-/** Its place in the order of a list of events. */
-function placeOf({ detected_at, id }: OpportunityEvent): string {
-  return `${detected_at} ${id}`;
 }
 
 function worthTelling(event: OpportunityEvent): OpportunityEvent | undefined {
@@ -62,7 +57,7 @@ function worthTelling(event: OpportunityEvent): OpportunityEvent | undefined {
 
 type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs; asOf?: string | undefined };
 
-/** The results in their order. `understood` says which words they were searched for, `asOf` the instant that links lead to. */
+/** The results in their order. `understood` has the words that they were searched for; `asOf` is the instant of the pages that links lead to. */
 export function Results({ results, understood = null, now, asOf }: ResultsProps) {
   return (
     <ol class="results">

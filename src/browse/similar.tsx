@@ -13,7 +13,7 @@ import { Due } from "./times.tsx";
 /** Opportunities that a page names. */
 export const SIMILAR_MAX = 5;
 
-/** Nothing if there is neither, and time sufficed to know. */
+/** Nothing if there is neither. If the search ran out of time, a line says so. */
 export function SimilarOnes({ similar: { similar, rounds, isWhole }, now }: { similar: Similar; now: EpochMs }) {
   if (similar.length + rounds.length === 0 && isWhole) return null;
   return (

@@ -4,7 +4,7 @@ import { type FieldName, fieldNames } from "../filter/filter.ts";
 import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
 import type { SearchForm } from "./search-form.tsx";
 
-/** The rows of a file: as many as one has. */
+/** The most rows that a file can have. */
 const ROWS = "1000";
 
 /** `own` are the page's own fields that `/find` or `/changes` also have. */

@@ -24,7 +24,7 @@ export function Relative({ at, now }: { at: string; now: EpochMs }) {
   );
 }
 
-/** "today", or "12 days ago" for a date, of which no time is known. */
+/** "today" or "12 days ago", for a date without a time. */
 export function DaysAgo({ date, now }: { date: string; now: EpochMs }) {
   const today = Date.parse(utcDate(now));
   const midnight = Date.parse(date);

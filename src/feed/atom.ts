@@ -23,8 +23,8 @@ type AtomFeed = {
 };
 
 /**
- * The feed of what was chosen, with its sources as they were given, published at `url`. Its id depends on the catalog and on the choice, not on
- * the period: tomorrow's feed is the same feed.
+ * The feed of the chosen changes, published at `url`. `filter` has its sources as they were given. The id depends on the catalog and on the
+ * choice, not on the period: tomorrow's feed is the same feed.
  */
 export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast }: FeedFilter, url: string | undefined): Promise<Printer> {
   const subtitle = [
@@ -42,7 +42,7 @@ export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast
   });
 }
 
-/** For entries with the newest first, which gives `updated` if there is one. Prints the document at the end. */
+/** Takes entries, the newest first, and prints the document at the end. The first entry gives `updated`. */
 function atomPrinter(feed: AtomFeed): Printer {
   const all: FeedEntry[] = [];
   return {

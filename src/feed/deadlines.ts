@@ -26,7 +26,7 @@ export const CALENDAR_LIMIT = 1000;
 const [DAYS_BACK, DAYS_AHEAD] = [31, 730];
 const TITLE_MAX = 200;
 
-/** A deadline of these is a past one, or does not stand any more. */
+/** A deadline of an opportunity with one of these statuses has passed, or does not stand any more. */
 const OVER: readonly Status[] = ["closed", "awarded", "cancelled", "archived"];
 
 /** Each of them moves or ends a deadline. Events are kept forever, so their number never falls. */
@@ -47,8 +47,8 @@ const storedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
 
 /**
  * The calendar of what matches: every due date of the last month and of the next two years, of at most `limit` opportunities, those due next.
- * What is over is among them whatever statuses are asked for: a deadline that stood and ends early is shown as cancelled for a month, and does
- * not vanish. `pageOf` is where people read about an opportunity, if that is served.
+ * A deadline that ends early is shown as cancelled for a month, whatever statuses are asked for. `pageOf` returns the page of an
+ * opportunity, if pages are served.
  */
 export async function deadlinesCalendar(
   catalog: CatalogDb,
@@ -78,7 +78,7 @@ export async function deadlinesCalendar(
   return calendarOf(`Deadlines${name === "" ? "" : `: ${name}`}`, ordered);
 }
 
-/** An entry for each due date. The id of the first one is that of a record with a single date, so a second date renames none. */
+/** An entry for each due date. A second due date does not change the id of the first one. */
 function entriesOf(
   opportunity: WholeOpportunity,
   now: EpochMs,

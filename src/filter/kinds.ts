@@ -134,7 +134,7 @@ type CodeField = {
   show?: (code: string) => string;
   /** Whether a code of an opportunity matches the code sought. */
   fits: (code: string, sought: string) => boolean;
-  /** The parts of a code cell of which one shows the same. */
+  /** A code cell contains one of these texts if one of its codes fits. */
   needles: (sought: string) => readonly string[];
 };
 

@@ -8,7 +8,7 @@ import { needleOf } from "./agency.ts";
 import { publishedWords } from "./columns.ts";
 import type { Filter } from "./filter.ts";
 
-/** A text that means no agency and stands in no name of a record's agency. */
+/** The filter has a text that means no agency and is in no published name. */
 export class UnknownAgency extends UsageFailure {
   constructor(value: string) {
     const meant = agencyMeantBy(value);
@@ -18,8 +18,7 @@ export class UnknownAgency extends UsageFailure {
 
 /**
  * The filter to match with: `OTHER` is replaced by the codes of all records whose source is not named (D-13). Throws if a code belongs to no
- * named source and no record, and an UnknownAgency for an agency that there is not. `action` is what the error says cannot be done: "find
- * opportunities of".
+ * named source and no record. Throws an UnknownAgency for an agency that does not exist. `action` is for the message: "find opportunities of".
  */
 export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: string): Promise<Filter> {
   await requireAgencies(catalog, filter.agency ?? []);
@@ -32,7 +31,7 @@ export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: 
   return { ...filter, source: await withOtherSources(catalog, filter.source) };
 }
 
-/** Throws an UnknownAgency if there is one: a typo would otherwise select nothing. */
+/** Throws an UnknownAgency for a typo, which would otherwise select nothing. */
 async function requireAgencies(catalog: CatalogDb, values: readonly string[]): Promise<void> {
   const texts = values.filter((value) => codesMeant(value).length === 0);
   if (texts.length === 0) return;

@@ -87,10 +87,7 @@ function msOf(at: string | null): EpochMs {
   return (at === null ? undefined : parseInstantMs(at)) ?? Number.NEGATIVE_INFINITY;
 }
 
-/**
- * What people call due: `response_at` if it lies ahead, else `closes_at`; null if neither is stated. For several due dates that is the next one,
- * and after the last one the last.
- */
+/** `response_at` if it lies ahead, else `closes_at`; null if neither is stated. Of several due dates, the next one, or the last if all have passed. */
 export function dueDateOf(
   { closes_at, response_at }: Pick<Opportunity["dates"], "closes_at" | "response_at">,
   now: EpochMs,

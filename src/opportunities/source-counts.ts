@@ -1,4 +1,4 @@
-/** How many opportunities of each source are open, as the clock has it. (E-64) */
+/** How many opportunities of each source are open at an instant. (E-64) */
 import { asc, lte } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
@@ -15,7 +15,7 @@ const dueRecords = query({ until: opportunities.turns_at }, ({ until }) =>
     .orderBy(asc(opportunities.turns_at)),
 );
 
-/** The same as `sourceStatuses`, with the statuses at an instant: the records that no writer has turned yet are counted as they are shown. */
+/** `sourceStatuses` at an instant: records whose status no writer has turned yet count with the status that readers are shown. */
 export async function sourceStatusesAt(db: CatalogDb, now: EpochMs): Promise<SourceStatus[]> {
   return db.readTransaction(async (sql) => {
     const stored = new Map((await sourceStatuses(sql)).map((each) => [each.source, { ...each }]));

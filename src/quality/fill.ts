@@ -1,5 +1,4 @@
-/** Which fields of a record say something. */
-
+/** Which fields of a record are filled. */
 import type { Content } from "../changes/content.ts";
 import { comparedFields, valueAt } from "../changes/detect.ts";
 
@@ -21,7 +20,7 @@ export const measuredFields: readonly string[] = [...compared, "applicant_types"
 
 const paths = measuredFields.map((field) => field.split("."));
 
-/** For each measured field, whether the record says something. An empty text or list says nothing. */
+/** For each measured field, whether the record has a value. An empty text or list is none. */
 export function filledFields(content: Content): boolean[] {
   return paths.map((path) => {
     const value = valueAt(content, path);

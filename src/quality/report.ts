@@ -1,4 +1,4 @@
-/** How good the stored data of each source are: what is filled, what cannot be, and what an import has changed about both. */
+/** How good the stored data of each source are: which fields are filled, which values cannot be, and what has become worse. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { contentOfWhole } from "../changes/content.ts";
 import { exportOpportunities } from "../export/records.ts";
@@ -32,7 +32,7 @@ export type SourceQuality = {
 export const DUPLICATE = { name: "duplicate", says: "source, number, title and kind are those of another record" };
 
 const SAMPLES = 3;
-/** A share that falls by so much is told; so is a number of records that falls to so much of what it was. */
+/** A share is reported if it falls by this much, a number of records if it falls to this part of what it was. */
 const [SHARE_FALL, COUNT_FALL] = [0.1, 0.5];
 /** Of fewer records, a share says nothing. */
 const COMPARED_MIN = 10;
@@ -47,7 +47,7 @@ type QualityOptions = {
   report?: (read: number, total: number) => void | Promise<void>;
 };
 
-/** Reads every record once. Of each source that has records, in the order of codes. */
+/** The quality of each source that has records, in the order of codes. Reads every record once. */
 export async function qualityOf(db: CatalogDb, { sources, since, now, report }: QualityOptions): Promise<SourceQuality[]> {
   const chosen = (await sourceStatuses(db)).filter(({ source }) => sources === undefined || sources.includes(source));
   const total = chosen.reduce((sum, { records }) => sum + records, 0);

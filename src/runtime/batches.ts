@@ -1,6 +1,4 @@
-/** Takes many items at a time. */
-
-/** The items in batches of `size`. The last one may be smaller. */
+/** Returns the items in batches of `size`. The last one may be smaller. */
 export async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncIterable<T[]> {
   let batch: T[] = [];
   for await (const item of items) {

@@ -142,11 +142,7 @@ function groupsIn(sqlite: Database, condition: Condition | undefined | null): { 
 function shownInstead(sqlite: Database, ranked: readonly Ranked[], condition: Condition | undefined): Map<string, string> {
   const among = "select id, twin_of from records where id in (select value from json_each(?)) and twin_of is not null";
   const twins = new Map(sqlite.query<unknown, [string]>(among).values(JSON.stringify(ranked.map(({ id }) => id))) as [string, string][]);
-  const { sql, values } = condition ?? { sql: "true", values: [] };
-  const meeting = sqlite.query<unknown, (string | number)[]>(
-    `select id from records where id in (select value from json_each(?)) and (${sql})`,
-  );
-  const canonical = new Set((meeting.values(JSON.stringify([...twins.values()]), ...values) as [string][]).map(([id]) => id));
+  const canonical = meeting(sqlite, [...twins.values()], condition ?? { sql: "true", values: [] });
   const firstOf = new Map<string, string>();
   return new Map(
     ranked.flatMap(({ id }): [string, string][] => {
@@ -156,6 +152,13 @@ function shownInstead(sqlite: Database, ranked: readonly Ranked[], condition: Co
       return [[id, firstOf.get(group) ?? id]];
     }),
   );
+}
+
+/** Those of the ids whose records meet a condition. */
+function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Condition): Set<string> {
+  const statement = `select id from records where id in (select value from json_each(?)) and (${sql})`;
+  const rows = sqlite.query<unknown, (string | number)[]>(statement).values(JSON.stringify(ids), ...values) as [string][];
+  return new Set(rows.map(([id]) => id));
 }
 
 function countTwinsAmong(sqlite: Database, rows: readonly number[]): number {
@@ -217,10 +220,7 @@ async function withNumber(
   const found = whole.length > 0 ? whole : idsOfKeys(keysIn(words));
   const ids = [...new Set(found)].slice(0, NUMBERED_MAX);
   if (ids.length === 0 || condition === undefined) return { ids, isWhole: whole.length > 0 };
-  const meeting = sqlite.query<unknown, (string | number)[]>(
-    `select id from records where id in (select value from json_each(?)) and (${condition.sql})`,
-  );
-  const kept = new Set((meeting.values(JSON.stringify(ids), ...condition.values) as [string][]).map(([id]) => id));
+  const kept = meeting(sqlite, ids, condition);
   return { ids: ids.filter((id) => kept.has(id)), isWhole: whole.length > 0 };
 }
 

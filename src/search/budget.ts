@@ -8,13 +8,13 @@ export const SPAN_ROWS = 1 << 18;
 
 export type Budget = { isSpent: () => boolean };
 
-/** What a person waits for gladly. A search of a million records takes a tenth of it. */
+/** As long as a person waits gladly. A search of a million records takes a tenth of it. */
 const SEARCH_MS = 1000;
 
-/** What is said when time was over. */
+/** The message when the time is over. */
 export const ENDED_EARLY = "The search ended after a second, before it had looked at everything; more words or filters make it shorter";
 
-/** The same of what is like an opportunity. */
+/** The message when the time is over for similar opportunities. */
 export const SIMILAR_ENDED_EARLY = "What is similar was looked for until a second had passed, and there may be more of it";
 
 /** The budget of a search that begins now. */
@@ -23,5 +23,5 @@ export function searchBudget(): Budget {
   return { isSpent: () => performance.now() >= until };
 }
 
-/** For a command: whoever started it can end it. */
+/** For commands: who started one can end it. */
 export const NO_BUDGET: Budget = { isSpent: () => false };

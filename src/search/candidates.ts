@@ -25,7 +25,7 @@ const WORK_MAX = {
 /** Of more matches, the rows are not kept. */
 export const COUNTED_MAX = 10_000;
 
-/** What the words in a title add to the weight of a row. */
+/** How much words in the title add to the weight of a row. */
 const TITLED = 0.8;
 /** Of more groups, the rarest are told apart. A mask has a bit for each, one for the same in the title, and these. */
 const TOLD_APART = 12;

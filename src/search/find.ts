@@ -12,7 +12,7 @@ import { lastRow } from "./common-rows.ts";
 import type { CursorKey, CursorPlace } from "./cursor.ts";
 import type { SearchFile } from "./search-file.ts";
 
-/** A part of an order, in which rows follow each other as in the index of a column, forwards or backwards. Of equal values, rows do. */
+/** A part of an order: rows in the order of a column, forwards or backwards, and of equal values in the order of row numbers. */
 type Run = { column: string; where: string; isDescending: boolean; isNull: boolean };
 
 const isNull = (column: string): Run => ({ column, where: `${column} is null`, isDescending: true, isNull: true });
@@ -46,10 +46,9 @@ type OrderedSearch = {
 };
 
 /**
- * A page of ids, how many opportunities match in all, how many more records match and are twins of those, and the keys after which the next
- * page begins; null on the last one. `twins` is 0 if the count ended early. `rows` are the numbers in the index of all records that match;
- * null if they are many.
- * `isWhole` is false if the budget was spent before all was found or counted.
+ * A page of ids. `total` opportunities match in all, and `twins` more records are of the same ones; 0 if the count ended early. `next` are the
+ * keys after which the next page begins; null on the last one. `rows` are those of all records that match; null if they are many. `isWhole` is
+ * false if the budget was spent before all was found or counted.
  */
 type FoundIds = { total: number; twins: number; ids: string[]; next: CursorKey[] | null; rows: number[] | null; isWhole: boolean };
 
@@ -305,7 +304,7 @@ function isPreceded({ sql, values }: Condition): Condition {
   return { sql: `exists (select 1 from records as other where (${isBefore}) and ${sql})`, values }; // The columns are those of `other`.
 }
 
-/** The condition that a record that matches is the one of its group that is shown. */
+/** The condition that a record that matches is the row of its group. */
 export function isShown(matching: Condition): Condition {
   const { sql, values } = isPreceded(matching);
   return { sql: `(records.twin_of is null or not ${sql})`, values };

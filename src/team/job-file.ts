@@ -14,7 +14,7 @@ export type JobState = {
   /** A job waits for its time, is due and waits for others, or runs. */
   state: "waiting" | "due" | "running";
   next_at: EpochMs;
-  /** Of the last run, or of the one that is under way. */
+  /** Start of the run under way, else of the last one. */
   started_at: EpochMs | null;
   /** Of the last run that ended. */
   took_ms: number | null;
@@ -32,7 +32,7 @@ export const UP_LOCK = "up";
 
 const fileOf = (directory: string) => join(directory, "jobs.json");
 
-/** What was saved last, job by job. Nothing if there is no such file, or if it cannot be read: then every job counts as new. */
+/** The states that were saved last. None if the file is missing or cannot be read: every job is then new. */
 export function readJobs(directory: string): JobState[] {
   try {
     return arrayOf(objectOf(parseJson(readFileSync(fileOf(directory), "utf8"))).jobs).filter(isJobState);

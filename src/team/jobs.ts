@@ -21,9 +21,9 @@ export type Job = {
   lane: string;
   /** A job to run after each run that did not fail. */
   followedBy?: string;
-  /** Called after such a run, too. */
+  /** Called after each run that did not fail. */
   onSuccess?: () => void;
-  /** What it prints is not logged, except why it failed. */
+  /** Of its output only the reason of a failure is logged. */
   isQuiet?: true;
   /** Runs at each start, also if it is not due. */
   runsAtStart?: true;
@@ -188,7 +188,7 @@ const NEVER_RUN = {
   failures: 0,
 } as const;
 
-/** When a job runs again: by its period, sooner after a failure, and a minute after a start that was cut off. Never later than after a period. */
+/** When a job runs again: after its period; after a failure or a stop sooner. */
 function nextAfter({ result, started_at, failed_at, failures }: JobState, { everyMs }: Job, now: EpochMs): EpochMs {
   const backoffMs = Math.min(everyMs, RETRY_MS * 2 ** Math.max(0, failures - 1));
   const next =

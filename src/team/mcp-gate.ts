@@ -1,6 +1,6 @@
 /**
- * What is checked before a message reaches the MCP server, in the process that listens, which loads no part of that server: the address and
- * the size, the key, how many requests run, and the quota. The host was checked before. (E-73)
+ * Checks each message for the MCP server, in the process that listens, which loads no part of that server: origin, method, size, key, number of
+ * running requests, and quota. The front has checked the host. (E-73)
  */
 import type { Access } from "../accounts/access.ts";
 import { isServedHost } from "../browse/host.ts";
@@ -13,7 +13,7 @@ import { pickHeaders } from "./reader-process.ts";
 type Forward = (request: { method: string; headers: [string, string][]; body: string; signal: AbortSignal }) => Promise<Response>;
 
 type McpGate = {
-  /** Whose pages may call. Clients that are no browsers send no origin. */
+  /** Hosts whose pages may call. Only browsers send an origin. */
   hosts: readonly string[];
   access: Access;
   now: () => EpochMs;
@@ -38,7 +38,7 @@ export function createMcpGate({ hosts, access, now, forward, onFailure, limits }
   const tooLong = () => refusal(413, `A message may have ${bodyBytes} bytes.`);
   let running = 0;
 
-  /** What a request with a valid key gets. */
+  /** The response to a request with a valid key. */
   const respond = async (request: Request, use: () => Promise<void>): Promise<Response> => {
     const body = await readBody(request, bodyBytes, bodyMs);
     if (body === "late") return refusal(408, "The message took too long.", { Connection: "close" });

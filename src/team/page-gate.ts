@@ -19,21 +19,21 @@ type PageGateDeps = {
   secret: () => Promise<Uint8Array>;
   now: () => EpochMs;
   isSecure: boolean;
-  /** With what the addresses of this server begin. */
+  /** The beginning of all addresses of this server: "https://feeds.example". */
   originOf: (request: Request) => string;
   /** Responds to a path of the reader, as for this public address. */
   forward: (path: string, request: Request, address: string) => Promise<Response>;
 };
 
-/** Responds to a request, with what `show` shows if it is admitted. */
+/** Responds with what `show` returns if the request is admitted, else with a refusal or the way to the sign-in. */
 type PageGate = (request: Request, path: string, show: () => Promise<Response>) => Promise<Response>;
 
 /** What the sign-in page loads. */
 const OPEN_FILE = /^\/(style|icon)-[0-9a-f]{12}\.(css|svg)$/;
-/** What programs ask for, which cannot follow a form. */
+/** What programs request: they cannot fill in a form. */
 const FOR_PROGRAMS = /\.(json|csv|ics|atom)$/;
 const SUBSCRIBE_PATH = "/subscribe";
-/** The output that each kind of feed is. */
+/** The output of each kind of feed. */
 const FEEDS = { ics: "/find.ics", atom: "/changes.atom" } as const;
 /** The longest address of an output that is signed. */
 const SIGNED_MAX = 1500;

@@ -1,6 +1,6 @@
 /**
- * Starts the reader at the first request for it, and another one when it has ended. One that hangs is killed: it must answer within a limit
- * that it is there, however long a response takes.
+ * Starts the reader at the first request for it, and another one when it has ended. A response may take any time,
+ * but a reader that does not answer `ALIVE_PATH` meanwhile is killed.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { sleep } from "../runtime/run-every.ts";
 export const READER_HOST = "reader";
 /** Where agents post their messages, here and in the reader. */
 export const MCP_PATH = "/mcp";
-/** Where the reader answers at once, unless it hangs. */
+/** The path at which a reader that does not hang answers at once. */
 export const ALIVE_PATH = "/alive";
 /** The environment variable that makes `up` the reader, on this socket. */
 export const READER_VARIABLE = "FUNDFEED_READER";
@@ -50,7 +50,7 @@ const LIMITS = {
   graceMs: 5000,
 };
 
-/** Longer paths of sockets are cut by the system. */
+/** The system cuts longer paths of sockets. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
@@ -80,7 +80,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     });
     const tooLate = setTimeout(child.kill, startMs);
     const started: Running = { child, socket, listening: listening.promise.finally(() => clearTimeout(tooLate)) };
-    started.listening.catch(() => undefined); // Those who wait for it get the error.
+    started.listening.catch(() => undefined); // The requests that wait get the error.
     void child.ended.then((end) => {
       listening.reject(new Error(`The reader ended (${end})`));
       if (running === started) running = undefined;
@@ -100,7 +100,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     );
   };
 
-  /** Waits for as long as the reader lives. */
+  /** Waits for the response for as long as the reader lives. */
   const responseOf = async (response: Promise<Response>, reader: Running): Promise<Response> => {
     for (;;) {
       const waited = new AbortController();

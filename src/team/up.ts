@@ -100,7 +100,7 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   };
 }
 
-/** Absolute, and with what options said: children are started with the environment alone. Their log comes back in the format of this one. */
+/** The environment of the children. They get no options, so it has those of this program, with absolute paths. */
 function envOfChildren({ env }: Machine, { data, database, searchData, watchData, pages, logFormat, logLevel }: UpOptions) {
   return {
     ...env,
@@ -114,12 +114,12 @@ function envOfChildren({ env }: Machine, { data, database, searchData, watchData
   };
 }
 
-/** What the pages look at. Cookies and keys stay here. */
+/** The headers that the pages read. Cookies and keys stay here. */
 const FORWARDED = ["if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
 const READERS = { open: "open to all who reach this address", key: "for those who sign in with an API key" };
 
-/** What it does, and what it lacks and how to get it. */
+/** Lines for the log: what the server does, what is missing, and how to add that. */
 function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {
   const { pages, pulls, watchEvery, backups, backupEvery, data, database } = options;
   const every = (ms: number) => `every ${formatDuration(ms).replace(/^1 /, "")}`;

@@ -1,5 +1,3 @@
-/** Addresses of the web. */
-
 /** An address that may be a link, in its normal form: http or https. `undefined` for anything else, such as `javascript:`. */
 export function webAddress(text: string | null): string | undefined {
   const url = URL.parse(text ?? "");

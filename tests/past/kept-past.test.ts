@@ -1,4 +1,4 @@
-/** The records of an earlier instant are made once, beside other work, and given back. */
+/** The records of an earlier instant are made once, while other work goes on, and kept for the next request. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";

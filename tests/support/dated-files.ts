@@ -1,4 +1,4 @@
-/** Real files with the instants of which their names tell, for tests that import a history. */
+/** Real files with the dates in their names, for tests that import a history. */
 import { HOUR_MS } from "../../src/text/instant.ts";
 
 /** Files of each format that are imported into one catalog. */

@@ -126,7 +126,7 @@ function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: n
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-/** Says of which instant the results are, and what is not known of them. Returns of how many records the contacts are not. */
+/** Prints the instant of the results, and how many of them lack contacts that were erased. Returns that number. */
 async function tellPast({ machine }: Cli, present: CatalogDb, { results }: SearchPage, asOf: EpochMs): Promise<number> {
   machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
   const ids = results.map(({ opportunity }) => opportunity.id);
