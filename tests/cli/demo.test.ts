@@ -3,6 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
+import { program } from "../support/binary.ts";
 import { machineOf } from "../support/command-line.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -14,26 +15,25 @@ const root = join(import.meta.dir, "../..");
 const CTRL_C = "\u0003";
 
 const programs = {
-  "bun src/main.ts demo": ["src/main.ts", "demo", "--port", "0"],
-  "bun run demo": ["run", "demo", "--port", "0"],
+  "fundfeed demo": [program, "demo", "--port", "0"],
+  "bun run demo": [process.execPath, "run", "demo", "--port", "0"],
 };
 const moments = {
   "begins to import": "importing the sample, 1 of",
   "is importing": "importing the sample, 7 of",
   serves: "listening on http",
 };
-/** The moments are those of the program; `bun run` only passes signals on. */
-const situations: [keyof typeof programs, keyof typeof moments][] = [
-  ["bun src/main.ts demo", "begins to import"],
-  ["bun src/main.ts demo", "is importing"],
+/** The moments are those of the program; `bun run` only passes signals on. Both ways to end an import are one handler. */
+const situations = (importing: keyof typeof moments): [keyof typeof programs, keyof typeof moments][] => [
+  ["fundfeed demo", importing],
   ["bun run demo", "serves"],
 ];
 
 /** Starts a demo in a terminal, and returns when it has printed `awaited`. */
-async function demoThatShows(program: keyof typeof programs, awaited: string) {
+async function demoThatShows(name: keyof typeof programs, awaited: string) {
   const directory = aDirectory();
   let shown = "";
-  const child = Bun.spawn([process.execPath, ...programs[program]], {
+  const child = Bun.spawn(programs[name], {
     cwd: root,
     env: { ...process.env, TMPDIR: directory, TERM: "xterm" },
     terminal: {
@@ -46,16 +46,16 @@ async function demoThatShows(program: keyof typeof programs, awaited: string) {
   return { child, shown: () => shown, remaining: () => readdirSync(directory) };
 }
 
-test.each(situations)("Ctrl-C in `%s` while it %s ends it with 0 and without an error", async (program, moment) => {
-  const { child, shown, remaining } = await demoThatShows(program, moments[moment]);
+test.each(situations("is importing"))("Ctrl-C in `%s` while it %s ends it with 0 and without an error", async (name, moment) => {
+  const { child, shown, remaining } = await demoThatShows(name, moments[moment]);
   child.terminal?.write(CTRL_C);
   expect(await child.exited).toBe(0);
   expect(remaining()).toEqual([]);
   expect(shown()).not.toMatch(/error|Cannot/);
 });
 
-test.each(situations)("closing the terminal of `%s` while it %s leaves no files", async (program, moment) => {
-  const { child, remaining } = await demoThatShows(program, moments[moment]);
+test.each(situations("begins to import"))("closing the terminal of `%s` while it %s leaves no files", async (name, moment) => {
+  const { child, remaining } = await demoThatShows(name, moments[moment]);
   child.terminal?.close();
   await child.exited;
   await waitFor("the directory is gone", () => remaining().length === 0);

@@ -20,6 +20,7 @@ import { matches, readFilter } from "../../src/filter/filter.ts";
 import { type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
+import { program } from "../support/binary.ts";
 import { run } from "../support/clocked-program.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
@@ -27,7 +28,7 @@ import { expectInStep } from "../support/sql-file.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** FUNDFEED_KILLS=50 for a thorough run. */
-const KILLS = Number(process.env.FUNDFEED_KILLS ?? 4);
+const KILLS = Number(process.env.FUNDFEED_KILLS ?? 2);
 
 setDefaultTimeout(600_000);
 
@@ -206,8 +207,7 @@ test.each(["exporting", "indexing texts"])(
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s removes the unfinished file of the real program", async (signal) => {
   const path = join(aDirectory(), "stopped.sqlite");
-  const program = join(import.meta.dir, "../../src/main.ts");
-  const child = Bun.spawn(["bun", program, "export", "--format", "sqlite", path, "--data", data], { stdout: "ignore", stderr: "pipe" });
+  const child = Bun.spawn([program, "export", "--format", "sqlite", path, "--data", data], { stdout: "ignore", stderr: "pipe" });
   await waitFor("the export begins", () => existsSync(`${path}.partial`));
   child.kill(signal);
   const [code, err] = [await child.exited, await child.stderr.text()];

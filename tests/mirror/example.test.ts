@@ -11,7 +11,8 @@ setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const EXAMPLES = join(import.meta.dir, "../../examples");
-const python = Bun.which("python3");
+/** The program itself: `python3` may be a script that looks for it each time. */
+const python = Bun.which("python3") && Bun.spawnSync(["python3", "-c", "import sys; print(sys.executable)"]).stdout.toString().trim();
 if (python === null) process.stderr.write("SKIPPED: the tests of examples/sync.py need python3\n");
 
 const inTypeScript = [process.execPath, join(EXAMPLES, "sync.ts")];

@@ -85,13 +85,13 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
     };
   }
 
-  /** Sends requests to both servers without a pause while `work` runs, and returns what it observed. */
+  /** Sends requests to both servers while `work` runs, with pauses that leave the processors to them, and returns what it observed. */
   async function underLoad(work: (soFar: readonly Observed[]) => Promise<void>): Promise<Observed[]> {
     const observed: Observed[] = [];
     let working = true;
     const clients = servers.flatMap((server) =>
       requests.map(async ([path, sendsKey]) => {
-        for (; working; await Bun.sleep(5)) observed.push(await observe(server, path, sendsKey));
+        for (; working; await Bun.sleep(50)) observed.push(await observe(server, path, sendsKey));
       }),
     );
     await work(observed).finally(() => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { moreResponses, startLoad } from "../support/load.ts";
 import { childrenOf, runs } from "../support/processes.ts";
-import { aRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
+import { aRedis, countedByRedis, metricsIn, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
@@ -54,19 +54,27 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
   const address = () => `redis://:${PASSWORD}@127.0.0.1:${redis.port}/0`;
   const begin = (home: Home, workers: number, ...more: string[]) =>
     home.serve(["serve", "--port", "0", ...more], { env: { FUNDFEED_WORKERS: `${workers}`, FUNDFEED_QUOTAS: address() } });
-  const metric = async (port: number, name: string): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const metric = async (address: string, name: string): Promise<number> => {
+    const text = await (await fetch(address)).text();
     return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "gm"))].reduce((sum, [, value]) => sum + Number(value), 0);
   };
-  const metricsPorts = (server: Server) =>
-    [...server.log().matchAll(/metrics are at http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
 
   describe("three workers", () => {
     let home: Home;
     let server: Server;
+    let metrics: string[];
     beforeAll(async () => {
       home = aHome();
+      await home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]);
+      const closesAt = new Date(Date.now() - 60_000).toISOString();
+      // An import whose clock is an hour behind takes them as open, so that each worker has statuses to turn when it starts.
+      const env = { BUN_OPTIONS: `--preload=${SHIFTED_CLOCK}`, FUNDFEED_TEST_CLOCK_SHIFT: "-3600000" };
+      expect((await home.run(["import", "records", "-"], { env, stdin: records({ dates: { closes_at: closesAt } }, 300) })).code).toBe(0);
       server = await begin(home, 3, "--metrics-port", "0");
+      metrics = await waitFor("each says where its metrics are", () => {
+        const said = metricsIn(server.log());
+        return said.length === 3 && said;
+      });
     });
     afterAll(async () => {
       const workers = childrenOf(server.pid);
@@ -82,30 +90,23 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       expect(server.printed()).toBe(`listening on http://127.0.0.1:${server.port}/v1\n`);
       expect(childrenOf(server.pid)).toHaveLength(3);
       for (let n = 0; n < 150; n++) expect(await status(server, "/meta")).toBe(200);
-      const ports = await waitFor("each has said its port", () => {
-        const said = metricsPorts(server);
-        return said.length === 3 ? said : undefined;
-      });
-      const shares = await Promise.all(ports.map((port) => metric(port, "fundfeed_requests_total")));
+      const shares = await Promise.all(metrics.map((address) => metric(address, "fundfeed_requests_total")));
       expect(shares.reduce((sum, share) => sum + share, 0)).toBe(150);
       expect(Math.min(...shares)).toBeGreaterThan(15);
     });
 
     test("grant exactly a minute's quota when 240 requests arrive at once", async () => {
-      const key = await aKey(12);
-      const from = performance.now();
-      const seen = await Promise.all(Array.from({ length: 240 }, () => status(server, "/sources", key)));
-      const [granted = 0, refused = 0] = [200, 429].map((each) => seen.filter((one) => one === each).length);
-      const back = Math.floor((performance.now() - from) / 5000); // Tokens that a slow machine has got back meanwhile.
+      const [granted = 0, refused = 0, back = 0] = await countedByRedis(metrics, async () => {
+        const key = await aKey(12);
+        const from = performance.now();
+        const seen = await Promise.all(Array.from({ length: 240 }, () => status(server, "/sources", key)));
+        const counts = [200, 429].map((each) => seen.filter((one) => one === each).length);
+        return [...counts, Math.floor((performance.now() - from) / 5000)]; // Tokens that a slow machine has got back meanwhile.
+      });
       expect([granted + refused, granted >= 12 && granted <= 12 + back]).toEqual([240, true]);
     });
 
     test("turn each status once, although each worker looks for status turns", async () => {
-      await home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]);
-      const closesAt = new Date(Date.now() - 60_000).toISOString();
-      // An import whose clock is an hour behind takes them as open.
-      const env = { BUN_OPTIONS: `--preload=${SHIFTED_CLOCK}`, FUNDFEED_TEST_CLOCK_SHIFT: "-3600000" };
-      expect((await home.run(["import", "records", "-"], { env, stdin: records({ dates: { closes_at: closesAt } }, 300) })).code).toBe(0);
       const key = await aKey(100_000);
       const closed = async () =>
         ((await (await server.get("/opportunities?status=closed&limit=100", key)).json()) as { data: { id: string }[] }).data;
@@ -113,7 +114,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const { data } = (await (await server.get(`/opportunities/${one?.id}/events`, key)).json()) as { data: { type: string }[] };
       expect(data.filter(({ type }) => type === "status_changed")).toHaveLength(1);
       const moved = await waitFor("all are counted", async () => {
-        const counts = await Promise.all(metricsPorts(server).map((port) => metric(port, "fundfeed_refreshed_records_total")));
+        const counts = await Promise.all(metrics.map((address) => metric(address, "fundfeed_refreshed_records_total")));
         const sum = counts.reduce((total, count) => total + count, 0);
         return sum >= 300 ? sum : undefined;
       });
@@ -128,10 +129,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
     });
 
     test("write whole lines into one log", async () => {
-      await Promise.all(Array.from({ length: 2000 }, () => status(server, "/meta")));
+      await Promise.all(Array.from({ length: 600 }, () => status(server, "/meta")));
       const lines = await waitFor("all are written", () => {
         const written = server.log().trim().split("\n");
-        return written.filter((line) => line.includes('"/meta"')).length >= 2150 ? written : undefined;
+        return written.filter((line) => line.includes('"/meta"')).length >= 750 ? written : undefined;
       });
       for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
     });

@@ -64,3 +64,25 @@ async function listens(port: number): Promise<boolean> {
     return false;
   }
 }
+
+/**
+ * Calls `attempt` until Redis has counted all its requests, and returns its result. A server that waits too long for Redis counts alone (E-42),
+ * which a busy machine can bring about: then the limits are not exact, and `attempt` has to begin with a new key. `metrics` are addresses.
+ */
+export async function countedByRedis<T>(metrics: readonly string[], attempt: () => Promise<T>): Promise<T> {
+  const countedAlone = () =>
+    Promise.all(
+      metrics.map(async (address) => /^fundfeed_quotas_counted_alone_total (\d+)$/m.exec(await (await fetch(address)).text())?.[1]),
+    );
+  const { result } = await waitFor("Redis counts all requests", async () => {
+    const before = await countedAlone();
+    const result = await attempt();
+    return Bun.deepEquals(before, await countedAlone()) && { result };
+  });
+  return result;
+}
+
+/** The addresses of the metrics that a server, or its workers, say in their log. */
+export function metricsIn(log: string): string[] {
+  return Array.from(log.matchAll(/metrics are at (http:[^"\s]+)/g), ([, address = ""]) => address);
+}
