@@ -1,5 +1,5 @@
 /** The pages at 100,000 records: time and CPU time of each, compared with a static page of the same size in the same run: `bun bench/browse.ts`. */
-import { utcDate } from "../src/browse/times.tsx";
+import { dateAt } from "../src/text/instant.ts";
 import { generatedCatalog, warmFileCache } from "./catalog.ts";
 import { cpuMicroseconds, fundfeed, type Server, serve } from "./processes.ts";
 import { atMost, type Goal, median, print, quantile, round, type Section, sectionText, table } from "./report.ts";
@@ -10,7 +10,7 @@ const GOAL_MS = 100;
 
 const DAY_MS = 86_400_000;
 /** The generated catalog has its changes in these days, and its deadlines around them. */
-const BUSY = utcDate(Date.UTC(2024, 0, 9));
+const BUSY = dateAt(Date.UTC(2024, 0, 9));
 
 const pages: Readonly<Record<string, string>> = {
   "find, everything": "/",
@@ -21,7 +21,7 @@ const pages: Readonly<Record<string, string>> = {
   "what changed, 30 busy days": `/changes?since=30d&until=${BUSY}`,
   "what changed, filtered": `/changes?since=30d&until=${BUSY}&status=open&agency=energy&at_least=material`,
   deadlines: "/deadlines",
-  "deadlines, filtered": `/deadlines?from=${utcDate(Date.UTC(2024, 0, 9) + 30 * DAY_MS)}&status=open&words=energy`,
+  "deadlines, filtered": `/deadlines?from=${dateAt(Date.UTC(2024, 0, 9) + 30 * DAY_MS)}&status=open&words=energy`,
   sources: "/sources",
 };
 

@@ -5,10 +5,9 @@ import { type FeedEntry, type FeedFilter, type OpportunityVersion, readWindow, t
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { afterField, dateOf, type OwnFields, oneOf, someOf } from "./own-fields.ts";
 import type { SearchForm } from "./search-form.tsx";
-import { utcDate } from "./times.tsx";
 
 const CURSOR_SCOPE = "/changes";
 /** The periods offered: how many days each has, and how many days a bar of its chart stands for. */
@@ -42,7 +41,7 @@ export function chosenChanges(form: SearchForm): ChosenChanges {
 /** The end of a day in UTC, "2026-08-03"; undefined if there is no such date. `Date.parse` takes February 31 for March 3. */
 export function dayAfter(text: string): EpochMs | undefined {
   const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(midnight) || utcDate(midnight) !== text ? undefined : midnight + DAY_MS;
+  return Number.isNaN(midnight) || dateAt(midnight) !== text ? undefined : midnight + DAY_MS;
 }
 
 /** Whether there is any filter. */

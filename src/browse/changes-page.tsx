@@ -11,7 +11,7 @@ import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import {
   type ChosenChanges,
@@ -42,7 +42,6 @@ import {
   tidyAddress,
 } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
-import { utcDate } from "./times.tsx";
 
 const PATH = "/changes";
 /** Default period: the first whose chart has at least this many bars. */
@@ -78,7 +77,7 @@ export async function changesPage({ catalog, index, now, query }: PageContext, b
 
 async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs, budget: Budget): Promise<Shown> {
   const { form, atLeast } = chosen;
-  const until = dayAfter(form.given.until ?? utcDate((await newestDetection(catalog)) ?? now)) ?? now;
+  const until = dayAfter(form.given.until ?? dateAt((await newestDetection(catalog)) ?? now)) ?? now;
   const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now, budget);
   const { days, perBar } = periods[period] as { days: number; perBar: number };
   const since = until - days * DAY_MS;
@@ -123,7 +122,7 @@ function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
 }
 
 function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: number): Bucket {
-  const [first, last] = [utcDate(start), utcDate(start + (days - 1) * DAY_MS)];
+  const [first, last] = [dateAt(start), dateAt(start + (days - 1) * DAY_MS)];
   const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
   return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };
 }
@@ -181,7 +180,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   const { given } = form;
   const { until, type, at_least } = given;
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
-  const span = `${dateInWords(utcDate(window.since))} to ${dateInWords(utcDate(window.until - 1))}`;
+  const span = `${dateInWords(dateAt(window.since))} to ${dateInWords(dateAt(window.until - 1))}`;
   const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
   return (
     <>

@@ -47,7 +47,7 @@ function datesOf({ dates, sidecar }: WholeOpportunity, moved: readonly MovedDead
   const { posted_at, opens_at, closes_at, response_at } = dates;
   const due = new Map<string, string>();
   for (const { at, words } of sidecar.due_dates) due.set(at, words === null ? "Due" : `Due: ${cutText(words, 100)}`);
-  const isListed = (at: string) => [...due.keys()].some((each) => each === at || msOf(each) === msOf(at));
+  const isListed = (at: string) => [...due.keys()].some((each) => each === at || parseStoredMs(each) === parseStoredMs(at));
   if (closes_at !== null && !isListed(closes_at)) due.set(closes_at, "Closes");
   if (response_at !== null && !isListed(response_at)) due.set(response_at, "Responses due");
   const stated: [Sign, string, string | null][] = [
@@ -59,17 +59,11 @@ function datesOf({ dates, sidecar }: WholeOpportunity, moved: readonly MovedDead
   const all: LineDate[] = [
     ...stated.flatMap(([sign, name, at]) => (at === null ? [] : [{ sign, name, at, ms: parseStoredMs(at) }])),
     ...moved.map(({ at, until, to }): LineDate => {
-      return { sign: "moved", name: `Deadline until ${dateInWords(until)}`, at, ms: parseStoredMs(at), to: msOf(to) };
+      return { sign: "moved", name: `Deadline until ${dateInWords(until)}`, at, ms: parseStoredMs(at), to: parseStoredMs(to) };
     }),
   ];
   return all.sort((left, right) => (left.ms ?? UNPLACED) - (right.ms ?? UNPLACED));
 }
-
-function msOf(at: string | null): EpochMs | undefined {
-  return at === null ? undefined : parseStoredMs(at);
-}
-
-// ---- The line.
 
 /** Shapes around the place of a date. */
 const shapes: Readonly<Record<Sign, string>> = {
@@ -156,8 +150,6 @@ function scaleOf(instants: readonly EpochMs[]): { placeOf: (ms: EpochMs) => numb
   const placeOf = (ms: EpochMs) => (points.length === 1 ? 50 : (places[points.indexOf(ms)] ?? 0));
   return { placeOf, cut: isCut ? ((places[longest] ?? 0) + (places[longest + 1] ?? 0)) / 2 : undefined };
 }
-
-// ---- The list.
 
 function DateList({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
   if (dates.length <= LISTED) return <Listed dates={dates} now={now} />;

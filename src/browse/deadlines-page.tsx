@@ -12,7 +12,7 @@ import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
-import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { AsOfField } from "./as-of.tsx";
 import { Bars } from "./chart.tsx";
@@ -21,7 +21,6 @@ import { asOfField, dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
-import { utcDate } from "./times.tsx";
 
 const PATH = "/deadlines";
 const WEEKS = 6;
@@ -64,7 +63,7 @@ function startOf(date: string): EpochMs | undefined {
 }
 
 function later(date: string, days: number): string {
-  return utcDate(Date.parse(date) + days * DAY_MS);
+  return dateAt(Date.parse(date) + days * DAY_MS);
 }
 
 /** A stretch of days that begins with a date, and its ends as instants. */

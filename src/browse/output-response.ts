@@ -38,19 +38,18 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
 /** The problem that a program gets instead of results of an earlier instant. */
 export function noPastResponse({ status, message }: NoPastPage): Response {
   if (status !== 503) return refused([{ field: "as_of", reason: message }]);
-  const problem = JSON.stringify({ title: "Not ready", status, detail: message, errors: [] });
-  return problemResponse(status, problem, { "Retry-After": `${RETRY_SECONDS}` });
+  return problemResponse({ title: "Not ready", status, detail: message, errors: [] }, { "Retry-After": `${RETRY_SECONDS}` });
 }
 
 function refused(errors: readonly { field: string; reason: string }[]): Response {
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
-  const problem = JSON.stringify({ title: "Invalid parameter", status: 400, detail, errors });
-  return problemResponse(400, problem);
+  return problemResponse({ title: "Invalid parameter", status: 400, detail, errors });
 }
 
-function problemResponse(status: number, problem: string, headers: Record<string, string> = {}): Response {
-  return new Response(problem, {
-    status,
-    headers: { "Content-Type": "application/problem+json", "Cache-Control": "no-store", ...headers },
-  });
+function problemResponse(
+  problem: { status: number; title: string; detail: string; errors: readonly object[] },
+  headers: Record<string, string> = {},
+): Response {
+  const own = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
+  return Response.json(problem, { status: problem.status, headers: { ...own, ...headers } });
 }

@@ -12,14 +12,13 @@ import { describeFilter } from "../filter/filter.ts";
 import { alsoAt } from "../opportunities/related.ts";
 import { countErased, readPastById } from "../past/as-of.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
-import { DAY_MS, formatInstant } from "../text/instant.ts";
+import { DAY_MS, dateAt, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { changesFields, chosenChanges, dayAfter, feedFilterOf, periods, readEntries } from "./change-list.ts";
 import { findFields, numberOfMost, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
-import { utcDate } from "./times.tsx";
 
 /** `form` was read without errors. `address` is where this is served. */
 type OutputContext = PageContext & { form: SearchForm; address: string };
@@ -128,7 +127,7 @@ export const outputs: readonly SearchOutput[] = [
     operationId: "getChangesFeed",
     summary: "The same as an Atom feed",
     description: `The newest changes. ${PERIOD}`,
-    own: (({ after: _, ...fields }) => ({ ...fields, limit }))(changesFields),
+    own: (({ after, ...fields }) => ({ ...fields, limit }))(changesFields),
     write: async (context) => {
       const { entries, chosen } = await changesOf(context);
       const printer = await changesAtomPrinter(context.catalog, { ...chosen, filter: context.form.filter }, context.address);
@@ -155,7 +154,7 @@ async function foundBy({ catalog, index, now, form, past }: OutputContext): Prom
 async function changesOf({ catalog, index, now, form }: OutputContext) {
   const chosen = chosenChanges(form);
   const { since: period = DEFAULT_PERIOD, until: lastDay = "", after } = form.given;
-  const until = dayAfter(lastDay) ?? dayAfter(utcDate(now)) ?? now; // Whole days, so that the same changes have the same tag.
+  const until = dayAfter(lastDay) ?? dayAfter(dateAt(now)) ?? now; // Whole days, so that the same changes have the same tag.
   const since = until - (periods[period]?.days ?? 0) * DAY_MS;
   const filter = feedFilterOf(index, chosen, { since, until }, now);
   const { entries, repeats, next = null } = await readEntries(catalog, filter, after, { limit: limitOf(form), reads: READS }, now);

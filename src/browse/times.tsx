@@ -6,13 +6,8 @@ import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { undatedInWords } from "../opportunities/undated.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
-import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
-
-/** The date in UTC, "2026-12-04". */
-export function utcDate(at: EpochMs): string {
-  return formatInstant(at).slice(0, 10);
-}
 
 /** "in 12 days"; the exact time is shown when the pointer rests on it. */
 export function Relative({ at, now }: { at: string; now: EpochMs }) {
@@ -26,7 +21,7 @@ export function Relative({ at, now }: { at: string; now: EpochMs }) {
 
 /** "today" or "12 days ago", for a date without a time. */
 export function DaysAgo({ date, now }: { date: string; now: EpochMs }) {
-  const today = Date.parse(utcDate(now));
+  const today = Date.parse(dateAt(now));
   const midnight = Date.parse(date);
   return (
     <time dateTime={date} title={dateInWords(date)}>

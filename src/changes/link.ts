@@ -199,7 +199,7 @@ function withoutDashes(number: string): string {
 
 /** Grants.gov numbers its records in their order; those of extracts from before 2016 have no such id. Elsewhere the posting decides. */
 function newnessOf({ source, dates }: IndexedFields): number {
-  if (source.code !== "GRANTS_GOV") return (dates.posted_at === null ? undefined : parseInstantMs(dates.posted_at)) ?? 0;
+  if (source.code !== "GRANTS_GOV") return parseInstantMs(dates.posted_at) ?? 0;
   return /^\d{1,15}$/.test(source.opportunity_id) ? Number(source.opportunity_id) : 0;
 }
 

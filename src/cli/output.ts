@@ -1,6 +1,6 @@
 /** How commands print results: JSON, tables, and values for people. */
 import type { Machine } from "../runtime/machine.ts";
-import { counted } from "../text/counted.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 
@@ -48,7 +48,7 @@ export function instantOrNull(instant: EpochMs | null): string | null {
 
 /** "1,234", or with a noun "1,234 records" and "1 record". */
 export function formatCount(count: number, noun?: string): string {
-  return noun === undefined ? count.toLocaleString("en-US") : counted(count, noun);
+  return noun === undefined ? withCommas(count) : counted(count, noun);
 }
 
 /** Fits a terminal of 80 columns. */

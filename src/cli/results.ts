@@ -146,7 +146,7 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
 /** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "Jan 8, 2028", "Sep 29, 2025"; without a date, "posted 2016". */
 function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
   const due = dueDateOf(dates, now);
-  const closes = due === null ? undefined : parseInstantMs(due);
+  const closes = parseInstantMs(due);
   if (due === null || closes === undefined) return dates.posted_at === null ? "–" : `posted ${dates.posted_at.slice(0, 4)}`;
   const [date, days] = [dateInWords(due), Math.floor((closes - now) / DAY_MS)];
   if (days < 0 || days >= YEAR_DAYS) return date;
@@ -158,7 +158,7 @@ function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
 const [MONTHS_FROM_DAYS, YEAR_DAYS] = [100, 365];
 
 function isSoon(dueAt: string | null, now: EpochMs): boolean {
-  const due = dueAt === null ? undefined : parseInstantMs(dueAt);
+  const due = parseInstantMs(dueAt);
   return due !== undefined && due >= now && due < now + CLOSING_SOON_MS;
 }
 

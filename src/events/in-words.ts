@@ -4,7 +4,7 @@ import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
 import { DAY_MS, HOUR_MS, minuteOf } from "../text/instant.ts";
-import { isObject } from "../text/json-value.ts";
+import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 import type { FeedEntry } from "./feed.ts";
@@ -112,7 +112,7 @@ function inWords(change: Change, changes: readonly Change[], zone: string | unde
   const label = fieldLabel(field);
   const named: Named = (words, before, after) => ({ field, label, before, after, words: `${label} ${words}` });
   if (field === "funding.display") return moneyTextInWords(named, change, changes);
-  if (Array.isArray(previous ?? current)) return listInWords(named, asList(previous), asList(current));
+  if (Array.isArray(previous ?? current)) return listInWords(named, arrayOf(previous), arrayOf(current));
   const [before, after] = [valueInWords(field, previous, zone), valueInWords(field, current, zone)];
   if (before === null && after !== null) return named(after === undefined ? "added" : `set to ${after}`, before, after);
   if (after === null && before !== null) return named(before === undefined ? "removed" : `removed; it was ${before}`, before, after);
@@ -246,12 +246,6 @@ function isDaysApart(days: number, distanceMs: number): boolean {
 function withoutYearOf(other: string, day: string): string {
   const [, year = ""] = /(, \d+)$/.exec(other) ?? [];
   return year !== "" && day.endsWith(year) ? day.slice(0, -year.length) : day;
-}
-
-// ---- Lists.
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Which items came and went. An item that only changed has the same name on both sides. */

@@ -109,7 +109,7 @@ function entriesOf(
 function dueDatesOf({ dates: { closes_at, response_at }, sidecar }: WholeOpportunity): { due_at: EpochMs; words: string | null }[] {
   const stated = sidecar.due_dates.length > 0 ? sidecar.due_dates : [response_at, closes_at].map((at) => ({ at, words: null }));
   const read = stated.flatMap(({ at, words }) => {
-    const due_at = at === null ? undefined : parseStoredMs(at);
+    const due_at = parseStoredMs(at);
     return due_at === undefined ? [] : [{ due_at, words }];
   });
   const byInstant = new Map(read.toReversed().map((each) => [each.due_at, each])); // Of several at one instant, the first.

@@ -92,7 +92,7 @@ function codeCell(codes: readonly string[]): string {
 
 /** The instant of a stored timestamp, in milliseconds; null without one. */
 export function instantCell(text: string | null): number | null {
-  return text === null ? null : (parseStoredMs(text) ?? null);
+  return parseStoredMs(text) ?? null;
 }
 
 function amountCell(amount: string | null): string | null {

@@ -32,6 +32,7 @@ import { codesOfFamily, setAsideMeant } from "./set-asides.ts";
 import { words } from "./words.ts";
 
 const SET_ASIDE = "a set-aside code such as SBA or 8A";
+const byBeginning = { fits: (code: string, sought: string) => code.startsWith(sought), needles: (sought: string) => [`\n${sought}`] };
 
 export const fields = {
   status: choiceField("status", statuses, (opportunity) => opportunity.status),
@@ -43,16 +44,14 @@ export const fields = {
     help: "NAICS code begins with one of these: 5417",
     label: "NAICS",
     read: codeReader(/^\d{2,6}$/, "2 to 6 digits"),
-    fits: (code, sought) => code.startsWith(sought),
-    needles: (sought) => [`\n${sought}`],
+    ...byBeginning,
   }),
   psc: codesField({
     column: "psc",
     help: "product or service code (PSC) begins with one of these: AC",
     label: "PSC",
     read: codeReader(/^[0-9A-Z]{1,4}$/, "1 to 4 letters and digits"),
-    fits: (code, sought) => code.startsWith(sought),
-    needles: (sought) => [`\n${sought}`],
+    ...byBeginning,
   }),
   listing: codesField({
     column: "listing",

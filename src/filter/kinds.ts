@@ -203,7 +203,7 @@ export function dateField(
     },
     words: (given, now) => `${verb} ${side} ${whenInWords(given, now)}`,
     matches: (given, opportunity, now) => {
-      const ms = parseStoredMs(get(opportunity, now) ?? "");
+      const ms = parseStoredMs(get(opportunity, now));
       return ms !== undefined && holds(ms, instantOf(given, now));
     },
     condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [instantOf(given, now)] }),
@@ -278,7 +278,7 @@ export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
   const daysAgo = NAMED_DAYS[given.toLowerCase()];
   const day = daysAgo === undefined ? given : easternDateBefore(now, daysAgo);
   const midnight = /^\d{4}-\d\d-\d\d$/.test(day) ? easternInstant(day, "00:00:00") : day;
-  return midnight === undefined ? undefined : parseStoredMs(midnight);
+  return parseStoredMs(midnight);
 }
 
 function whenInWords(given: string, now: EpochMs): string {

@@ -117,7 +117,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
       ...statusTermsOf(basis, stated ?? content, status_until, archives_at),
     },
   };
-  const [created, updated] = [created_at, updated_at].map((instant) => (instant === null ? undefined : parseStoredMs(instant)));
+  const [created, updated] = [created_at, updated_at].map(parseStoredMs);
   if (created === undefined || updated === undefined || created > updated) return valid; // Not a record that `export` wrote.
   return { ...valid, restored: { created_at: created, updated_at: updated } };
 }

@@ -94,6 +94,6 @@ function freshnessInWords(freshness: readonly ToolFreshness[], now: EpochMs): st
 }
 
 function ageInWords(instant: string | null, now: EpochMs): string {
-  const at = parseStoredMs(instant ?? "");
+  const at = parseStoredMs(instant);
   return at === undefined ? "at an unknown time" : relativeTime(Math.min(at, now), now);
 }

@@ -39,7 +39,7 @@ type Stated = { status: string; closes_at: string | null; response_at: string | 
 export function stateInWords({ status, ...dates }: Stated, now: EpochMs): string {
   const state = knownOrQuoted(status, statuses);
   const due = dueDateOf(dates, now);
-  const at = parseStoredMs(due ?? "");
+  const at = parseStoredMs(due);
   if (due === null || at === undefined) return `${state}; ${undatedInWords({ dates })}`;
   const when = `${relativeTime(at, now)} (${timeInWords(due)})`;
   if (at < now) return `${state}; the closing date was ${when}`;

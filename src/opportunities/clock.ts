@@ -84,7 +84,7 @@ function isLast(at: string, dueDates: DueDates): boolean {
 }
 
 function msOf(at: string | null): EpochMs {
-  return (at === null ? undefined : parseInstantMs(at)) ?? Number.NEGATIVE_INFINITY;
+  return parseInstantMs(at) ?? Number.NEGATIVE_INFINITY;
 }
 
 /** `response_at` if it lies ahead, else `closes_at`; null if neither is stated. Of several due dates, the next one, or the last if all have passed. */

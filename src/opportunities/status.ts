@@ -53,6 +53,6 @@ function statusByDates({ opens, closes }: Pick<Instants, "opens" | "closes">, no
 }
 
 function instantsOf({ opens_at, closes_at }: Dates, { until, archives_at }: StatusStatement): Instants {
-  const instant = (text: string | null) => (text === null ? undefined : parseInstantMs(text));
-  return { opens: instant(opens_at), closes: instant(closes_at), until: instant(until), archives: instant(archives_at) };
+  const [opens, closes, ends, archives] = [opens_at, closes_at, until, archives_at].map(parseInstantMs);
+  return { opens, closes, until: ends, archives };
 }

@@ -73,7 +73,7 @@ function hasUnknownAgency(opportunity: WholeOpportunity): boolean {
 }
 
 function isPastDue({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
-  const due = msOf(dueDateOf(dates, now));
+  const due = parseInstantMs(dueDateOf(dates, now));
   return unendedStatuses.includes(status) && due !== undefined && due <= now;
 }
 
@@ -82,7 +82,7 @@ function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {
 }
 
 function isPostedAhead({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
-  return status !== "forecast" && status !== "pre_release" && (msOf(dates.posted_at) ?? now) > now + DAY_MS;
+  return status !== "forecast" && status !== "pre_release" && (parseInstantMs(dates.posted_at) ?? now) > now + DAY_MS;
 }
 
 function isMinOverMax({ funding }: WholeOpportunity): boolean {
@@ -99,14 +99,10 @@ function hasBadEmail({ contacts }: WholeOpportunity): boolean {
 }
 
 function isBefore(one: string | null, other: string | null): boolean {
-  const [first, second] = [msOf(one), msOf(other)];
+  const [first, second] = [parseInstantMs(one), parseInstantMs(other)];
   return first !== undefined && second !== undefined && first < second;
 }
 
 function instantsOf({ dates, sidecar }: WholeOpportunity): EpochMs[] {
-  return [...Object.values(dates), ...sidecar.due_dates.map(({ at }) => at)].map(msOf).filter((at) => at !== undefined);
-}
-
-function msOf(at: string | null): EpochMs | undefined {
-  return at === null ? undefined : parseInstantMs(at);
+  return [...Object.values(dates), ...sidecar.due_dates.map(({ at }) => at)].map(parseInstantMs).filter((at) => at !== undefined);
 }

@@ -62,15 +62,9 @@ export async function bestMatches(
   const groups = groupsIn(sqlite, allSources ? null : condition);
   const ranked: Ranked[] = groups.first(numbered.ids.map((id) => ({ id, missing: [] })));
   if (numbered.isWhole && ranked.length > 0) {
-    const understood = {
-      words: [words],
-      corrections: [],
-      agencies: [],
-      isPhraseLoosened: false,
-      every: ranked.length,
-      any: ranked.length,
-      isAll: true,
-    };
+    const records = ranked.length;
+    const unchanged = { corrections: [], agencies: [], isPhraseLoosened: false };
+    const understood = { words: [words], ...unchanged, every: records, any: records, isAll: true };
     const found = ranked.slice(offset, offset + limit).map(({ id }) => ({ id, missing: [], snippet: null }));
     return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0, isWhole: true };
   }
@@ -84,16 +78,8 @@ export async function bestMatches(
     isPhraseLoosened = candidates.best.length > 0;
   }
   const { any, every, isAll, telling, bits } = candidates;
-  const understood = {
-    words: question.groups.map(({ asked }) => asked),
-    corrections: question.corrections,
-    agencies: question.agencies,
-    isPhraseLoosened,
-    every,
-    any,
-    isAll,
-  };
-
+  const { corrections, agencies } = question;
+  const understood = { words: question.groups.map(({ asked }) => asked), corrections, agencies, isPhraseLoosened, every, any, isAll };
   const score = scorerOf(question, telling);
   let { isWhole } = candidates;
   for (let block = 0; block < BLOCKS_MAX && ranked.length <= offset + limit; block++) {

@@ -105,17 +105,10 @@ export async function searchFrom(
       return { snippet, missing };
     });
     const total = Math.max(understood.any - twins, found.length);
+    const next = hasMore ? [offset + limit] : null;
+    const counts = offset > 0 ? null : countRows(index, rows);
     const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !allWords, budget) : [];
-    return {
-      total,
-      twins,
-      results,
-      next: hasMore ? [offset + limit] : null,
-      understood,
-      counts: offset > 0 ? null : countRows(index, rows),
-      drop,
-      isWhole,
-    };
+    return { total, twins, results, next, understood, counts, drop, isWhole };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);

@@ -149,5 +149,5 @@ function shareOfTitles(one: string, other: string): number {
 
 /** When it was posted, else when it opened; NaN if neither is known. */
 function beganAt({ dates }: WholeOpportunity): EpochMs {
-  return parseStoredMs(dates.posted_at ?? dates.opens_at ?? "") ?? Number.NaN;
+  return parseStoredMs(dates.posted_at ?? dates.opens_at) ?? Number.NaN;
 }

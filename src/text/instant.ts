@@ -46,13 +46,13 @@ function withoutTrailingZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** The instant of an RFC 3339 date-time without its digits beyond milliseconds, or `undefined` if `text` is none. */
-export function parseInstantMs(text: string): EpochMs | undefined {
-  return parseInstant(text)?.ms;
+/** The instant of an RFC 3339 date-time without its digits beyond milliseconds, or `undefined` if `text` is missing or is none. */
+export function parseInstantMs(text: string | null | undefined): EpochMs | undefined {
+  return text == null ? undefined : parseInstant(text)?.ms;
 }
 
 /** Like `parseInstantMs`, but `undefined` also outside the years 0000 to 9999 UTC, which `formatInstant` could not write as RFC 3339. */
-export function parseStoredMs(text: string): EpochMs | undefined {
+export function parseStoredMs(text: string | null | undefined): EpochMs | undefined {
   const ms = parseInstantMs(text);
   return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
 }

@@ -5,7 +5,7 @@ import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { undatedInWords } from "../opportunities/undated.ts";
-import { counted } from "../text/counted.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -74,7 +74,7 @@ export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest
 
 /** "and 12 more changes" */
 export function moreInWords(more: number, { ofChanges }: DigestSection, isAlone: boolean): string {
-  return `${isAlone ? "" : "and "}${ofChanges ? counted(more, "more change") : `${more.toLocaleString("en-US")} more`}`;
+  return `${isAlone ? "" : "and "}${ofChanges ? counted(more, "more change") : `${withCommas(more)} more`}`;
 }
 
 /** "1 critical change, 3 other changes, 2 new". */
@@ -83,9 +83,9 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   const parts = [
     critical > 0 ? counted(critical, "critical change") : "",
     others > 0 ? counted(others, critical > 0 ? "other change" : "change") : "",
-    counts.due > 0 ? `${counts.due.toLocaleString("en-US")} due soon` : "",
-    counts.new > 0 ? `${counts.new.toLocaleString("en-US")} new` : "",
-    counts.left > 0 ? `${counts.left.toLocaleString("en-US")} no longer matching` : "",
+    counts.due > 0 ? `${withCommas(counts.due)} due soon` : "",
+    counts.new > 0 ? `${withCommas(counts.new)} new` : "",
+    counts.left > 0 ? `${withCommas(counts.left)} no longer matching` : "",
   ].filter((part) => part !== "");
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
 }

@@ -7,6 +7,7 @@ import type { Filter } from "../filter/filter.ts";
 import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { numberOf } from "../search/number.ts";
+import { jsonBytes } from "../text/cut.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
@@ -91,7 +92,7 @@ const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
 export function messageOpportunity(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]): MessageOpportunity {
-  const { contacts: _, description: __, value_estimate: ___, sidecar: ____, ...rest } = opportunity;
+  const { contacts, description, value_estimate, sidecar, ...rest } = opportunity;
   return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest, also_at: alsoAt(twins) })) as MessageOpportunity;
 }
 
@@ -99,13 +100,13 @@ export function messageOpportunity(opportunity: WholeOpportunity, twins: readonl
 export function messageEvent(event: OpportunityEvent): OpportunityEvent {
   const { changes, ...rest } = withoutContactValues(event);
   const shown = cutToFit((cut, most) => ({ ...cut(rest), changes: changes.slice(0, most).map(cut) })) as OpportunityEvent;
-  if (bytesOf(shown) <= PART_BYTES_MAX) return shown;
+  if (jsonBytes(shown) <= PART_BYTES_MAX) return shown;
   return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Values deep within values.
 }
 
 /** The bytes that the items of a message may have, from the message without them. */
 export function roomIn(empty: Message): number {
-  return MESSAGE_BYTES_MAX - bytesOf(empty);
+  return MESSAGE_BYTES_MAX - jsonBytes(empty);
 }
 
 /** The items of one message: as many as its limits allow, and at least one. */
@@ -119,7 +120,7 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
     /** Adds items, in their order, until there is no room. Returns how many it added. */
     add: (more: readonly MessageItem[]): number => {
       for (const [added, item] of more.entries()) {
-        bytes += bytesOf(item) + 1;
+        bytes += jsonBytes(item) + 1;
         isFull ||= items.length > 0 && bytes > bytesMax;
         if (isFull) return added;
         items.push(item);
@@ -129,11 +130,6 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
   };
 }
 
-/** The bytes of a value as JSON. */
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
 type Cut = <T>(value: T) => T;
 
 /** Cuts as little as possible. */
@@ -141,7 +137,7 @@ function cutToFit<T>(make: (cut: Cut, listMax: number) => T): T {
   for (let halvings = 0; ; halvings++) {
     const [text, list] = [TEXT_MAX, LIST_MAX].map((max) => Math.floor(max / 2 ** halvings)) as [number, number];
     const made = make((value) => cutTo(value, text, list) as typeof value, list);
-    if (halvings === HALVINGS_MAX || bytesOf(made) <= PART_BYTES_MAX) return made;
+    if (halvings === HALVINGS_MAX || jsonBytes(made) <= PART_BYTES_MAX) return made;
   }
 }
 

@@ -74,7 +74,7 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
   const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
   const collected = await collect(planning, bytesMax);
-  const { items: _, severities: __, oldestAt, ...effects } = collected;
+  const { items, severities, oldestAt, ...effects } = collected;
   if (Object.values(effects.counts).every((count) => count === 0)) return { nothingUntil: effects.feed };
   return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
@@ -185,7 +185,7 @@ function reminderOf(
   daysBefore: (due: EpochMs) => number | undefined,
   now: EpochMs,
 ): Reminder | undefined {
-  const due = parseInstantMs(dueDateOf(dates, now) ?? "");
+  const due = parseInstantMs(dueDateOf(dates, now));
   if (due === undefined || due <= now || !unendedStatuses.includes(status)) return undefined;
   const days = daysBefore(due);
   return days === undefined ? undefined : { id, due: minuteOf(due), days };

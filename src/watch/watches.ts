@@ -65,7 +65,7 @@ export async function listWatches(db: WatchDb): Promise<Watch[]> {
 
 /** The watch of this name, once for each receiver. Throws if there is none. */
 export async function requireWatch(db: WatchDb, name: string): Promise<[Watch, ...Watch[]]> {
-  const [first, ...others] = (await db.all(byName, { name })).map(({ place: _, ...row }) => watchOf(row));
+  const [first, ...others] = (await db.all(byName, { name })).map(({ place, ...row }) => watchOf(row));
   if (first === undefined) throw new Failure(`Cannot find a watch ${name}; fundfeed watch list shows the ones that exist`);
   return [first, ...others];
 }

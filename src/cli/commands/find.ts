@@ -121,7 +121,7 @@ async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
-function tellFilters({ machine }: Cli, { words: _, ...filter }: Filter, total: number, now: EpochMs): void {
+function tellFilters({ machine }: Cli, { words, ...filter }: Filter, total: number, now: EpochMs): void {
   const conditions = describeFilter(filter, now);
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }

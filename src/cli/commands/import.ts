@@ -64,7 +64,7 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
         return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
       });
     const outcome = await untilStopped(cli.machine, work, () => hasBegun);
-    const { rejects: _, ...summary } = outcome;
+    const { rejects, ...summary } = outcome;
     printResult(cli, options, summary, `${options.dryRun ? "Dry run: " : ""}${formatOutcome(outcome)}`);
     if (outcome.rejected > 0) cli.exitCode = 3;
     printRejects(cli.machine, outcome);

@@ -128,7 +128,7 @@ function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | u
 
 /** `fetched` is false if there was nothing new. */
 function summaryOf({ name }: Upstream, outcome: ImportOutcome | undefined): Summary & { source: string; fetched: boolean } {
-  const { rejects: _, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
+  const { rejects, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };
 }
 

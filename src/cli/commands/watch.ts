@@ -165,7 +165,7 @@ function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
   const [first] = receivers;
   if (first === undefined) return null;
   const { name, created_at, definition } = first.watch;
-  const { receiver: _, ...others } = definition;
+  const { receiver, ...others } = definition;
   return {
     name,
     created_at: formatInstant(created_at),
@@ -177,7 +177,7 @@ function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
 }
 
 function receiverJson({ watch, status }: ShownWatch) {
-  const { members, muted: _, checked_at, delivered_at, paused, pending, ...totals } = status;
+  const { members, muted, checked_at, delivered_at, paused, pending, ...totals } = status;
   return {
     ...watch.definition.receiver,
     matching: members,

@@ -17,7 +17,7 @@ async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIt
     const key = item.kind === "record" ? plainKeyOf(item.record) : undefined;
     if (item.kind === "rejected" || key === undefined) yield item;
     else {
-      const { kind: _, record, ...line } = item;
+      const { kind, record, ...line } = item;
       yield { ...line, kind: "lazy", ...key, digested: item.json ?? "", read: () => record };
     }
   }

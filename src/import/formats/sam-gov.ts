@@ -474,10 +474,10 @@ function isSilent({ pageState, statesNot = [] }: Notice, status: string | null, 
  */
 function moreExact(text: string | undefined, given: string | null = null, stored: string | null = null): string | null | undefined {
   if (text === undefined) return undefined;
-  const at = parseInstantMs(stored ?? "");
+  const at = parseInstantMs(stored);
   if (stored === null || at === undefined) return given;
   if (isDate(text)) return stored.startsWith(text) || easternDate(at) === text ? stored : given;
-  const isSameSecond = Math.floor(at / 1000) === Math.floor((parseInstantMs(given ?? "") ?? 0) / 1000);
+  const isSameSecond = Math.floor(at / 1000) === Math.floor((parseInstantMs(given) ?? 0) / 1000);
   return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 

@@ -87,7 +87,7 @@ async function* solicitationsIn(input: Input): AsyncIterable<FoundElement> {
   }
 }
 
-function solicitationFault({ solicitation_topics: _, ...solicitation }: JsonObject): string | undefined {
+function solicitationFault({ solicitation_topics, ...solicitation }: JsonObject): string | undefined {
   if (textOf(solicitation.solicitation_number) + textOf(solicitation.solicitation_title) === "")
     return "is not a solicitation: it has neither solicitation_number nor solicitation_title";
   if (JSON.stringify(solicitation).length > SOLICITATION_MAX) return `has more than ${SOLICITATION_MAX} characters besides its topics`;

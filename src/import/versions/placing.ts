@@ -158,7 +158,7 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
   if (posted === null) return { at: null, hasTime: 0 };
   const isDate = /^\d{4}-\d\d-\d\d$/.test(posted);
   const instant = isDate ? easternInstant(posted, "00:00:00") : posted;
-  return { at: parseInstantMs(instant ?? "") ?? null, hasTime: isDate ? 0 : 1 };
+  return { at: parseInstantMs(instant) ?? null, hasTime: isDate ? 0 : 1 };
 }
 
 type PartOf = NonNullable<Versions["partOf"]>;
@@ -274,7 +274,7 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
 
 /** Adds the version that a record shows. If the record was restored, no other is known. */
 function addShown(thread: Thread, { title, posted_at, ids }: ShownVersion): void {
-  if (thread.count === 0) join(thread, { title, posted_at: instantOf(posted_at) });
+  if (thread.count === 0) join(thread, { title, posted_at: parseInstantMs(posted_at) ?? null });
   thread.count = Math.max(thread.count, ids);
 }
 
@@ -327,7 +327,7 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Vers
     for (const row of ofSource) {
       const shown = byLineage.get(row.lineage ?? "");
       if (shown === undefined) continue;
-      const isOlder = isAfter({ id: shown.shown_id, posted_at: instantOf(shown.posted_at) }, row);
+      const isOlder = isAfter({ id: shown.shown_id, posted_at: parseInstantMs(shown.posted_at) ?? null }, row);
       table.update({ ...row, is_older: isOlder ? 1 : 0 });
     }
   }
@@ -337,10 +337,6 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Vers
 function isAfter(one: Pick<VersionRow, "id" | "posted_at">, other: Pick<VersionRow, "id" | "posted_at">): boolean {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   return at === otherAt ? one.id > other.id : at > otherAt;
-}
-
-function instantOf(text: string | null): number | null {
-  return (text === null ? undefined : parseInstantMs(text)) ?? null;
 }
 
 /** The Eastern date; "" if the instant is unknown. */

@@ -66,7 +66,7 @@ function windowOf(given: GivenConditions, now: EpochMs) {
   return { ...conditions, since, until };
 }
 
-function lineOf({ opportunity, at, also_at: _, ...event }: Static<typeof ChangeRow>): string {
+function lineOf({ opportunity, at, also_at, ...event }: Static<typeof ChangeRow>): string {
   const { id, title, number } = opportunity;
   return `${eventInWords(event)}${at === null ? "" : ` at ${quoted(at)}`} in ${quoted(title)}, ${quotedNumber(number)}; id ${id}; event ${event.event_id}`;
 }

@@ -310,7 +310,7 @@ function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject
 /** The first instant of the posting date, before which a synopsis is not shown. */
 function postedAt({ postingDate, postingDateStr }: JsonObject): number {
   const date = dateOf(textOf(postingDateStr), textOf(postingDate), () => undefined);
-  return parseInstantMs(easternInstant(date, "00:00:00") ?? "") ?? Number.NEGATIVE_INFINITY;
+  return parseInstantMs(easternInstant(date, "00:00:00")) ?? Number.NEGATIVE_INFINITY;
 }
 
 /**
