@@ -1,5 +1,4 @@
 /** Migrates the schemas of a PostgreSQL database to this program's: every migration once, in order, all or none. */
-
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };

@@ -1,5 +1,4 @@
 /** The engine on bun:sqlite. Statements run synchronously, and the one connection runs one transaction after the other. */
-
 import type { Database, Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of what changed: how many changes there were by day and severity, and what they were. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";

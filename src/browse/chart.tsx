@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** Charts as inline SVG. Each has its numbers as text, too. */
-
 import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { withCommas } from "../text/counted.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
-
 import { fields } from "../filter/filter.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { contactsErasedInWords } from "../past/in-words.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The first page: the form, and what can be applied for, by next deadline. */
-
 import { shortNameOf } from "../agencies/understand.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";

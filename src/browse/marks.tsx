@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** Small signs that several pages show: severity, status, amounts, facts. */
-
 import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
 import { amountInWords } from "../events/in-words.ts";

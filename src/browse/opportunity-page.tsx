@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of one opportunity: its dates, all its fields, and its history. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
-
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
 import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
-
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
 import { numberInWords } from "../search/number.ts";

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { SourceEntry } from "../sources/entry.ts";

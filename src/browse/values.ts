@@ -1,5 +1,4 @@
 /** The values of changed fields as plain text, for people. */
-
 import { amountInWords } from "../events/in-words.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { timeInWords } from "../text/date-in-words.ts";

@@ -1,5 +1,4 @@
 /** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
-
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";

@@ -1,5 +1,4 @@
 /** Reads stored records, their upstream ids, source digests and events for imports and other changes. Writes nothing: `commit.ts` does. */
-
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, parameter, pick, query, type RowsOf, type SelectedRow, select } from "../../db/query.ts";

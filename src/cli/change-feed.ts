@@ -1,5 +1,4 @@
 /** The change feed from a position on: continued by a cursor file, or followed as events are stored. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { catalogMark } from "../../db/sqlite/file-mark.ts";

@@ -1,5 +1,4 @@
 /** What commands are built from: the options that all or several have. */
-
 import { Command, Option } from "commander";
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { Mode } from "../../db/opening.ts";

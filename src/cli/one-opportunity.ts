@@ -1,5 +1,4 @@
 /** Finds the one opportunity that a person names. */
-
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";

@@ -1,5 +1,4 @@
 /** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
-
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { statusInWords } from "../opportunities/status.ts";

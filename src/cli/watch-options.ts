@@ -1,5 +1,4 @@
 /** What the commands of `watch` share: where watch.db is, and opening it. */
-
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";

@@ -4,7 +4,6 @@
  * The feed is in the order in which events were stored: there is one writer at a time, so the row numbers of events follow the order of
  * commits (D-31). `detected_at` does not: an imported history brings events from long ago. (E-47)
  */
-
 import { and, asc, desc, eq, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";

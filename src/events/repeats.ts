@@ -2,7 +2,6 @@
  * Which changes another record of the same opportunity told before. Sources publish the same change one after the other: a moved deadline
  * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-62)
  */
-
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 
 /** An event of a record of a group. `record` is the row number of the record. */

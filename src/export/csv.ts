@@ -1,5 +1,4 @@
 /** An opportunity as a line of CSV. */
-
 import { dueDateOf } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { AlsoAt } from "../opportunities/related.ts";

@@ -1,5 +1,4 @@
 /** The change feed as JSON, CSV and Markdown. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";

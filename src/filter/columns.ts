@@ -1,5 +1,4 @@
 /** What filters and sort orders compare: the values of an opportunity, and the columns of search.db that hold them. */
-
 import { plainWords } from "../agencies/names.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";

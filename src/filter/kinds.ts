@@ -2,7 +2,6 @@
  * The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db.
  * (E-3)
  */
-
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { capitalized } from "../text/capitalized.ts";

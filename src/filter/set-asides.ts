@@ -1,5 +1,4 @@
 /** Families of set-asides: competed and sole source, partial and total, have a code each at SAM.gov and one name for people. (E-58) */
-
 import { closest } from "../text/closest.ts";
 
 /** The codes of SAM.gov by the name of the family, which may be one of them. */

@@ -1,5 +1,4 @@
 /** `import events`: events that another system recorded, one per line. They join a record's history without changing its `updated_at`. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";

@@ -2,7 +2,6 @@
  * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
  * each item: place → complete → validate → relate → redact → render → stage. (E-19)
  */
-
 import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";

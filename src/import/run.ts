@@ -1,5 +1,4 @@
 /** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). (E-19, E-20) */
-
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import {

@@ -1,5 +1,4 @@
 /** The arguments of the tools: how each is described, read and refused. */
-
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";

@@ -1,5 +1,4 @@
 /** The rest of a text or list that was cut, piece by piece. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
 import type { CursorKey } from "../search/cursor.ts";

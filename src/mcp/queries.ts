@@ -1,5 +1,4 @@
 /** What the tools read: the catalog and the search index. Everything throws an Error with one sentence about what failed and what to do. */
-
 import { basename } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";

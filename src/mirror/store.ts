@@ -1,5 +1,4 @@
 /** The stores of a mirror: each keeps the copied documents, and how far the copy has come. */
-
 import { existsSync } from "node:fs";
 import type { SyncState } from "../../clients/typescript/src/fundfeed.ts";
 import { arrayOf, objectOf, parseJson } from "../text/json-value.ts";

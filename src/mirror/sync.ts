@@ -1,5 +1,4 @@
 /** Syncs a copy: saves each page of the client's walk, and moves the mark when the walk is complete. */
-
 import { sync } from "../../clients/typescript/src/fundfeed.ts";
 import { clientOf, type ServerOptions } from "./client.ts";
 import type { MirrorDocument, Store } from "./store.ts";

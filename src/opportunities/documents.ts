@@ -4,7 +4,6 @@
  * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
  * (E-32)
  */
-
 import { pick, type SelectedRow } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 

@@ -1,5 +1,4 @@
 /** The read model: the catalog's database, and in memory its list index, facets and recent documents, updated after every commit. (E-31) */
-
 import { asc, eq, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { parameter, pick, query, select, selectBy } from "../../db/query.ts";

@@ -5,7 +5,6 @@ import { openTemporaryCatalog } from "../../db/open.ts";
 import { insertInto, pick, query, select } from "../../db/query.ts";
 import { imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { facetOf } from "../changes/commit.ts";
-
 import { countRecord, noChanges, saveCounts } from "../changes/counts.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";

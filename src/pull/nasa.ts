@@ -1,5 +1,4 @@
 /** NASA: the list of open solicitations of NSPIRES, and the table of the newest ROSES. */
-
 import { readFile, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { Failure } from "../../db/reason.ts";

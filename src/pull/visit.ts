@@ -1,5 +1,4 @@
 /** One visit to an upstream: saves its responses as files in a directory of its own. */
-
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";

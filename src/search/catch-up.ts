@@ -2,7 +2,6 @@
  * Brings the search index up to date with the catalog. Records are read in the order in which they were last stored, with changes that are
  * not served (E-56), and each batch is written together with the new position, so a kill at any point loses nothing. (E-44)
  */
-
 import type { Database } from "bun:sqlite";
 import { and, count, desc, eq, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";

@@ -1,5 +1,4 @@
 /** The named sources (D-13), and what is stored of every source. */
-
 import { and, asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";

@@ -2,7 +2,6 @@
  * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
  * as no instant at all, and one long leap counts as at most a day.
  */
-
 import { retryDelayMs } from "../../clients/typescript/src/retry.ts";
 import { Failure } from "../../db/reason.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";

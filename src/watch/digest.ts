@@ -1,5 +1,4 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
-
 import { entryInWords } from "../events/in-words.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";

@@ -1,5 +1,4 @@
 /** The pages as HTTP: which requests they accept, and what their HTML says. */
-
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";

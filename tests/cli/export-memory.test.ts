@@ -1,5 +1,4 @@
 /** `export` keeps no record: the objects in memory do not grow with the catalog. They are counted, so no test depends on a size or a time. */
-
 import { heapStats } from "bun:jsc";
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";

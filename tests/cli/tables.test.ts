@@ -1,5 +1,4 @@
 /** Tables that people read fit a terminal of 80 columns. */
-
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

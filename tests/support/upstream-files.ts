@@ -1,5 +1,4 @@
 /** A file in every format and layout that can be imported, mostly real excerpts, as records that a test can change and write again. */
-
 import type { Format } from "../../src/import/format.ts";
 import { challengeGov } from "../../src/import/formats/challenge-gov.ts";
 import { darpa } from "../../src/import/formats/darpa.ts";

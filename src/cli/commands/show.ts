@@ -1,5 +1,4 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";

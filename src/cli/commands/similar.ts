@@ -1,5 +1,4 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. */
-
 import { NO_BUDGET } from "../../search/budget.ts";
 import { numberInWords } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";

@@ -1,5 +1,4 @@
 /** `fundfeed sources list`, `fundfeed sources status`, `fundfeed sources add` and `fundfeed sources remove`. */
-
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { sourceStatusesAt } from "../../opportunities/source-counts.ts";

@@ -1,5 +1,4 @@
 /** NASA NSPIRES: its list of open solicitations as JSON. */
-
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";

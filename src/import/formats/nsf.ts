@@ -1,5 +1,4 @@
 /** NSF: the CSV export of its funding search. Each program and each Dear Colleague Letter is an opportunity. */
-
 import { dateInstant } from "../../text/eastern.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";

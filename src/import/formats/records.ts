@@ -1,5 +1,4 @@
 /** Your own records: NDJSON, one object per line, as `export` writes it. */
-
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import { lines } from "../../text/lines.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";

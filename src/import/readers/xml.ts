@@ -23,7 +23,6 @@
  * It searches natively from tag to tag. For an extract of 312 MB it takes 0.8 s of processor time, of some 14 s for the whole import; the
  * library saxes takes 4 s. (E-18)
  */
-
 import { messageOf } from "../../../db/reason.ts";
 import {
   type Attributes,

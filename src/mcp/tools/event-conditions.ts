@@ -1,5 +1,4 @@
 /** The conditions on events that history and what_changed share. */
-
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
 import { BadValue } from "../../filter/kinds.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";

@@ -1,5 +1,4 @@
 /** The result for one document that may be too long for it. */
-
 import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, pathInWords } from "../../text/cut.ts";
 import { quoted } from "../../text/quoted.ts";
