@@ -16,7 +16,7 @@ import { statusInWords } from "./status.ts";
 
 /** The most twins or parts of a record that are read. */
 export const RELATED_MAX = 20;
-/** Sources make no longer chains of records that each name the next one. The rest of such a chain is left out. */
+/** The longest chain of records that each name the next one. The rest of a longer one is left out; sources make none. */
 const CHAIN_MAX = 20;
 
 const named = pick(opportunities, "id", "canonical_id");
@@ -125,15 +125,20 @@ export function alsoAt(twins: readonly Opportunity[]): AlsoAt[] {
   });
 }
 
-/** "also at NSF, SBIR.gov (closed there)", next to a record of that status; null without twins. */
+/** "also at NSF, SBIR.gov (closed there)", next to a record whose status is `shown`; null without twins. */
 export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name" | "status">[], shown: string): string | null {
   const places = new Set(twins.map(({ source_name, status }) => `${source_name}${statusThere(status, shown)}`));
   return places.size === 0 ? null : `also at ${[...places].join(", ")}`;
 }
 
-/** " (closed there)" if the sources differ in whether one can apply, of which only one is right; else "". */
+/** " (closed there)", next to `shown`, if one of the two statuses is open and the other is not; else "". */
 export function statusThere(status: string, shown: string): string {
   return openStatuses.includes(status) === openStatuses.includes(shown) ? "" : ` (${statusInWords(status)} there)`;
+}
+
+/** The ids of the first parts of a record. */
+export async function listParts(sql: Reading, id: string, limit: number): Promise<string[]> {
+  return (await sql.all(partsOf, { parent_id: id, limit })).map((part) => part.id).filter((part) => part !== id);
 }
 
 /** What belongs to a record: the record that it is a part of, the first of its own parts, and how many it has in all. */
@@ -143,7 +148,7 @@ export type Belonging = { parent: WholeOpportunity | undefined; parts: WholeOppo
 export async function readBelonging(sql: Reading, { id, relationships }: WholeOpportunity, now: EpochMs): Promise<Belonging> {
   const { parent_id } = relationships;
   const [parent] = parent_id === null || parent_id === id ? [] : await readOpportunities(sql, [parent_id], now);
-  const ids = (await sql.all(partsOf, { parent_id: id, limit: RELATED_MAX })).map((part) => part.id).filter((part) => part !== id);
+  const ids = await listParts(sql, id, RELATED_MAX);
   const [counted] = ids.length < RELATED_MAX ? [] : await sql.all(countParts, { parent_id: id });
   return { parent, parts: await readOpportunities(sql, ids, now), total: counted?.parts ?? ids.length };
 }

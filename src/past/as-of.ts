@@ -48,32 +48,29 @@ const recordColumns = pick(
   "document",
   "sidecar",
 );
-const recordsById = query({ ids: listOf(opportunities.id), asOf: opportunities.updated_at }, ({ ids, asOf }) =>
+const recordsWith = (asOf: SQL<number>, which: SQL) =>
   select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
     .from(opportunities)
-    .where(inArray(opportunities.id, ids)),
+    .where(which);
+const recordsById = query({ ids: listOf(opportunities.id), asOf: opportunities.updated_at }, ({ ids, asOf }) =>
+  recordsWith(asOf, inArray(opportunities.id, ids)),
 );
 const recordsBySeq = query({ seqs: listOf(opportunities.seq), asOf: opportunities.updated_at }, ({ seqs, asOf }) =>
-  select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
-    .from(opportunities)
-    .where(inArray(opportunities.seq, seqs)),
+  recordsWith(asOf, inArray(opportunities.seq, seqs)),
 );
 const isKnown = (asOf: SQL<number>) =>
   and(lte(opportunities.created_at, asOf), or(isNull(opportunities.restored_at), lte(opportunities.restored_at, asOf)));
 const firstKnown = query({}, () =>
   select({ since: fragment<number | null>`min(coalesce(${opportunities.restored_at}, ${opportunities.created_at}))` }).from(opportunities),
 );
-const pastOrder = query({ asOf: opportunities.updated_at }, ({ asOf }) =>
+const inPastOrder = (asOf: SQL<number>, which?: SQL) =>
   select({ seq: opportunities.seq, id: opportunities.id, updated_at: updatedAt(asOf) })
     .from(opportunities)
-    .where(isKnown(asOf))
-    .orderBy(fragment`updated_at`, asc(opportunities.id)),
-);
+    .where(and(isKnown(asOf), which))
+    .orderBy(fragment`updated_at`, asc(opportunities.id));
+const pastOrder = query({ asOf: opportunities.updated_at }, ({ asOf }) => inPastOrder(asOf));
 const pastOrderOfSources = query({ asOf: opportunities.updated_at, codes: listOf(opportunities.source) }, ({ asOf, codes }) =>
-  select({ seq: opportunities.seq, id: opportunities.id, updated_at: updatedAt(asOf) })
-    .from(opportunities)
-    .where(and(isKnown(asOf), inArray(opportunities.source, codes)))
-    .orderBy(fragment`updated_at`, asc(opportunities.id)),
+  inPastOrder(asOf, inArray(opportunities.source, codes)),
 );
 const inOrder = [asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)];
 const historiesOfRows = query({ seqs: listOf(events.opportunity_seq), asOf: events.detected_at }, ({ seqs, asOf }) =>
@@ -101,8 +98,8 @@ type EarlierSidecar = RowsOf<typeof sidecarsOfRows>;
 type Reading = Pick<CatalogSql, "all">;
 
 /**
- * A row of `opportunities` as it was stored at an instant, with the events that were stored then, the oldest first. `erased` is when contacts
- * were erased that it may have had then; null if none were.
+ * A row of `opportunities` as it was at an instant, with the events that were stored then, the oldest first. `erased` is when contacts were
+ * erased that it may have had at that instant; null if none were.
  */
 export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "turns_at"> & {
   document: Uint8Array;
@@ -117,8 +114,8 @@ export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportu
 const ROWS_AT_ONCE = 200;
 
 /**
- * Calls `take` with all rows as they were at an instant, or with those of some sources, in the order of their `updated_at` then, batch by batch.
- * Memory does not grow with them. Their history is empty unless `histories` is given.
+ * Calls `take` with batches of all rows, or those of the sources `codes`, as they were at an instant, in the order of their `updated_at` at
+ * that instant. Memory does not grow with their number. Their history is empty without `histories`.
  */
 export async function eachPastRow(
   sql: CatalogSql,
@@ -138,7 +135,7 @@ export async function eachPastRow(
   else await sql.each(pastOrderOfSources, { asOf, codes }, takeAll);
 }
 
-/** An opportunity as it was at an instant, its events until then, the oldest first, and when contacts were erased that it may have had. */
+/** An opportunity as it was at an instant. `history` and `erased` are those of its `PastRow`. */
 export type PastOpportunity = { opportunity: WholeOpportunity; history: OpportunityEvent[]; erased: EpochMs | null };
 
 /** The opportunities with these ids as they were at an instant, in this order. Those that were not stored then are left out. */
@@ -153,7 +150,7 @@ export async function readPast(sql: Reading, ids: readonly string[], asOf: Epoch
   });
 }
 
-/** The same of any number of ids, by id. */
+/** The same for any number of ids, by id. */
 export async function readPastById(sql: Reading, ids: readonly string[], asOf: EpochMs): Promise<Map<string, PastOpportunity>> {
   const read = new Map<string, PastOpportunity>();
   for (let first = 0; first < ids.length; first += ROWS_AT_ONCE) {
@@ -162,18 +159,18 @@ export async function readPastById(sql: Reading, ids: readonly string[], asOf: E
   return read;
 }
 
-/** Of how many of them contacts were erased that they may have had. */
+/** How many of these records lack contacts that were erased. */
 export function countErased(records: Iterable<Pick<PastOpportunity, "erased">>): number {
   return [...records].filter(({ erased }) => erased !== null).length;
 }
 
-/** Since when the service knows a record, and whether it was restored then from an export, which has no earlier versions. */
+/** When the service first knew a record, and whether it came from an export, which has no earlier versions. `undefined` if it is not stored. */
 export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
   const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });
   return row && { since: knownSince(row), isRestored: row.restored_at !== null };
 }
 
-/** Since when the service knows anything; `undefined` while it knows nothing. */
+/** When the service first knew any record; `undefined` if none is stored. */
 export async function readFirstKnown(sql: Pick<CatalogSql, "get">): Promise<EpochMs | undefined> {
   return (await sql.get(firstKnown))?.since ?? undefined;
 }
@@ -182,7 +179,7 @@ function knownSince({ created_at, restored_at }: Pick<StoredRow, "created_at" | 
   return restored_at ?? created_at;
 }
 
-/** A record not written since `asOf` is taken as it is. Histories are read only if `withHistories`. */
+/** A record that was not written since `asOf` stays as it is. */
 async function foldRows(sql: Reading, rows: readonly StoredRow[], asOf: EpochMs, withHistories: boolean): Promise<PastRow[]> {
   const known = rows.filter((row) => knownSince(row) <= asOf);
   const changed = known.filter(({ stored_at }) => stored_at > asOf).map(({ seq }) => seq);
@@ -228,7 +225,7 @@ function foldRow(
   };
 }
 
-/** The present content with what no event tells as it was. */
+/** The present content with the earlier sidecar: no event has its changes, but for attachments and questions. */
 function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar | undefined): Content {
   if (earlier === undefined) return readContent(document, sidecar);
   const { attachments, questions } = parseStored<Sidecar>(sidecar);

@@ -1,5 +1,5 @@
 /** What records were before an import, or before an instant: folded back from their events. */
-import { and, asc, eq, gte, type SQLWrapper } from "drizzle-orm";
+import { and, asc, eq, gte, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
@@ -12,29 +12,19 @@ import { parseStored } from "../text/stored-json.ts";
 /** Events that are undone: those of an import, or all of a period. */
 export type Undone = { importId: number; since: EpochMs } | { since: EpochMs };
 
-const columns = { id: opportunities.id, type: events.type, document: events.document };
-const isOfRecord = eq(opportunities.seq, events.opportunity_seq);
-const inOrder = [asc(events.detected_at), asc(events.seq)];
-const isOf = (source: SQLWrapper, since: SQLWrapper) =>
-  and(gte(events.detected_at, since), eq(opportunities.source, source), eq(events.origin, "detected"));
-const ofPeriod = query({ source: opportunities.source, since: events.detected_at }, ({ source, since }) =>
-  select(columns)
+const bounds = { source: opportunities.source, since: events.detected_at };
+const eventsOf = (source: SQL, since: SQL, which?: SQL) =>
+  select({ id: opportunities.id, type: events.type, document: events.document })
     .from(events)
-    .innerJoin(opportunities, isOfRecord)
-    .where(isOf(source, since))
-    .orderBy(...inOrder),
-);
-const ofImport = query(
-  { source: opportunities.source, since: events.detected_at, importId: events.import_id },
-  ({ source, since, importId }) =>
-    select(columns)
-      .from(events)
-      .innerJoin(opportunities, isOfRecord)
-      .where(and(isOf(source, since), eq(events.import_id, importId)))
-      .orderBy(...inOrder),
+    .innerJoin(opportunities, eq(opportunities.seq, events.opportunity_seq))
+    .where(and(gte(events.detected_at, since), eq(opportunities.source, source), eq(events.origin, "detected"), which))
+    .orderBy(asc(events.detected_at), asc(events.seq));
+const ofPeriod = query(bounds, ({ source, since }) => eventsOf(source, since));
+const ofImport = query({ ...bounds, importId: events.import_id }, ({ source, since, importId }) =>
+  eventsOf(source, since, eq(events.import_id, importId)),
 );
 
-/** Returns a function from a record to what it was; null if it was not there. Keeps the changes of the events that are undone in memory. */
+/** Returns a function that returns a record's earlier content, or null if the record is newer. Keeps the changes to undo in memory. */
 export async function earlierOf(
   sql: CatalogSql,
   source: string,
@@ -54,7 +44,7 @@ export async function earlierOf(
   return (id, content) => (added.has(id) ? null : unapply(content, (changes.get(id) ?? []).reverse()));
 }
 
-/** The changes of a stored event, as far as they are of fields that are compared. */
+/** The changes of a stored event that can be undone: those of fields that are compared. */
 export function foldedChanges(document: Uint8Array): Change[] {
   return parseStored<OpportunityEvent>(document).changes.filter(({ field }) => folded.has(field));
 }

@@ -15,7 +15,7 @@ export async function notKnownInWords(sql: Pick<CatalogSql, "all">, id: string):
     : `it was first stored on ${since}, and what it said before is not known`;
 }
 
-/** "nothing was stored then: …" of an instant from before the first record; `undefined` for a later one, and for an empty catalog. */
+/** "nothing was stored then: …" if the instant is before the first record; `undefined` if it is later, or if the catalog is empty. */
 export async function nothingKnownInWords(sql: Pick<CatalogSql, "get">, asOf: EpochMs): Promise<string | undefined> {
   const first = await readFirstKnown(sql);
   if (first === undefined || first <= asOf) return undefined;

@@ -1,7 +1,4 @@
-/**
- * All records as they were at one earlier instant, kept for whoever asks for it next. Making them takes seconds, in which the process does
- * other work. (E-91)
- */
+/** Keeps the records of one earlier instant for the next request. Making them takes seconds, in which the process does other work. (E-91) */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { count, isNotNull, lte, max, or } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -14,23 +11,23 @@ import { catchUp } from "../search/catch-up.ts";
 import { openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
 import { sourceStatuses } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { nothingKnownInWords } from "./in-words.ts";
 import { openPastCatalog } from "./past-catalog.ts";
 
 /** A catalog as it was at an instant, and its search index. The catalog has no events. */
 export type Past = { catalog: CatalogDb; index: SearchFile };
 
-/** Nothing is known of an instant, or the catalog is too large. The message is the reason, in words. */
+/** The records of an instant cannot be had: nothing is known of it, or the catalog is too large. The message is the reason, in words. */
 export class NoSuchPast extends Failure {}
 
-/** The records are being made, for this caller or another one. The message says how far that is. */
+/** The records of an instant are still being made. The message says how far that is. */
 export class PastNotReady extends Failure {}
 
 export type KeptPast = {
   /**
-   * Runs `work` with all records of `present` as they were at an instant. Throws a NoSuchPast, and a PastNotReady if they cannot be made within
-   * `waitMs`: that goes on, for the next call.
+   * Runs `work` with all records of `present` as they were at an instant. Throws a NoSuchPast. Throws a PastNotReady if they take longer than
+   * `waitMs` to make; making them goes on, for the next call.
    */
   use: <T>(present: CatalogDb, asOf: EpochMs, waitMs: number, work: (past: Past) => Promise<T>) => Promise<T>;
   close: () => Promise<void>;
@@ -40,21 +37,17 @@ export type KeptPast = {
 const RECORDS_MAX = 200_000;
 /** Records that are indexed before other work has its turn. */
 const BATCH = 200;
-const LIMITS = {
-  /** How long they are kept: contacts that are erased meanwhile are in them, though nobody is shown them. */
-  keptMs: 15 * 60_000,
-};
+/** How long a past is kept. It has contacts that are erased meanwhile, though nobody is shown them. */
+const KEPT_MS = 15 * MINUTE_MS;
 
-/** What a past is of: an instant, and all that can change what is known of it. */
-type Key = string;
-type Made = Past & { key: Key; users: number; isKept: boolean };
+/** `key` is that of `keyOf`. `users` counts the calls that read it now. */
+type Made = Past & { key: string; users: number };
 /** `step` says how far it is. */
 type Making = { step: string; done: Promise<void> };
 type Progress = (step: string) => (done: number, total: number) => Promise<void>;
 
-/** Keeps one past, the last that was made, for a while, in files without names. `openCatalog` opens the present catalog. */
-export function keepPast(openCatalog: () => Promise<CatalogDb>, limits: Partial<typeof LIMITS> = {}): KeptPast {
-  const { keptMs } = { ...LIMITS, ...limits };
+/** Keeps the past that was made last, for a while, in files without names. `openCatalog` opens the present catalog. */
+export function keepPast(openCatalog: () => Promise<CatalogDb>, keptMs = KEPT_MS): KeptPast {
   let kept: Made | undefined;
   let making: Making | undefined;
   let ending: ReturnType<typeof setTimeout> | undefined;
@@ -68,22 +61,20 @@ export function keepPast(openCatalog: () => Promise<CatalogDb>, limits: Partial<
       ending = setTimeout(keep, keptMs, undefined);
       ending.unref();
     }
-    if (former === undefined) return;
-    former.isKept = false;
-    if (former.users === 0) void closePast(former);
+    if (former?.users === 0) void closePast(former);
   };
 
-  const begin = (key: Key, asOf: EpochMs): Making => {
+  const begin = (key: string, asOf: EpochMs): Making => {
     const progress: Progress = (step) => async (done, total) => {
       state.step = `${step}: ${withCommas(done)} of ${withCommas(total)}`;
       await nextTurn();
       if (isClosed) throw new Failure("Cannot read the past: the server stops");
     };
     const done = makePast(openCatalog, asOf, progress).then((past) => {
-      keep({ ...past, key, users: 0, isKept: true });
+      keep({ ...past, key, users: 0 });
       making = undefined;
     });
-    done.catch(() => undefined); // Whoever waits for it next gets the error.
+    done.catch(() => undefined); // The next call gets the error.
     const state: Making = { step: "read", done };
     return state;
   };
@@ -94,7 +85,7 @@ export function keepPast(openCatalog: () => Promise<CatalogDb>, limits: Partial<
       return await work(made);
     } finally {
       made.users--;
-      if (!made.isKept && made.users === 0) await closePast(made);
+      if (kept !== made && made.users === 0) await closePast(made);
     }
   };
 
@@ -159,14 +150,14 @@ async function closePast({ catalog, index }: Past): Promise<void> {
   await catalog.close();
 }
 
-/** Imports that bring an earlier history later, and those until the instant: after a restore there may be fewer. */
+/** The imports that may change what is known of an instant: those of an earlier history, and those until it, of which a restore may remove some. */
 const importsAbout = query({ asOf: imports.finished_at }, ({ asOf }) =>
   select({ imports: count(), finished: count(imports.finished_at), last: max(imports.id) })
     .from(imports)
     .where(or(isNotNull(imports.as_of), lte(imports.finished_at, asOf))),
 );
 
-/** Erased contacts are no part of it: whoever shows contacts reads the present catalog (`readPastById`). */
-async function keyOf(present: CatalogDb, asOf: EpochMs): Promise<Key> {
+/** Differs where what is known of the instant may differ, but for erased contacts: who shows contacts reads the present catalog (`readPastById`). */
+async function keyOf(present: CatalogDb, asOf: EpochMs): Promise<string> {
   return JSON.stringify([asOf, await catalogIdentity(present), await present.get(importsAbout, { asOf })]);
 }

@@ -55,7 +55,7 @@ async function entriesOf(sql: CatalogSql, rows: readonly RowsOf<typeof changedRe
   return rows.flatMap((row) => entriesOfRecord(row.seq, wholeOpportunity(row), histories.get(row.seq) ?? [], period));
 }
 
-function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly Past[], { since: _, until, filter }: Period): FeedEntry[] {
+function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly Past[], { until, filter }: Period): FeedEntry[] {
   const [within, later] = [past.filter(({ detected_at }) => detected_at <= until), past.filter(({ detected_at }) => detected_at > until)];
   if (within.length === 0 || later.some(isAddition)) return [];
   const end = unapply(contentOfWhole(record), undoing(later));

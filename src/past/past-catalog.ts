@@ -8,6 +8,7 @@ import { facetOf } from "../changes/commit.ts";
 import { countRecord, noChanges, saveCounts } from "../changes/counts.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
+import type { Report } from "../search/catch-up.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { addSource, listSources, removeSource, sourceStatuses } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -18,15 +19,10 @@ const insertOpportunity = insertInto(opportunities, { key: "seq" });
 const allImports = query({}, () => select(pick(imports, "format", "sources", "as_of", "finished_at")).from(imports));
 
 /**
- * A catalog with the records, named sources and times of imports as they were at an instant, but without events. It is in a file without a
- * name: nothing is left of it, however the program ends. `report` is called after each batch, with the records read and those that are now. The
- * next batch waits for it.
+ * A catalog with the records, named sources and times of imports as they were at an instant, but without events. Its file has no name, so
+ * nothing is left of it, however the program ends. The total that is reported is the number of records now.
  */
-export async function openPastCatalog(
-  present: CatalogDb,
-  asOf: EpochMs,
-  report: (read: number, total: number) => unknown,
-): Promise<CatalogDb> {
+export async function openPastCatalog(present: CatalogDb, asOf: EpochMs, report: Report): Promise<CatalogDb> {
   const directory = temporaryDirectory("past");
   let past: CatalogDb | undefined;
   try {
@@ -45,18 +41,13 @@ export async function openPastCatalog(
   }
 }
 
-/** Who named a source, and when, is not kept. */
+/** The sources that are named now: nothing says when each was named. */
 async function copySources(present: CatalogDb, past: CatalogDb): Promise<void> {
   for (const { code } of await listSources(past)) await removeSource(past, code);
   for (const entry of await listSources(present)) await addSource(past, entry);
 }
 
-async function fill(
-  reading: CatalogSql,
-  writing: CatalogSql,
-  asOf: EpochMs,
-  report: (read: number, total: number) => unknown,
-): Promise<void> {
+async function fill(reading: CatalogSql, writing: CatalogSql, asOf: EpochMs, report: Report): Promise<void> {
   const total = (await sourceStatuses(reading)).reduce((sum, { records }) => sum + records, 0);
   const counts = noChanges();
   let read = 0;
@@ -73,7 +64,7 @@ async function fill(
 }
 
 /** Returns what is counted of the record. */
-async function insertPast(sql: CatalogSql, { seq: _, history: __, erased: ___, ...row }: PastRow) {
+async function insertPast(sql: CatalogSql, row: PastRow) {
   const opportunity = parseStored<Opportunity>(row.document);
   const { code: source } = opportunity.source;
   const counted = { source, facet_id: await facetOf(sql, opportunity), document: row.document, sidecar: row.sidecar };
@@ -92,8 +83,8 @@ async function insertPast(sql: CatalogSql, { seq: _, history: __, erased: ___, .
 type LastImport = { finished_at: EpochMs; known_until: EpochMs };
 
 /**
- * When an import of each source had last finished, and until when the source was known then. Of an import that brought an earlier history
- * later, the instant of that history counts.
+ * By source, when its last import had finished, and until when the source was known by it. For a later import of an earlier history, the
+ * instant of that history counts.
  */
 async function lastImports(sql: CatalogSql, asOf: EpochMs): Promise<Map<string, LastImport>> {
   const last = new Map<string, LastImport>();

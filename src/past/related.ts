@@ -1,23 +1,16 @@
 /**
- * How records belonged together at an instant: by what each of them said. Found are those that belong together now or that the record named
- * then; one that named it then and does not any more is not.
+ * How records belonged together at an instant, by what each of them said at that instant. A record that named this one only in between is not
+ * found: candidates are those that belong together now, and those that this one named.
  */
-import { asc, eq } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { pick, query, select } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { type Belonging, groupOf, RELATED_MAX, readGroups } from "../opportunities/related.ts";
+import { type Belonging, groupOf, listParts, RELATED_MAX, readGroups } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { readPast } from "./as-of.ts";
 
-const partsOf = query({ parent_id: opportunities.parent_id }, ({ parent_id }) =>
-  select(pick(opportunities, "id")).from(opportunities).where(eq(opportunities.parent_id, parent_id)).orderBy(asc(opportunities.id)),
-);
-
 type Reading = Pick<CatalogSql, "all">;
 
-/** The other records of the opportunity that this record, as it was at an instant, was one of; the canonical one first. */
+/** The other records of the same opportunity at an instant, the canonical one first. `record` is as it was at that instant. */
 export async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf: EpochMs): Promise<WholeOpportunity[]> {
   const { id, relationships } = record;
   const named = relationships.canonical_id === null ? [id] : [id, relationships.canonical_id];
@@ -31,11 +24,11 @@ export async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf
   return ordered.slice(0, RELATED_MAX).flatMap((each) => records.get(each) ?? []);
 }
 
-/** The record that this record, as it was at an instant, belonged to, and those that belonged to it. */
+/** The record that this one belonged to at an instant, and those that belonged to it. */
 export async function readPastBelonging(sql: Reading, { id, relationships }: WholeOpportunity, asOf: EpochMs): Promise<Belonging> {
   const { parent_id } = relationships;
   const [parent] = parent_id === null || parent_id === id ? [] : await readPastRecords(sql, [parent_id], asOf);
-  const ids = (await sql.all(partsOf, { parent_id: id })).map((part) => part.id).filter((part) => part !== id);
+  const ids = await listParts(sql, id, Number.MAX_SAFE_INTEGER);
   const parts = (await readPastRecords(sql, ids, asOf)).filter((part) => part.relationships.parent_id === id);
   return { parent, parts: parts.slice(0, RELATED_MAX), total: parts.length };
 }

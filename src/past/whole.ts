@@ -7,7 +7,7 @@ import { type PastOpportunity, readPast } from "./as-of.ts";
 import { notKnownInWords } from "./in-words.ts";
 import { readPastBelonging, readPastTwins } from "./related.ts";
 
-/** An opportunity as it was at an instant, with the other records of it and what belonged together. */
+/** An opportunity as it was at an instant, with its twins, its parent and its parts. */
 export type WholePast = PastOpportunity & { twins: WholeOpportunity[]; belonging: Belonging };
 
 /** The opportunity with this id as it was at an instant, or why that is not known, in words. */

@@ -124,7 +124,7 @@ test("are made again after an import of an earlier history", async () => {
 });
 
 test.skipIf(process.platform !== "linux")("are closed after a while", async () => {
-  const [kept, before] = [keepPast(open, { keptMs: 1 }), openFiles()];
+  const [kept, before] = [keepPast(open, 1), openFiles()];
   expect(await titleAt(kept, 1)).toBe("First");
   await waitFor("nothing is kept", () => openFiles() === before);
   expect(await titleAt(kept, 1)).toBe("First");
