@@ -66,8 +66,8 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
 
   test("shows the description of a problem at the address of its type", async () => {
     const { page } = await open({ viewport: widths.phone });
-    for (const code of Object.keys(problems) as ProblemCode[]) {
-      await page.goto("about:blank");
+    for (const [n, code] of (Object.keys(problems) as ProblemCode[]).entries()) {
+      if (n < 3) await page.goto("about:blank"); // Loads the page again. For the other ones it only scrolls.
       await page.goto(`${origin}/v1/docs#${problemAnchor(code)}`);
       const entry = page.locator(`#${problemAnchor(code)}`);
       expect(await entry.textContent()).toBe(code);
