@@ -152,19 +152,18 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
   ],
 ];
 
-/** Orders in which each record comes first, last, and before and after each other one. */
+/** Orders in which each record comes first, last, and before and after each other one. The last order is the opposite of the first one. */
 function turnsOf<T>(items: readonly T[]): T[][] {
-  const turned = items.map((_, at) => [...items.slice(at), ...items.slice(0, at)]);
-  return [...turned, ...turned.map((order) => order.toReversed())];
+  return [...items.map((_, at) => [...items.slice(at), ...items.slice(0, at)]), items.toReversed()];
 }
 
 describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
   test.if(isThere).each(cases)("are the same in any order of arrival: %s", async (_, records, links) => {
-    const orders = records.length > 3 ? turnsOf(records) : ordersOf(records);
-    const [first = [], last = first] = [orders[0], orders.at(-1)];
-    // Every order on SQLite; the first and the last one, as a file each, on PostgreSQL. These two are rehearsed on both.
-    for (const order of name === "SQLite" ? orders : [first, records.toReversed()]) {
-      const isRehearsed = name !== "SQLite" || order === first || order === last;
+    const all = records.length > 3 ? turnsOf(records) : ordersOf(records);
+    // Every order on SQLite, the last one on PostgreSQL. The first and the last one are rehearsed.
+    const orders = name === "SQLite" ? all : [records.toReversed()];
+    for (const order of orders) {
+      const isRehearsed = order === orders[0] || order === orders.at(-1);
       const catalog = await aCatalog(await emptyCatalog());
       for (const each of order) {
         const dry = isRehearsed ? await catalog.take([each], { dryRun: true }) : undefined;
@@ -172,9 +171,11 @@ describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
       }
       expect(await linksIn(catalog.db)).toEqual(links);
       expect(await checkCatalog(catalog.db)).toEqual([]);
-      const contents = await contentsOf(catalog.db);
-      expect(await catalog.take(records)).toMatchObject({ unchanged: records.length, linked: 0, events: 0 });
-      expect(await contentsOf(catalog.db)).toBe(contents);
+      if (isRehearsed) {
+        const contents = await contentsOf(catalog.db);
+        expect(await catalog.take(records)).toMatchObject({ unchanged: records.length, linked: 0, events: 0 });
+        expect(await contentsOf(catalog.db)).toBe(contents);
+      }
       await catalog.db.close();
     }
     const together = await aCatalog(await emptyCatalog());
@@ -254,7 +255,7 @@ test("links between real records are the same in any order of files", async () =
       );
     found.push(await linksIn(db));
     expect(await checkCatalog(db)).toEqual([]);
-    for (const [format, ...paths] of files)
+    for (const [format, ...paths] of order === files ? files : [])
       expect(
         await takeFiles(
           paths.map((path) => join(EXCERPTS, path)),
