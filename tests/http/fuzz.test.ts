@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { openapiDocument } from "../../src/http/openapi.ts";
 import { type ProblemCode, problems } from "../../src/http/problem.ts";
 import { BASE_URL } from "../support/api.ts";
+import { onPostgres } from "../support/database-locations.ts";
 import { expectProblem } from "../support/problem.ts";
 import { sixtyApi, U, WITHOUT_EVENTS } from "../support/sixty.ts";
 
-const RUNS = Number(process.env.FUZZ ?? 1500);
+const RUNS = Number(process.env.FUZZ ?? (onPostgres ? 500 : 1500));
 const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const settings = { numRuns: Math.ceil(RUNS / 2), seed: SEED, endOnFailure: true };
 

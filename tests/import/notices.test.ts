@@ -5,7 +5,6 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
-import { onPostgres } from "../support/database-locations.ts";
 import {
   aCatalog,
   aFile,
@@ -118,7 +117,7 @@ function properties(rows: readonly Row[], runs: number, subsets: number): void {
   });
 }
 
-describe("the notices of the excerpts", () => properties(dailyRows(), onPostgres ? 1 : 2, onPostgres ? 2 : 3));
+describe("the notices of the excerpts", () => properties(dailyRows(), 2, 3));
 describeReal("all notices", (directory) => properties(dailyRows(directory), 2, 4));
 
 const COLUMNS = Object.keys(dailyRows()[0] ?? {});
