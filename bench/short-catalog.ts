@@ -145,7 +145,7 @@ function rowOf({ content, basis, rendered, text, facet_id }: Sample, seq: number
   const numbered = Buffer.from(text.replaceAll(MARK, number));
   const own = { ...rendered, text: numbered };
   const document = documentOf(own, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at });
-  const turns_at = basis === "dates" ? statusTurnsAt(status, dates, created_at) : null;
+  const turns_at = basis === "dates" ? statusTurnsAt(status, dates, created_at, { status: null, until: null, archives_at: null }) : null;
   const title = content.title.replaceAll(MARK, number);
   const link_keys = linkKeysOf({ ...content, title, source: { code: source, opportunity_id: number, url: null } });
   const digest = hash("sha256", numbered, "buffer");

@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The dates of an opportunity: a line of time with today and each deadline that moved, and the same dates as a list. */
 import type { MovedDeadline } from "../events/moved-deadlines.ts";
+import { undatedInWords } from "../opportunities/clock.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { undatedInWords } from "../opportunities/undated.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted } from "../text/counted.ts";
 import { dateInWords } from "../text/date-in-words.ts";

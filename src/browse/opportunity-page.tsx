@@ -21,6 +21,7 @@ import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { parseStored } from "../text/stored-json.ts";
+import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type AsOf, AsOfForm, noPastOf, PastNote, readAsOf } from "./as-of.tsx";
@@ -37,7 +38,6 @@ import { Due, Exact } from "./times.tsx";
 const PARTS_OPEN = 5;
 /** Events on a page of the history. */
 const EVENTS = 50;
-const UUID = /^[0-9a-f-]{36}$/i;
 /** Characters of a text: longer ones are cut, so that no page is too heavy for a phone. */
 const TEXT_MAX = 100_000;
 const ATTACHMENTS_MAX = 100;

@@ -1,9 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
-import { undatedInWords } from "../opportunities/undated.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";

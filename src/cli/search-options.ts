@@ -28,16 +28,10 @@ export async function withSearchIndex<T>(
 ): Promise<T> {
   const index = asOf === undefined ? openIndex(options, machine.printError) : openTemporarySearchFile();
   try {
-    return await useIndex(
-      index,
-      catalog,
-      indexProgress(machine, stop),
-      () => {
-        machine.showProgress("");
-        return work(index);
-      },
-      asOf ?? machine.now(),
-    );
+    return await useIndex(index, catalog, indexProgress(machine, stop), asOf ?? machine.now(), () => {
+      machine.showProgress("");
+      return work(index);
+    });
   } finally {
     index.close();
   }
@@ -59,17 +53,16 @@ export async function useIndex<T>(
   index: SearchFile,
   catalog: CatalogDb,
   report: Report,
-  work: () => T | Promise<T>,
   now: EpochMs,
+  work: () => T | Promise<T>,
 ): Promise<T> {
   try {
     await catchUp(catalog, index, report, now);
     return await work();
   } catch (error) {
     if (!/^SQLITE_CORRUPT/.test(codeOf(error)) || !isDamaged(index)) throw error;
-    throw new Failure(`Cannot search: ${index.sqlite.filename} is damaged; delete it, and the next search builds it again`, {
-      cause: error,
-    });
+    const { filename } = index.sqlite;
+    throw new Failure(`Cannot search: ${filename} is damaged; delete it, and the next search builds it again`, { cause: error });
   }
 }
 

@@ -212,8 +212,6 @@ function cutMoney(parts: readonly string[]): string {
   return text.length <= MONEY_MAX ? text : `${text.slice(0, MONEY_MAX - 1).toWellFormed()}…`;
 }
 
-// ---- Dates.
-
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
 /** Direction and distance are those of the instants, to the minute. `undefined` if one of the values is no timestamp. */

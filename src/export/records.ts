@@ -59,7 +59,7 @@ export type Selection = {
 
 /** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
 export async function exportLines(db: CatalogDb, selection: Selection, take: (line: string) => void): Promise<void> {
-  await eachBatch(db, selection, async (sql, rows) => {
+  await eachBatch(db, selection, false, async (sql, rows) => {
     const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const ids = Map.groupBy(found, ({ seq }) => seq);
     const { asOf } = selection;
@@ -76,7 +76,7 @@ export async function exportOpportunities(
   selection: Selection,
   take: (opportunity: WholeOpportunity) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, (_, rows) => {
+  await eachBatch(db, selection, false, (_, rows) => {
     for (const row of rows) take(wholeOpportunity(at(row, instantOf(selection))));
   });
 }
@@ -87,29 +87,24 @@ export async function exportHistories(
   selection: Selection,
   take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string) => void,
 ): Promise<void> {
-  await eachBatch(
-    db,
-    selection,
-    async (sql, rows) => {
-      const found = selection.asOf !== undefined ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
-      const histories = Map.groupBy(found, ({ seq }) => seq);
-      for (const stored of rows) {
-        const row = at(stored, instantOf(selection));
-        const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
-        const history = documents.map((document) => parseStored<OpportunityEvent>(document));
-        take(wholeOpportunity(row), history, utf8.decode(row.document));
-      }
-    },
-    true,
-  );
+  await eachBatch(db, selection, true, async (sql, rows) => {
+    const found = selection.asOf !== undefined ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
+    const histories = Map.groupBy(found, ({ seq }) => seq);
+    for (const stored of rows) {
+      const row = at(stored, instantOf(selection));
+      const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
+      const history = documents.map((document) => parseStored<OpportunityEvent>(document));
+      take(wholeOpportunity(row), history, utf8.decode(row.document));
+    }
+  });
 }
 
-/** Calls `take` with the selected rows, batch by batch, in one read transaction. */
+/** Calls `take` with batches of the selected rows, in one read transaction. With `histories`, rows of the past have theirs. */
 async function eachBatch(
   db: CatalogDb,
   selection: Selection,
+  histories: boolean,
   take: (sql: CatalogSql, rows: readonly AnyRow[]) => void | Promise<void>,
-  histories = false,
 ): Promise<void> {
   const { codes, isIncluded, asOf, noteErased, report } = selection;
   await db.readTransaction(async (sql) => {

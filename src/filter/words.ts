@@ -68,21 +68,15 @@ export function queriesOf(text: string): { include: string | undefined; exclude:
 
 /** A full-text table with this opportunity alone. Asking FTS5 itself is the only way to match exactly as search.db does. */
 const textsInMemory = memoizeLast((opportunity: WholeOpportunity): Database => {
-  memory ??= createMemory();
+  if (memory === undefined) {
+    memory = new Database(":memory:");
+    memory.run(CREATE_TEXTS);
+  }
   memory.run("insert into texts (texts) values ('delete-all')");
   memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity), "");
   return memory;
 });
-
 let memory: Database | undefined;
-
-function createMemory(): Database {
-  const sqlite = new Database(":memory:");
-  sqlite.run(CREATE_TEXTS);
-  return sqlite;
-}
-
-// ---- Reading words.
 
 /** `isOther` is true after OR: this one may occur in place of the one before. */
 type Term = { text: string; isPrefix: boolean; isExcluded: boolean; isOther: boolean };

@@ -1,8 +1,7 @@
 /** Text that upstreams wrote: where it is in a result, and how a line of text says it. */
 import type { TSchema } from "@sinclair/typebox";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import { statuses } from "../opportunities/opportunity.ts";
-import { undatedInWords } from "../opportunities/undated.ts";
 import { timeInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { quoted } from "../text/quoted.ts";

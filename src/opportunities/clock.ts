@@ -87,6 +87,11 @@ function msOf(at: string | null): EpochMs {
   return parseInstantMs(at) ?? Number.NEGATIVE_INFINITY;
 }
 
+/** What is said of an opportunity that has no due date: "no date stated, posted 2016". */
+export function undatedInWords({ dates: { posted_at } }: { dates: Pick<Opportunity["dates"], "posted_at"> }): string {
+  return `no date stated${posted_at === null ? "" : `, posted ${posted_at.slice(0, 4)}`}`;
+}
+
 /** `response_at` if it lies ahead, else `closes_at`; null if neither is stated. Of several due dates, the next one, or the last if all have passed. */
 export function dueDateOf(
   { closes_at, response_at }: Pick<Opportunity["dates"], "closes_at" | "response_at">,

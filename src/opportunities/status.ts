@@ -19,17 +19,15 @@ type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 /** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */
 export type StatusStatement = { status: string | null; until: string | null; archives_at: string | null };
 
-const NOTHING_STATED: StatusStatement = { status: null, until: null, archives_at: null };
-
 type Instants = Record<"opens" | "closes" | "until" | "archives", EpochMs | undefined>;
 
 /** The status at an instant: archived, or what is stated, or what the dates determine. */
-export function statusAt(dates: Dates, now: EpochMs, statement = NOTHING_STATED): string {
+export function statusAt(dates: Dates, now: EpochMs, statement: StatusStatement): string {
   return statusFor(statement.status, instantsOf(dates, statement), now);
 }
 
 /** When the status will next be another one than `status`: `now` if it already should be, `null` if it never will. */
-export function statusTurnsAt(status: string, dates: Dates, now: EpochMs, statement = NOTHING_STATED): EpochMs | null {
+export function statusTurnsAt(status: string, dates: Dates, now: EpochMs, statement: StatusStatement): EpochMs | null {
   const instants = instantsOf(dates, statement);
   const isOther = (at: EpochMs) => statusFor(statement.status, instants, at) !== status;
   if (isOther(now)) return now;

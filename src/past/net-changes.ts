@@ -31,7 +31,7 @@ const eventsSince = query({ seqs: listOf(events.opportunity_seq), since: events.
 /** Records whose history is read at once. */
 const RECORDS_AT_ONCE = 200;
 
-type Past = Omit<RowsOf<typeof eventsSince>, "opportunity_seq">;
+type PastEvent = Omit<RowsOf<typeof eventsSince>, "opportunity_seq">;
 
 /** `filter`, with its sources resolved, is compared with the opportunity as it was at `until`. `since` is exclusive, `until` inclusive. */
 export type Period = { since: EpochMs; until: EpochMs; filter: Filter };
@@ -55,7 +55,7 @@ async function entriesOf(sql: CatalogSql, rows: readonly RowsOf<typeof changedRe
   return rows.flatMap((row) => entriesOfRecord(row.seq, wholeOpportunity(row), histories.get(row.seq) ?? [], period));
 }
 
-function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly Past[], { until, filter }: Period): FeedEntry[] {
+function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly PastEvent[], { until, filter }: Period): FeedEntry[] {
   const [within, later] = [past.filter(({ detected_at }) => detected_at <= until), past.filter(({ detected_at }) => detected_at > until)];
   if (within.length === 0 || later.some(isAddition)) return [];
   const end = unapply(contentOfWhole(record), undoing(later));
@@ -65,7 +65,7 @@ function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly P
   return eventsOf(record.id, within, end, until).map((event) => ({ ...entry, event }));
 }
 
-function eventsOf(id: string, within: readonly Past[], end: Content, until: EpochMs): OpportunityEvent[] {
+function eventsOf(id: string, within: readonly PastEvent[], end: Content, until: EpochMs): OpportunityEvent[] {
   const isGone = end.status === "archived" && within.some(({ type }) => type === "opportunity_removed");
   if (within.some(isAddition)) return isGone ? [] : [additionEvent(id, until)];
   const changes = detect(unapply(end, undoing(within)), end);
@@ -73,11 +73,11 @@ function eventsOf(id: string, within: readonly Past[], end: Content, until: Epoc
   return isGone ? [removalEvent(id, changes, until)] : classify(id, changes, until);
 }
 
-function isAddition({ type }: Past): boolean {
+function isAddition({ type }: PastEvent): boolean {
   return type === "opportunity_added";
 }
 
 /** The changes of some events, the newest first. */
-function undoing(past: readonly Past[]): Change[] {
+function undoing(past: readonly PastEvent[]): Change[] {
   return past.flatMap(({ document }) => foldedChanges(document)).reverse();
 }

@@ -58,18 +58,12 @@ export async function qualityOf(db: CatalogDb, { sources, since, now, report }: 
     const last = imports.find((each) => each.finished_at !== null && (JSON.parse(each.sources) as string[]).includes(source));
     const undone: Undone | undefined =
       since !== undefined ? { since } : last && { importId: last.id, since: Math.min(last.as_of ?? last.started_at, last.started_at) };
-    const counts: Summary = { ...emptySummary, ...(JSON.parse(last?.counts ?? "{}") as Partial<Summary>) };
+    const { read, rejected }: Summary = { ...emptySummary, ...(JSON.parse(last?.counts ?? "{}") as Partial<Summary>) };
     found.push({
       source,
       ...(await readSource(db, source, undone, now, (read) => report?.(before + read, total))),
       last_import:
-        (last && {
-          id: last.id,
-          finished_at: formatInstant(last.finished_at ?? last.started_at),
-          read: counts.read,
-          rejected: counts.rejected,
-        }) ??
-        null,
+        last === undefined ? null : { id: last.id, finished_at: formatInstant(last.finished_at ?? last.started_at), read, rejected },
     });
     before += records;
   }
@@ -88,11 +82,9 @@ async function readSource(
 ): Promise<Omit<SourceQuality, "source" | "last_import">> {
   const earlier = undone && (await earlierOf(db, source, undone));
   const [present, past] = [noFill(), noFill()];
-  const broken = new Map<string, string[]>();
+  const broken = new Map<string, { records: number; sample_ids: string[] }>();
   const known = new Set<bigint>();
   let [records, linked] = [0, 0];
-  const note = (rule: string, id: string) => broken.set(rule, [...(broken.get(rule) ?? []), id].slice(0, SAMPLES));
-  const counts = new Map<string, number>();
   await exportOpportunities(db, { codes: [source], now, report }, (record) => {
     records++;
     if (record.relationships.canonical_id !== null) linked++;
@@ -102,8 +94,8 @@ async function readSource(
     if (was !== null) count(past, was);
     const names = dataRules.filter(({ breaks }) => breaks(record, now)).map(({ name }) => name);
     for (const name of isKnown(known, record) ? [...names, DUPLICATE.name] : names) {
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      note(name, record.id);
+      const { records, sample_ids } = broken.get(name) ?? { records: 0, sample_ids: [] };
+      broken.set(name, { records: records + 1, sample_ids: [...sample_ids, record.id].slice(0, SAMPLES) });
     }
   });
   return {
@@ -111,9 +103,10 @@ async function readSource(
     live: present.live,
     linked,
     fill: measuredFields.map((field, n) => ({ field, records: present.filled[n] ?? 0, share: shareOf(present, n) })),
-    findings: [...dataRules, DUPLICATE].flatMap(({ name, says }) =>
-      counts.has(name) ? [{ rule: name, says, records: counts.get(name) ?? 0, sample_ids: broken.get(name) ?? [] }] : [],
-    ),
+    findings: [...dataRules, DUPLICATE].flatMap(({ name, says }) => {
+      const found = broken.get(name);
+      return found === undefined ? [] : [{ rule: name, says, ...found }];
+    }),
     compared: undone === undefined || past.live === 0 ? null : { since: formatInstant(undone.since), live: past.live },
     falls: fallsOf(past, present),
   };

@@ -1,10 +1,9 @@
 /** The deadlines of a period. */
-import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Budget } from "./budget.ts";
-import { countTwins, isShown } from "./find.ts";
+import { countTwins, shownOf } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
 export type Deadline = { id: string; due_at: EpochMs };
@@ -16,29 +15,26 @@ type Period = { since: EpochMs; until: EpochMs };
 
 type Most = { limit: number; allSources: boolean };
 
-/** The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. */
-export function listDeadlines({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most, budget: Budget): Deadlines {
-  const matching = matchingIn(filter, period, now);
-  const deadlines = deadlinesWhere(sqlite, matching, most);
+/** The deadlines of `deadlinesIn`, and the twins. */
+export function listDeadlines(index: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most, budget: Budget): Deadlines {
+  const deadlines = deadlinesIn(index, filter, period, now, most);
   const isWhole = !budget.isSpent();
-  return { deadlines, twins: most.allSources || !isWhole ? 0 : countTwins(sqlite, matching), isWhole };
+  const twins = most.allSources || !isWhole ? 0 : countTwins(index.sqlite, matchingIn(filter, period, now));
+  return { deadlines, twins, isWhole };
 }
 
-/** The same deadlines alone: twins take longer to count than deadlines to list. */
+/**
+ * The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. To count their twins
+ * takes longer than to list them.
+ */
 export function deadlinesIn({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most): Deadline[] {
-  return deadlinesWhere(sqlite, matchingIn(filter, period, now), most);
+  const { sql, values } = shownOf(matchingIn(filter, period, now), most.allSources);
+  return sqlite
+    .query<Deadline, (string | number)[]>(`select id, due_at from records where ${sql} order by due_at, id limit ?`)
+    .all(...values, most.limit);
 }
 
 function matchingIn(filter: Filter, { since, until }: Period, now: EpochMs): Condition {
   const { sql, values } = conditionOf(filter, now);
   return { sql: `due_at >= ? and due_at < ? and ${sql}`, values: [since, until, ...values] };
-}
-
-function deadlinesWhere(sqlite: Database, matching: Condition, { limit, allSources }: Most): Deadline[] {
-  const shown = allSources ? { sql: "true", values: [] } : isShown(matching);
-  return sqlite
-    .query<Deadline, (string | number)[]>(
-      `select id, due_at from records where ${matching.sql} and ${shown.sql} order by due_at, id limit ?`,
-    )
-    .all(...matching.values, ...shown.values, limit);
 }

@@ -62,7 +62,7 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
   const isFew = gathered.rows.length <= FEW;
   const matching = isFew ? isAmong(gathered.rows) : probing(filter, place.now);
   const shown = allSources ? EVERY_ROW : isShown(matching);
-  const all = { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] };
+  const all = shownOf(matching, allSources);
   const walked = walk(sqlite, orders[order](place.now), all, { isFew, most: limit + 1, from: place.keys }, budget);
   const last = walked.rows.length > limit ? walked.rows[limit - 1] : undefined;
   const counted = isFew
@@ -259,11 +259,10 @@ export function countTwins(sqlite: Database, matching: Condition): number {
 
 /** The ids of all rows that match, the least recently updated first. */
 export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, allSources = false): string[] {
-  const matching = conditionOf(filter, now);
-  const shown = allSources ? EVERY_ROW : isShown(matching);
+  const { sql, values } = shownOf(conditionOf(filter, now), allSources);
   return sqlite
-    .query<{ id: string }, CursorKey[]>(`select id from records where ${matching.sql} and ${shown.sql} order by updated_at, id`)
-    .all(...matching.values, ...shown.values)
+    .query<{ id: string }, CursorKey[]>(`select id from records where ${sql} order by updated_at, id`)
+    .all(...values)
     .map(({ id }) => id);
 }
 
@@ -304,8 +303,15 @@ function isPreceded({ sql, values }: Condition): Condition {
   return { sql: `exists (select 1 from records as other where (${isBefore}) and ${sql})`, values }; // The columns are those of `other`.
 }
 
+/** The condition that a record matches, and is the row of its group; with `allSources` every record is. */
+export function shownOf(matching: Condition, allSources: boolean): Condition {
+  if (allSources) return matching;
+  const shown = isShown(matching);
+  return { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] };
+}
+
 /** The condition that a record that matches is the row of its group. */
-export function isShown(matching: Condition): Condition {
+function isShown(matching: Condition): Condition {
   const { sql, values } = isPreceded(matching);
   return { sql: `(records.twin_of is null or not ${sql})`, values };
 }

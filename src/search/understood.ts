@@ -33,7 +33,7 @@ export function readingInWords({ corrections, agencies, isPhraseLoosened }: Unde
   return sentences;
 }
 
-/** "13 with all 2 words"; null if one word was looked for, or nothing has any of them. */
+/** "13 with all 2 words", as a short form; null if one word was looked for, or nothing has any of them. */
 export function everyInShort({ words, every, any, isAll }: Understood): string | null {
   return words.length < 2 || any === 0 ? null : `${counted(every, isAll)} with all ${words.length} words`;
 }

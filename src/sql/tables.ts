@@ -233,8 +233,6 @@ const TRIGGERS =
     `insert into search (search, rowid, id, ${searchedNames.join(", ")}) values ('delete', ${searchedOf("old")});`,
   );
 
-// ---- Views.
-
 /** What each row of the other views has of its opportunity. */
 export const ofOpportunityNames = ["title", "solicitation_id", "source", "agency", "status", "closes_at", "closes_on"];
 const ofOpportunity = ofOpportunityNames.map((name) => `opportunities.${name}`).join(", ");

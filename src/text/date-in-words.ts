@@ -66,8 +66,6 @@ function clockOf(wall: EpochMs): string {
   return `${hour % 12 === 0 ? 12 : hour % 12}:${String(date.getUTCMinutes()).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
 }
 
-// ---- Zones.
-
 /** The offset that an RFC 3339 date-time, or a zone's name such as "GMT-05:00", ends with. */
 function offsetOf(text: string): number {
   const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)(?::\d\d)?$/.exec(text) ?? [];

@@ -1,6 +1,4 @@
-/** Keeps the results of a function that is called with the same arguments again and again. */
-
-/** Keeps the last result, and returns it as long as the argument stays the same. */
+/** Wraps a function so that it keeps its last result, and returns it as long as the argument stays the same. */
 export function memoizeLast<Argument, Result>(compute: (argument: Argument) => Result): (argument: Argument) => Result {
   let last: { argument: Argument; result: Result } | undefined;
   return (argument) => {
@@ -12,7 +10,7 @@ export function memoizeLast<Argument, Result>(compute: (argument: Argument) => R
 /** Longer arguments are not kept. They come from files, which must not decide how much memory the results take. */
 const ARGUMENT_LENGTH_MAX = 40;
 
-/** Keeps up to `sizeMax` results, then drops all of them and starts over. Does not keep `undefined`. */
+/** Wraps a function so that it keeps up to `sizeMax` results, then drops all of them and starts over. Does not keep `undefined`. */
 export function memoize<Result>(
   sizeMax: number,
   compute: (argument: string) => Result | undefined,

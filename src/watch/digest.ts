@@ -1,9 +1,8 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
 import { entryInWords } from "../events/in-words.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { undatedInWords } from "../opportunities/undated.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";

@@ -32,8 +32,6 @@ function moreOf(section: DigestSection): string {
   return moreInWords(section.more, section, section.entries.length === 0);
 }
 
-// ---- Plain text.
-
 function textOf({ subject, note, sections }: Digest, foot: readonly string[]): string {
   const lines = [
     ...wrapped(subject, ""),

@@ -5,6 +5,8 @@ import { formatInstant } from "../../src/text/instant.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 2, 1, 12);
+/** The upstream states nothing, so the dates determine the status. */
+const BY_DATES = { status: null, until: null, archives_at: null };
 const at = (ms: number | null) => (ms === null ? null : formatInstant(NOW + ms));
 
 describe("statusAt() and statusTurnsAt() (D-37)", () => {
@@ -30,12 +32,12 @@ describe("statusAt() and statusTurnsAt() (D-37)", () => {
     [DAY, -DAY, "closed", null],
   ])("opens %p, closes %p: %s, turns at %p", (opens, closes, status, due) => {
     const dates = { opens_at: at(opens), closes_at: at(closes) };
-    expect(statusAt(dates, NOW)).toBe(status as ReturnType<typeof statusAt>);
-    expect(statusTurnsAt(status, dates, NOW)).toBe(due === null ? null : NOW + due);
+    expect(statusAt(dates, NOW, BY_DATES)).toBe(status as ReturnType<typeof statusAt>);
+    expect(statusTurnsAt(status, dates, NOW, BY_DATES)).toBe(due === null ? null : NOW + due);
   });
 
   test("statusTurnsAt() is now if the dates determine another status", () => {
-    expect(statusTurnsAt("open", { opens_at: null, closes_at: at(-1) }, NOW)).toBe(NOW);
+    expect(statusTurnsAt("open", { opens_at: null, closes_at: at(-1) }, NOW, BY_DATES)).toBe(NOW);
   });
 
   test("a status stays until it is due, and changes then", () => {
@@ -43,10 +45,10 @@ describe("statusAt() and statusTurnsAt() (D-37)", () => {
     fc.assert(
       fc.property(moment, moment, fc.array(fc.integer({ min: 0, max: 90 * DAY }), { maxLength: 10 }), (opens, closes, later) => {
         const dates = { opens_at: at(opens), closes_at: at(closes) };
-        const status = statusAt(dates, NOW);
-        const due = statusTurnsAt(status, dates, NOW);
-        if (due !== null) expect(statusAt(dates, due)).not.toBe(status);
-        for (const ms of later) if (due === null || NOW + ms < due) expect(statusAt(dates, NOW + ms)).toBe(status);
+        const status = statusAt(dates, NOW, BY_DATES);
+        const due = statusTurnsAt(status, dates, NOW, BY_DATES);
+        if (due !== null) expect(statusAt(dates, due, BY_DATES)).not.toBe(status);
+        for (const ms of later) if (due === null || NOW + ms < due) expect(statusAt(dates, NOW + ms, BY_DATES)).toBe(status);
       }),
       { seed: 1, numRuns: 500 },
     );

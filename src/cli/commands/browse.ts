@@ -42,7 +42,7 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
     try {
       // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
       await withCatalog(cli, options, (catalog) =>
-        useIndex(index.current(), catalog, indexProgress(machine), () => machine.showProgress(""), machine.now()),
+        useIndex(index.current(), catalog, indexProgress(machine), machine.now(), () => machine.showProgress("")),
       );
       const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
       if (listener.address !== "::1" && !listener.address.startsWith("127.")) log.notice(machine.now(), NETWORK_WARNING);

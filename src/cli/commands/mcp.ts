@@ -32,7 +32,7 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
           await nextTurn(); // SQLite gives no turn to other work: cancellations, signals, and the progress that is to be written.
           signal.throwIfAborted(); // What was indexed so far is kept.
         };
-        return useIndex(index, catalog, report, () => work(index), now);
+        return useIndex(index, catalog, report, now, () => work(index));
       },
       past,
     });

@@ -12,11 +12,10 @@ import {
 import { insignificant, OpportunityEvent, type Severity } from "../../events/event.ts";
 import { readHistory } from "../../events/history.ts";
 import { changesInWords, fundingInWords } from "../../events/in-words.ts";
-import { dueDateOf } from "../../opportunities/clock.ts";
+import { dueDateOf, undatedInWords } from "../../opportunities/clock.ts";
 import { Opportunity, onlyExported, Sidecar, type WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
 import { statusInWords } from "../../opportunities/status.ts";
-import { undatedInWords } from "../../opportunities/undated.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import { readWholePast, type WholePast } from "../../past/whole.ts";
 import { NO_BUDGET } from "../../search/budget.ts";

@@ -140,8 +140,6 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-// ---- How watches and messages are shown.
-
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
 type Shown = WatchStatus & { members: number; muted: Muted[] };
 
