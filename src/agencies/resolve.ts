@@ -86,10 +86,7 @@ function codesOfPart(part: string): readonly string[] {
 /** The agency of `codes` within `before` that has all others within `before` as its parts. Returns `before` if there is none. */
 function narrowed(before: string | undefined, codes: readonly string[]): string | undefined {
   const within = codes.filter((code) => code !== "" && (before === undefined || isWithin(code, before)));
-  const least = within.reduce<string | undefined>(
-    (short, code) => (short === undefined || code.length < short.length ? code : short),
-    undefined,
-  );
+  const [least] = within.toSorted((one, other) => one.length - other.length);
   if (least === undefined || !within.every((code) => isWithin(code, least))) return before;
   return least;
 }

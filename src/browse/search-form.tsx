@@ -76,10 +76,8 @@ function readFilters(
 
 /** Values of one name are joined with commas, as a list is on the command line. */
 function givenIn(query: URLSearchParams): Record<string, string> {
-  const texts = Map.groupBy(
-    [...query].filter(([, text]) => text.trim() !== ""),
-    ([name]) => filterOf(name),
-  );
+  const filled = [...query].filter(([, text]) => text.trim() !== "");
+  const texts = Map.groupBy(filled, ([name]) => filterOf(name));
   return Object.fromEntries([...texts].map(([name, values]) => [name, values.map(([, text]) => text).join(",")]));
 }
 

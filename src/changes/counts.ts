@@ -83,10 +83,8 @@ export async function saveCounts(sql: CatalogSql, { facets, ...figures }: CountC
     [...figures[kind]].flatMap(([subject, counts]) => [...counts].map(([name, number]) => ({ kind, subject, name, number }))),
   );
   if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
-  await addToFigures(
-    sql,
-    sums.filter(({ number }) => number !== 0),
-  );
+  const changed = sums.filter(({ number }) => number !== 0);
+  await addToFigures(sql, changed);
 }
 
 /** The kinds of figures that count records. */

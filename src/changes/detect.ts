@@ -33,10 +33,8 @@ export function apply(previous: Content, changes: readonly Change[]): Content {
 
 /** `current` with the changes undone. */
 export function unapply(current: Content, changes: readonly Change[]): Content {
-  return apply(
-    current,
-    changes.map(({ field, previous }) => ({ field, previous: undefined, current: previous })),
-  );
+  const reversed = changes.map(({ field, previous }) => ({ field, previous: undefined, current: previous }));
+  return apply(current, reversed);
 }
 
 /** The value at a path; `undefined` below a null. */

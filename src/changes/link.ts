@@ -323,11 +323,10 @@ export type FindHolders = (keys: readonly string[]) => Promise<Map<string, reado
 export function storedHolders(sql: CatalogSql): FindHolders {
   return async (keys) => {
     const found = new Map<string, string[]>();
-    for (const { key, first, second } of await sql.all(holdersOfKeys, { keys }))
-      found.set(
-        key,
-        [first, second].filter((id) => id !== null),
-      );
+    for (const { key, first, second } of await sql.all(holdersOfKeys, { keys })) {
+      const ids = [first, second].filter((id) => id !== null);
+      found.set(key, ids);
+    }
     for (const { key, id } of await holdersById(sql, keys)) found.set(key, [id]);
     return found;
   };

@@ -62,10 +62,8 @@ export function refuseUnknownOptions(command: CliCommand, words: readonly string
   const unknown = words.find((word) => word.startsWith("--"));
   if (unknown === undefined) return;
   const name = unknown.replace(/=.*/, "");
-  const meant = closest(
-    name,
-    command.options.map(({ long }) => long ?? ""),
-  );
+  const known = command.options.map(({ long }) => long ?? "");
+  const meant = closest(name, known);
   command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }
 

@@ -23,11 +23,8 @@ export class UnknownAgency extends UsageFailure {
 export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: string): Promise<Filter> {
   await requireAgencies(catalog, filter.agency ?? []);
   if (filter.source === undefined) return filter;
-  await requireSources(
-    catalog,
-    filter.source.filter((code) => code !== "OTHER"),
-    action,
-  );
+  const codes = filter.source.filter((code) => code !== "OTHER");
+  await requireSources(catalog, codes, action);
   return { ...filter, source: await withOtherSources(catalog, filter.source) };
 }
 

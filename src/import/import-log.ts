@@ -107,10 +107,8 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
     await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
     const { format = "", sources = "[]", as_of = null } = (await sql.get(importById, { id })) ?? {};
     const totals = Object.entries({ imports: 1, ...summary });
-    await addToFigures(
-      sql,
-      totals.map(([name, number]) => ({ kind: "total", subject: format, name, number })),
-    );
+    const figures = totals.map(([name, number]) => ({ kind: "total" as const, subject: format, name, number }));
+    await addToFigures(sql, figures);
     if (format === "events") return;
     for (const source of JSON.parse(sources) as string[]) await noteImport(sql, source, now, as_of);
   });

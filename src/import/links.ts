@@ -23,10 +23,8 @@ export function rehearseLinks(sql: CatalogSql) {
   const addHolder = (key: string, holder: Holder) => {
     const all = [...(holders.get(key) ?? []), holder];
     const chosen = chosenHolders(key, all);
-    holders.set(
-      key,
-      all.filter(({ id }) => chosen.includes(id)),
-    );
+    const kept = all.filter(({ id }) => chosen.includes(id));
+    holders.set(key, kept);
     moved.add(key);
   };
 

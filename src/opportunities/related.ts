@@ -92,10 +92,8 @@ export async function readTwins(sql: Reading, ids: readonly string[], now: Epoch
 
 /** One record for each opportunity that these are records of: the canonical one if it is stored, else the first of these. */
 export async function readRows(sql: Reading, records: readonly WholeOpportunity[], now: EpochMs): Promise<WholeOpportunity[]> {
-  const groups = await readGroups(
-    sql,
-    records.map(({ id }) => id),
-  );
+  const ids = records.map(({ id }) => id);
+  const groups = await readGroups(sql, ids);
   const rows = new Map<string, WholeOpportunity>();
   for (const record of records) {
     const first = groups.get(record.id)?.[0] ?? record.id;

@@ -90,18 +90,10 @@ export function candidatesFor(
   const parts = [...toldApart.flatMap((each) => each.parts), ...others];
   const readSpan = spanReader(sqlite);
   const allBits = toldApart.reduce((bits, { bit }) => bits | bit, 0);
-  const heaviest = new Heaviest(
-    {
-      weights: weightsOf(
-        toldApart,
-        telling.reduce((sum, each) => sum + each, 0),
-      ),
-      everyWord: toldApart.length === question.groups.length || question.groups.length > TOLD_APART ? allBits : -1,
-      demanded,
-      required,
-    },
-    most,
-  );
+  const whole = telling.reduce((sum, each) => sum + each, 0);
+  const isToldApart = toldApart.length === question.groups.length || question.groups.length > TOLD_APART;
+  const asked = { weights: weightsOf(toldApart, whole), everyWord: isToldApart ? allBits : -1, demanded, required };
+  const heaviest = new Heaviest(asked, most);
   const masks = new Int32Array(RANGE_ROWS);
   let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);

@@ -56,11 +56,8 @@ export async function findSimilar(
   const groups = groupsOf(index, [opportunity.id, ...found.map(({ id }) => id)]);
   const others = found.filter(({ id }) => groups.get(id) !== groups.get(opportunity.id));
   const missing = new Map(others.map((each) => [each.id, each.missing]));
-  const records = await readOpportunities(
-    catalog,
-    others.map(({ id }) => id),
-    now,
-  );
+  const ids = others.map(({ id }) => id);
+  const records = await readOpportunities(catalog, ids, now);
   const rounds = records.flatMap((record) => roundOf(opportunity, record) ?? []);
   const isRound = new Set(rounds.map((round) => round.opportunity.id));
   const sharedMin = Math.max(Math.min(SHARED_MIN, words.length), words.length * SHARED_SHARE_MIN);
@@ -90,10 +87,8 @@ function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[]
   const all = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
   return [...byStem]
     .map(([stem, { word, times }]) => {
-      const records = Math.min(
-        all,
-        withStem(stem).reduce((sum, each) => sum + each.records, 0),
-      );
+      const ofStem = withStem(stem).reduce((sum, each) => sum + each.records, 0);
+      const records = Math.min(all, ofStem);
       return { word, weight: records < 2 ? 0 : times * Math.log(1 + (all - records + 0.5) / (records + 0.5)) };
     })
     .filter(({ weight }) => weight > 0)

@@ -120,10 +120,8 @@ function moveToGroup(sqlite: Database, id: string): void {
   );
   const moving = new Set([id]);
   for (const each of moving) {
-    setGroup.run(
-      groupOf(each, (id) => canonical.get(id)?.canonical_id),
-      each,
-    );
+    const group = groupOf(each, (id) => canonical.get(id)?.canonical_id);
+    setGroup.run(group, each);
     for (const { id } of naming.all(each)) moving.add(id);
   }
 }

@@ -34,10 +34,8 @@ export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest
   const { events, counts, watch, note = null } = data;
   const changed = events.filter((item) => item.kind === "changed");
   const changedIds = new Set(changed.map(({ opportunity }) => opportunity.id));
-  const arrived = datedFirst(
-    events.filter((item) => item.kind === "new"),
-    now,
-  );
+  const added = events.filter((item) => item.kind === "new");
+  const arrived = datedFirst(added, now);
   const left = events.filter((item) => item.kind === "left");
   const gone = new Set([...left, ...changed.filter((item) => item.left)].map(({ opportunity }) => opportunity.id));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);

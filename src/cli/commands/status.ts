@@ -16,10 +16,8 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
       const now = cli.machine.now();
       const jobs = readJobs(data);
       const running = isLockedIn(data, UP_LOCK);
-      const rows = table(
-        jobs.map((job) => lineOf(job, running, now)),
-        "No job has run yet",
-      );
+      const lines = jobs.map((job) => lineOf(job, running, now));
+      const rows = table(lines, "No job has run yet");
       const failures = jobs.filter(({ result }) => result === "failed");
       const reasons = failures.flatMap(({ name, failed_at, error }) => [
         "",

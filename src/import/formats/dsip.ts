@@ -283,10 +283,8 @@ function referencesOf(references: unknown): string {
 function phaseNames(hierarchy: unknown): string | null {
   const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
-  return joined(
-    names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`)),
-    ", ",
-  );
+  const inWords = names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`));
+  return joined(inWords, ", ");
 }
 
 /** Keywords are separated by ";", in older topics by ",", and sometimes are a paragraph of HTML. */
