@@ -61,8 +61,8 @@ const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, docum
 const MOVED_AT_ONCE = 1000;
 
 /**
- * A transaction that changes records, all at one instant. It judges statuses at `now` (`judging.ts`). `movedKeys` are those by which another
- * record may be found afterwards (`link.ts`).
+ * A transaction that changes records. `instant` dates the records and their events; `now` is when their statuses are judged (`judging.ts`).
+ * `movedKeys` are those by which another record may be found afterwards (`link.ts`).
  */
 export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges; movedKeys: string[] };
 

@@ -36,7 +36,7 @@ export type RunContext = {
   setupFault: (watch: Watch) => string | null;
   /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
   stop: AbortSignal;
-  /** After so long, a watch leaves the rest to the next run, so that a slow receiver delays the next run of the others no further. */
+  /** After this time a watch leaves the rest to the next run, so that a slow receiver does not delay the next run of the others. */
   timeLimitMs?: number | undefined;
   /** The most items of a message. Tests set it low. */
   itemsMax?: number;
@@ -45,7 +45,7 @@ export type RunContext = {
 /** What a run did for a watch. */
 export type WatchOutcome = {
   watch: string;
-  /** The receiver. */
+  /** The receiver in words. */
   to: string;
   /** Accepted messages, and what they were about. */
   messages: number;
@@ -54,7 +54,7 @@ export type WatchOutcome = {
   waits_until: EpochMs | null;
   /** Why the last message was not accepted, and when it is sent again; null if the next run does that. */
   failure: { reason: string; retry_at: EpochMs | null } | null;
-  /** Why the watch is paused. */
+  /** Why the watch is paused; null if it is not. */
   paused: string | null;
 };
 

@@ -44,7 +44,7 @@ const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
 const RATIO_MAX = 400;
 const RATIO_CHECKED_FROM_BYTES = 64 * 1024 ** 2;
 
-/** Opens a path, or `-` for standard input, which is copied to a private file in `directory` until `close`. Throws an UnreadableInput. */
+/** Opens a path, or `-` for `stdin`, which is copied to a private file in `directory` until `close`. Throws an UnreadableInput. */
 export async function openInput(
   name: string,
   format: Pick<Format, "entry">,
