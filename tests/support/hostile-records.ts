@@ -6,12 +6,15 @@ import { type Fields, Raw, type UpstreamFile } from "./upstream-files.ts";
 /** Functions from a value to its hostile replacement, by the name that a test shows. */
 type Values = { readonly [name: string]: (old: unknown) => unknown };
 
+/** As an id, a value that is 1,000 times shorter is as bad. */
+const TOO_LONG = "2,000,001 characters";
+
 /** For files of every syntax. */
 const inAnySyntax: Values = {
   NUL: (old) => `${textOf(old)}\0`,
   "a control character": (old) => `${textOf(old)}\u0007`,
   "600 characters more": (old) => `${textOf(old)}${"\u{10000}".repeat(600)}`,
-  "2,000,001 characters": () => "x".repeat(2_000_001),
+  [TOO_LONG]: () => "x".repeat(2_000_001),
   "40,000 digits": () => "9".repeat(40_000),
   "40,000 letters": () => "a".repeat(40_000),
   "20,000 signs @": () => "a@".repeat(20_000),
@@ -67,7 +70,6 @@ const NO_ID = new Set([
   "NUL",
   "a control character",
   "600 characters more",
-  "2,000,001 characters",
   "40,000 digits",
   "bytes that are not UTF-8",
   "half a surrogate pair",
@@ -98,31 +100,37 @@ function nested(levels: number): string {
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 0);
 
-/** Indexes of the records that stay intact: the first and the last of each file. */
-export const INTACT = [0, 5];
+/** Values that one file gets. */
+const VALUES = 4;
+
+/** Whether a record stays intact: the first, the one in the middle and the last of each file. */
+export function isIntact(index: number): boolean {
+  return index % (VALUES + 1) === 0;
+}
 
 /**
- * Returns the file's records with the first value in the id of record 1 and somewhere in record 3, and the second value in the id of
- * record 2 and somewhere in record 4. FUNDFEED_SEED=1, 2, … chooses other positions.
+ * Returns the file's records with the values in the ids of records 1 to 4 and somewhere in records 6 to 9. FUNDFEED_SEED=1, 2, … chooses
+ * other positions.
  */
-export function hostileRecords(file: UpstreamFile, [first = "", second]: ValueNames): unknown[] {
-  const round = Object.keys(hostileValues(file)).indexOf(first) + SEED;
+export function hostileRecords(file: UpstreamFile, names: ValueNames): unknown[] {
+  const round = Object.keys(hostileValues(file)).indexOf(names[0] ?? "") + SEED;
   return file.records.map((record, index) => {
-    const name = index % 2 === 1 ? first : second;
-    if (INTACT.includes(index) || name === undefined) return record;
+    const name = names[(index % (VALUES + 1)) - 1];
+    if (name === undefined) return record;
     const paths = changeablePaths(file, record);
-    const path = index <= 2 ? file.id.split(".") : paths[(31 * round + index) % paths.length];
+    if (index <= VALUES && name === TOO_LONG) return record;
+    const path = index <= VALUES ? file.id.split(".") : paths[(31 * round + index) % paths.length];
     return changedAt(record, path ?? [], hostileValues(file)[name] ?? String);
   });
 }
 
-/** The names of two hostile values, or of one. */
+/** The names of up to four hostile values. */
 export type ValueNames = readonly string[];
 
-/** Returns the names of all values for a file, in pairs. */
+/** Returns the names of all values for a file, four by four. */
 export function valueNamesFor(file: UpstreamFile): ValueNames[] {
   const names = Object.keys(hostileValues(file));
-  return names.flatMap((_, n) => (n % 2 === 0 ? [names.slice(n, n + 2)] : []));
+  return names.flatMap((_, n) => (n % VALUES === 0 ? [names.slice(n, n + VALUES)] : []));
 }
 
 /** Returns the paths at which a value can be replaced. In JSON these include the whole record and a field that the format does not know. */

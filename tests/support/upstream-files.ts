@@ -47,9 +47,15 @@ export type UpstreamFile = About & {
 };
 
 /** Records in each file: few, so that an import takes milliseconds. */
-export const RECORDS = 6;
+const RECORDS = 11;
+
+/** As many of these as a file has: the first again, under other ids, where there are too few. */
+function recordsOf(all: readonly Fields[], id: string): Fields[] {
+  return Array.from({ length: RECORDS }, (_, n) => all[n] ?? { ...all[0], [id]: `Z.${n}` });
+}
 
 function bytesOf(text: string): Buffer {
+  if (text.isWellFormed()) return Buffer.from(text);
   const parts = text.split(/([\udc80-\udcff])/u);
   return Buffer.concat(parts.map((part, index) => (index % 2 === 0 ? Buffer.from(part) : Buffer.of(part.charCodeAt(0) - 0xdc00))));
 }
@@ -68,7 +74,7 @@ function jsonFile(about: About, all: readonly Fields[], [before, after] = ["[", 
   return {
     ...about,
     syntax: "json",
-    records: Array.from({ length: RECORDS }, (_, n) => all[n] ?? { ...all[0], [about.id]: `N${n}` }),
+    records: recordsOf(all, about.id),
     write: (changed) => bytesOf(`${before}${changed.map(json).join(",\n")}${after}`),
     lineOf: (_, index) => index + 1,
   };
@@ -88,7 +94,7 @@ async function csvFile(about: About, path: string, wanted = (rows: Fields[]) => 
   return {
     ...about,
     syntax: "csv",
-    records: rows.slice(0, RECORDS),
+    records: recordsOf(rows, about.id),
     write: (changed) => bytesOf(`${columns.map(cell).join(",")}\r\n${changed.map(rowOf).join("")}`),
     lineOf: (changed, index) => 1 + changed.slice(0, index).map(rowOf).join("").split("\n").length,
   };
@@ -144,7 +150,7 @@ function rosesPage(): UpstreamFile {
     id: "appendix",
     title: "title",
     syntax: "html",
-    records: found.slice(0, RECORDS),
+    records: recordsOf(found, "appendix"),
     write: (changed) => bytesOf(`${page.slice(0, page.indexOf("<!--AAAA"))}${changed.map(rowOf).join("")}</table></html>`),
     lineOf: (_, index) => index + 1,
   };
@@ -242,13 +248,13 @@ async function samGovFiles(): Promise<UpstreamFile[]> {
     return detail;
   });
   return [
-    jsonFile({ name: "SAM.gov rows", format: samGov, id: "NoticeId", title: "Title" }, withOwnNumbers(rows)),
+    jsonFile({ name: "SAM.gov rows", format: samGov, id: "NoticeId", title: "Title" }, alone(rows)),
     await csvFile(
       { name: "SAM.gov CSV", format: samGov, id: "NoticeId", title: "Title" },
       "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv",
-      withOwnNumbers,
+      alone,
     ),
-    jsonFile({ name: "SAM.gov API", format: samGov, id: "noticeId", title: "title" }, response.opportunitiesData, [
+    jsonFile({ name: "SAM.gov API", format: samGov, id: "noticeId", title: "title" }, alone(response.opportunitiesData), [
       '{"opportunitiesData":[',
       "]}",
     ]),
@@ -260,20 +266,16 @@ async function samGovFiles(): Promise<UpstreamFile[]> {
   ];
 }
 
-/** Notices of the page backend, twice, without what makes them versions of another: each becomes a record of its own. */
+/** Notices, some repeatedly, without what makes them versions of another: each becomes a record of its own. */
 function alone(notices: readonly Fields[]): Fields[] {
-  return [...notices, ...notices].map((notice, n) => ({
-    ...notice,
-    ...("_id" in notice
-      ? { _id: `${n}`.repeat(32), solicitationNumber: `S${n}`, parentNoticeId: null }
-      : { opportunityId: `${n}`.repeat(32), parent: {}, _links: {} }),
-  }));
-}
-
-/** Notices that share no number with another: each becomes a record of its own, so a change of one cannot affect the others. */
-function withOwnNumbers(notices: readonly Fields[]): Fields[] {
-  const byNumber = Map.groupBy(notices, (notice) => notice["Sol#"]);
-  return [...byNumber.values()].filter((each) => each.length === 1 && each[0]?.["Sol#"]).flat();
+  return Array.from({ length: RECORDS }, (_, n) => {
+    const [id, number] = [`${n}`.padStart(32, "a"), `S${n}`];
+    const notice: Fields = { ...notices[n % notices.length] };
+    if ("NoticeId" in notice) return { ...notice, NoticeId: id, "Sol#": number };
+    if ("noticeId" in notice) return { ...notice, noticeId: id, solicitationNumber: number };
+    if ("_id" in notice) return { ...notice, _id: id, solicitationNumber: number, parentNoticeId: null };
+    return { ...notice, opportunityId: id, parent: {}, _links: {} };
+  });
 }
 
 async function sbirFiles(): Promise<UpstreamFile[]> {
@@ -309,7 +311,8 @@ async function otherFiles(): Promise<UpstreamFile[]> {
   const search = realJson<{ data: Fields[] }>("dod-dsip/raw_api_search_response.json");
   const enriched = realJson<{ topics: Fields[] }>("dod-dsip/cli_enrich_complete.json");
   // The instructions are 380 KB of text that is not imported.
-  const topics = enriched.topics.map(({ instructions, component_instructions, solicitation_instructions, ...topic }) => topic);
+  const [{ instructions, component_instructions, solicitation_instructions, ...topic } = {}] = enriched.topics;
+  const topics = Array.from({ length: RECORDS }, (_, n) => ({ ...topic, topic_code: `A254-${n}`, topic_id: `${n}` }));
   const challenges = realJson<Fields[]>("challenge-gov/challenges-20210714T202743Z.json");
   return [
     jsonFile({ name: "DoD portal search", format: dsip, id: "topicCode", title: "topicTitle" }, search.data, ['{"data":[', "]}"]),
