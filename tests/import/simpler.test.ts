@@ -453,8 +453,8 @@ describe("reading", () => {
     await expect(read(text)).rejects.toThrow(reason);
   });
 
-  test("an extract of a hundred megabytes takes a few of memory", async () => {
-    const { text, taken } = extractOfMegabytes(100);
+  test("an extract of fifty megabytes takes a few of memory", async () => {
+    const { text, taken } = extractOfMegabytes(50);
     for await (const item of grantsGov.read([{ name: "extract", bytes: text }], {
       warn: fail,
       incomplete: fail,
@@ -463,7 +463,7 @@ describe("reading", () => {
       if (item.kind !== "lazy") throw new Error(`the item is a ${item.kind} one`);
       item.read();
     }
-    expect(taken.megabytes).toBeLessThan(40);
+    expect(taken.megabytes).toBeLessThan(20);
   });
 });
 

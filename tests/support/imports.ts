@@ -49,10 +49,14 @@ export function aFile(content: readonly unknown[] | string, name = `file-${++fil
   return path;
 }
 
-/** Each order in which these files or records can come. */
+/**
+ * Each order in which these files or records can come. Of more than three, orders in which each comes first, last, and before and after
+ * each other one. The last order is the opposite of the first one.
+ */
 export function ordersOf<T>(items: readonly T[]): T[][] {
-  if (items.length < 2) return [[...items]];
-  return items.flatMap((item, at) => ordersOf(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+  const turned = items.map((_, at) => [...items.slice(at), ...items.slice(0, at)]);
+  if (items.length < 3) return turned;
+  return [...turned, ...(items.length === 3 ? turned.toReversed() : [items]).map((order) => order.toReversed())];
 }
 
 export type Imported = ImportOutcome & { messages: string[] };
