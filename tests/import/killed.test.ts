@@ -10,6 +10,7 @@ import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { outputOf, run } from "../support/clocked-program.ts";
 import { fundfeed } from "../support/command-line.ts";
+import { extractOfFew } from "../support/few-grants.ts";
 import { aDirectory, contentsOf, dropScratch } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { describeReal, EXCERPTS, realPath } from "../support/real-data.ts";
@@ -24,6 +25,13 @@ const NOTHING = "nothing";
 type Killed = readonly [format: string, earlier: string, later: string];
 
 const grants = (day: string) => `grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`;
+
+/** The file of a name. Of an extract, a third in a run that is not thorough. */
+function fileOf(name: string, directory = EXCERPTS): string {
+  const [, day] = /GrantsDBExtract(\d+)/.exec(name) ?? [];
+  return day === undefined || isThorough ? realPath(name, directory) : extractOfFew(day, 3);
+}
+
 const notices = (day: string) => `sam-gov/derived/ContractOpportunitiesFullCSV-${day}.reconstructed.csv.gz`;
 
 /** What is there before, and what is killed: additions, changes and removals, and the first of all, in which nothing is looked up. */
@@ -33,7 +41,7 @@ const importsOfGrants: readonly Killed[] = [
 ];
 const importsOfNotices: readonly Killed[] = [
   ["sam-gov", notices("20260330"), notices("20260425")],
-  ["sam-gov", NOTHING, notices(isThorough ? "20260425" : "20260330")],
+  ["sam-gov", NOTHING, isThorough ? notices("20260425") : "sam-gov/daily/records-20260425.json"],
 ];
 
 async function contentsIn(directory: string): Promise<string> {
@@ -61,7 +69,7 @@ describeReal("an import of the full files", (directory) => testKilled(importsOfN
 
 function testKilled(imports: readonly Killed[], directory: string): void {
   describe.each(imports)("of %s after %s that is killed", (format, earlier, later) => {
-    const from = (name: string, asOf: string) => ["import", format, realPath(name, directory), "--as-of", asOf];
+    const from = (name: string, asOf: string) => ["import", format, fileOf(name, directory), "--as-of", asOf];
     const first = (data: string) => [...from(earlier, "2026-05-01T00:00:00Z"), "--data", data];
     const second = (data: string) => [...from(later, SECOND_AS_OF), "--snapshot", "--allow-removals", "--data", data];
 
@@ -99,10 +107,10 @@ function testKilled(imports: readonly Killed[], directory: string): void {
 
 describe.if(hasPostgres)("an import into PostgreSQL", () => {
   const [earlier, later] = [grants("20260726"), grants("20260803")];
-  const first = (url: string) => ["import", "grants-gov", realPath(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
+  const first = (url: string) => ["import", "grants-gov", fileOf(earlier), "--as-of", "2026-05-01T00:00:00Z", "--database", url];
   /** Additions and changes in one transaction, removals in another. */
   const second = (url: string) => [
-    ...["import", "grants-gov", realPath(later), "--snapshot", "--allow-removals"],
+    ...["import", "grants-gov", fileOf(later), "--snapshot", "--allow-removals"],
     ...["--as-of", SECOND_AS_OF, "--database", url],
   ];
   let before: string;

@@ -25,39 +25,42 @@ const files = [
 /** After so many days a few dates of the files have passed, more, and all. */
 const DAYS_LATER = [1, 60, 5000];
 
-test.each(files)("$format: an import makes the status turns that refresh makes and a new catalog states, and no other change", async (file) => {
-  const format = formats.find(({ name }) => name === file.format);
-  if (format === undefined) throw new Error(`There is no format ${file.format}`);
-  const [refreshed, imported] = [await aCatalog(), await aCatalog()];
-  const take = ({ takeFiles }: typeof refreshed) => takeFiles([file.file], { format });
-  for (const catalog of [refreshed, imported]) {
-    catalog.clock.now = Date.parse(file.asOf);
-    await take(catalog);
-  }
-  for (const days of DAYS_LATER) {
-    for (const { clock } of [refreshed, imported]) clock.now = Date.parse(file.asOf) + days * DAY;
-    await turnStatuses(refreshed.db, refreshed.clock.now);
-    const before = await contentsOf(refreshed.db);
-    expect(await take(refreshed)).toMatchObject({ added: 0, changed: 0, removed: 0, linked: 0, events: 0 });
-    expect(await contentsOf(refreshed.db)).toBe(before);
+test.each(files)(
+  "$format: an import makes the status turns that refresh makes and a new catalog states, and no other change",
+  async (file) => {
+    const format = formats.find(({ name }) => name === file.format);
+    if (format === undefined) throw new Error(`There is no format ${file.format}`);
+    const [refreshed, imported] = [await aCatalog(), await aCatalog()];
+    const take = ({ takeFiles }: typeof refreshed) => takeFiles([file.file], { format });
+    for (const catalog of [refreshed, imported]) {
+      catalog.clock.now = Date.parse(file.asOf);
+      await take(catalog);
+    }
+    for (const days of DAYS_LATER) {
+      for (const { clock } of [refreshed, imported]) clock.now = Date.parse(file.asOf) + days * DAY;
+      await turnStatuses(refreshed.db, refreshed.clock.now);
+      const before = await contentsOf(refreshed.db);
+      expect(await take(refreshed)).toMatchObject({ added: 0, changed: 0, removed: 0, linked: 0, events: 0 });
+      expect(await contentsOf(refreshed.db)).toBe(before);
 
-    expect(await take(imported)).toMatchObject({ added: 0, changed: 0, removed: 0, linked: 0, events: 0 });
-    expect(await contentsOf(imported.db)).toBe(before);
-  }
-  expect(await checkCatalog(imported.db)).toEqual([]);
-  const late = await aCatalog();
-  late.clock.now = imported.clock.now;
-  await take(late);
-  const statuses = async ({ db }: typeof late) =>
-    (await documentsOf(db)).map(({ id, status, status_display }) => [id, status, status_display]).toSorted();
-  expect(await statuses(imported)).toEqual(await statuses(late));
-  const restored = await aCatalog();
-  restored.clock.now = imported.clock.now;
-  await restored.take((await exportOf(imported.db)).join("\n"));
-  expect(await exportOf(restored.db)).toEqual(await exportOf(imported.db));
-  expect(await turnStatuses(restored.db, restored.clock.now)).toEqual({ changed: 0, events: 0 });
-  expect(await take(restored)).toMatchObject({ added: 0, changed: 0, events: 0 });
-});
+      expect(await take(imported)).toMatchObject({ added: 0, changed: 0, removed: 0, linked: 0, events: 0 });
+      expect(await contentsOf(imported.db)).toBe(before);
+    }
+    expect(await checkCatalog(imported.db)).toEqual([]);
+    const late = await aCatalog();
+    late.clock.now = imported.clock.now;
+    await take(late);
+    const statuses = async ({ db }: typeof late) =>
+      (await documentsOf(db)).map(({ id, status, status_display }) => [id, status, status_display]).toSorted();
+    expect(await statuses(imported)).toEqual(await statuses(late));
+    const restored = await aCatalog();
+    restored.clock.now = imported.clock.now;
+    await restored.take((await exportOf(imported.db)).join("\n"));
+    expect(await exportOf(restored.db)).toEqual(await exportOf(imported.db));
+    expect(await turnStatuses(restored.db, restored.clock.now)).toEqual({ changed: 0, events: 0 });
+    expect(await take(restored)).toMatchObject({ added: 0, changed: 0, events: 0 });
+  },
+);
 
 test("an import that is stopped while it turns statuses has stored nothing else, and the next one does the rest", async () => {
   const { db, clock, take } = await aCatalog();

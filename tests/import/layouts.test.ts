@@ -6,6 +6,7 @@ import { dsip } from "../../src/import/formats/dsip.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
+import { extractOfFew, hitsOfFew } from "../support/few-grants.ts";
 import { aCatalog, aFile, dropScratch, type TestCatalog } from "../support/imports.ts";
 import { describeReal, realFile, realJson, realPath } from "../support/real-data.ts";
 import { dailyRows, type Row, responseNoticeOf, type SamGovLayout, samGovFiles } from "../support/sam-gov-layouts.ts";
@@ -52,34 +53,14 @@ const derived = {
 
 type Layout = [what: string, files: () => string[], records: number];
 const real = (what: string, records: number, ...names: string[]): Layout => [what, () => names.map((name) => realPath(name)), records];
-const made = (what: string, records: number, make: () => string): Layout => {
-  let path: string | undefined;
-  return [what, () => [(path ??= make())], records];
-};
-
-type Hits = { oppHits: { id: string }[] };
-const isOfFew = ({ id }: { id: string }) => Number(id) % 10 === 0;
-
-/** A file with one opportunity of ten, by its id: the same ones in each file. */
-const few = {
-  extract: (day: string) =>
-    aFile(
-      realFile(`grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml`)
-        .toString()
-        .replace(/<(Opportunity\w+_1_0)>\s*<OpportunityID>(\d+)<.*?<\/\1>\s*/gs, (all, _, id) => (isOfFew({ id }) ? all : "")),
-    ),
-  hits: (name: string) => {
-    const found = realJson<Hits & { data?: Hits }>(name);
-    return aFile(JSON.stringify({ oppHits: (found.data ?? found).oppHits.filter(isOfFew) }));
-  },
-};
+const made = (what: string, records: number, make: () => string): Layout => [what, () => [make()], records];
 
 const grants = {
-  extract: made("the extract", 59, () => few.extract("20260726")),
-  later: made("a later extract", 57, () => few.extract("20260803")),
-  hits: made("search2", 57, () => few.hits("grants-gov/derived/search2-20260803.reconstructed.json")),
+  extract: made("the extract", 59, () => extractOfFew("20260726", 10)),
+  later: made("a later extract", 57, () => extractOfFew("20260803", 10)),
+  hits: made("search2", 57, () => hitsOfFew("grants-gov/derived/search2-20260803.reconstructed.json", 10)),
   legacy: real("the extract of before 2016", 34, "grants-gov/grants-extract-legacy-dtd.xml"),
-  oldHits: made("the search of 2015", 125, () => few.hits("grants-gov/search-20150813.json")),
+  oldHits: made("the search of 2015", 125, () => hitsOfFew("grants-gov/search-20150813.json", 10)),
   details: real("fetchOpportunity", 2, "grants-gov/opportunity-details-358302.json", "grants-gov/opportunity-details-327723.json"),
 };
 const sbir = {
