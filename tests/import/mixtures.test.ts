@@ -73,7 +73,7 @@ const snapshots = ["xml", "extract"];
 const countOf = async ({ db }: TestCatalog, { legacy_opportunity_id, opportunity_id }: SimplerRecord) =>
   (await eventsOf(db, String(legacy_opportunity_id ?? opportunity_id))).length;
 
-test.each([1, 2, 3])("each change is told by the form that shows it first, and by no other: %p", async (seed) => {
+test.each([1, 2])("each change is told by the form that shows it first, and by no other: %p", async (seed) => {
   const random = randomNumbers(seed);
   const any = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   const shuffled = <T>(list: readonly T[]) =>

@@ -168,7 +168,7 @@ test("however the versions that name each other are spread over imports, they ar
         expect(await checkCatalog(catalog.db)).toEqual([]);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: 12 },
   );
 });
 

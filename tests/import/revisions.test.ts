@@ -235,10 +235,13 @@ function answersThroughTime(upstream: Upstream): { at: number; details: Details 
     });
 }
 
+/** FUNDFEED_HISTORIES asks for more. */
+const HISTORIES = Number(process.env.FUNDFEED_HISTORIES ?? 30);
+
 describe("the history of generated revisions", () => {
   const compared = new Map<string, number>();
 
-  test.each(Array.from({ length: 80 }, (_, index) => index + 1))("is what a catalog would have recorded: upstream %d", async (seed) => {
+  test.each(Array.from({ length: HISTORIES }, (_, index) => index + 1))("is what a catalog would have recorded: upstream %d", async (seed) => {
     const upstream = anUpstream(seed);
     const details = detailsAt(upstream, NOW);
     if (details === undefined) throw new Error("The upstream shows nothing at the end");
