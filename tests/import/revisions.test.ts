@@ -241,14 +241,17 @@ const HISTORIES = Number(process.env.FUNDFEED_HISTORIES ?? 30);
 describe("the history of generated revisions", () => {
   const compared = new Map<string, number>();
 
-  test.each(Array.from({ length: HISTORIES }, (_, index) => index + 1))("is what a catalog would have recorded: upstream %d", async (seed) => {
-    const upstream = anUpstream(seed);
-    const details = detailsAt(upstream, NOW);
-    if (details === undefined) throw new Error("The upstream shows nothing at the end");
-    const events = await backfilled(details);
-    expect(events).toEqual(await recorded(answersThroughTime(upstream)));
-    for (const { type, severity } of events) compared.set(`${type} ${severity}`, (compared.get(`${type} ${severity}`) ?? 0) + 1);
-  });
+  test.each(Array.from({ length: HISTORIES }, (_, index) => index + 1))(
+    "is what a catalog would have recorded: upstream %d",
+    async (seed) => {
+      const upstream = anUpstream(seed);
+      const details = detailsAt(upstream, NOW);
+      if (details === undefined) throw new Error("The upstream shows nothing at the end");
+      const events = await backfilled(details);
+      expect(events).toEqual(await recorded(answersThroughTime(upstream)));
+      for (const { type, severity } of events) compared.set(`${type} ${severity}`, (compared.get(`${type} ${severity}`) ?? 0) + 1);
+    },
+  );
 
   test("has events of each kind to compare", () => {
     const kinds = ["status_changed material", "status_changed critical", "date_changed critical", "funding_changed material"];

@@ -55,7 +55,9 @@ describe.each(formats.map((format) => [format.name, format] as const))("%s", (na
   test("counts each record once, and the stored events, the same in a dry run", async () => {
     const catalog = await aCatalog();
     const fileLists =
-      name === "records" ? [[await exportTwice()]] : (imports[name] ?? []).map((files) => files.map((file) => (file.startsWith("/") ? file : realPath(file))));
+      name === "records"
+        ? [[await exportTwice()]]
+        : (imports[name] ?? []).map((files) => files.map((file) => (file.startsWith("/") ? file : realPath(file))));
     expect(fileLists).not.toEqual([]);
     for (const files of [...fileLists, ...fileLists]) {
       const dry = await catalog.takeFiles(files, { format, dryRun: true });
