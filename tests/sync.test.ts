@@ -45,7 +45,7 @@ const settings: [string, boolean, Setting][] = [
     "SQLite",
     true,
     {
-      ...{ rounds: rounds(2), records: 300, servers: 1, importers: 1, clients: 1, killedWithinMs: 400 },
+      ...{ rounds: rounds(2), records: 200, servers: 1, importers: 1, clients: 1, killedWithinMs: 400 },
       location: async () => ["--data", aDirectory()],
       open: async (value) => openCatalog(value, 0),
       commit: "coalesce(import_id, 0)",
@@ -55,7 +55,7 @@ const settings: [string, boolean, Setting][] = [
     "PostgreSQL",
     hasPostgres,
     {
-      ...{ rounds: rounds(2), records: 200, servers: 3, importers: 2, clients: 2, killedWithinMs: 2000 },
+      ...{ rounds: rounds(2), records: 120, servers: 3, importers: 2, clients: 2, killedWithinMs: 2000 },
       location: async () => ["--database", await (await postgresServer()).freshDatabase()],
       open: (value) => openPostgresCatalog(value, 0, { connections: 1 }),
       commit: "cast(xmin as text)", // The transaction that wrote the row. Events are never updated.
@@ -220,7 +220,8 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
       };
       /** Turns statuses while imports write. Each run has a later clock, so that some statuses are due. */
       const turnStatusesWhile = async (isWriting: () => boolean) => {
-        for (; isWriting(); turnedToMs += DAY / 4) await outputOf(["refresh", ...location], { clockShiftMs: turnedToMs });
+        for (; isWriting(); turnedToMs += DAY / 4, await Bun.sleep(below(200)))
+          await outputOf(["refresh", ...location], { clockShiftMs: turnedToMs });
       };
       const restartOne = async () => {
         await Bun.sleep(below(300));

@@ -11,7 +11,7 @@ setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 /** Both have whole batches, because a batch is in memory while it is written. */
-const [SMALL, LARGE] = [2 * BATCH_ROWS, 5 * BATCH_ROWS];
+const [SMALL, LARGE] = [2 * BATCH_ROWS, 4 * BATCH_ROWS];
 const GROWTH_MAX = (LARGE - SMALL) / 4;
 const TRIES = 15;
 const directories = new Map<number, string>();

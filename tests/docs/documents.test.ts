@@ -8,7 +8,9 @@ import manifest from "../../package.json";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { program as compiled } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { wholeProgram } from "../support/commands.ts";
+import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
 import { zipArchive } from "../support/zip-archive.ts";
@@ -201,16 +203,14 @@ function activeKeyIn(directory: string): string {
 
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
+/** Serves what `demo` serves. That `demo` does is tested in tests/program.test.ts. */
 async function startDemo() {
-  const child = Bun.spawn([compiled, "demo", "--port", "0"], { stdout: "pipe", stderr: "ignore" });
-  let printed = "";
-  for await (const piece of child.stdout) {
-    printed += Buffer.from(piece).toString();
-    if (printed.includes("listening on")) break;
-  }
-  const [, base = ""] = /listening on (\S+)/.exec(printed) ?? [];
-  const [, key = ""] = /FUNDFEED_KEY=(\S+)/.exec(printed) ?? [];
-  const [, demoData = ""] = /, in (\S+) \(removed when the demo ends/.exec(printed) ?? [];
+  const demoData = await aDirectoryOfTheDemo();
+  const { out } = await fundfeed(["keys", "create", "--account", "demo", "--plan", "paid", "--data", demoData]);
+  const key = out.trim();
+  const child = Bun.spawn([compiled, "serve", "--port", "0", "--data", demoData], { stdout: "pipe", stderr: "ignore" });
+  const { value } = await child.stdout.getReader().read();
+  const [, base = ""] = /listening on (\S+)/.exec(Buffer.from(value ?? []).toString()) ?? [];
   const response = await fetch(`${base}/opportunities?limit=1`, { headers: { Authorization: `Bearer ${key}` } });
   const { data } = (await response.json()) as { data: { id: string }[] };
   const stop = () => {

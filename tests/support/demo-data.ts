@@ -1,12 +1,19 @@
 /** The demo's opportunities and their history, in a data directory. */
+import { cpSync } from "node:fs";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import { aCatalog, aDirectory } from "./imports.ts";
+import { oncePerRun } from "./once-per-run.ts";
 
-/** Returns the directory. `dropScratch` removes it. */
+/** Returns a directory with a copy of what is imported once per run. `dropScratch` removes it. */
 export async function aDirectoryOfTheDemo(): Promise<string> {
   const data = aDirectory();
+  cpSync(await oncePerRun("demo-data", importSample), data, { recursive: true });
+  return data;
+}
+
+async function importSample(data: string): Promise<void> {
   const catalog = openCatalog(data, Date.now());
   const { takeFiles } = await aCatalog(catalog);
   for (const { format: name, file, asOf, snapshot } of sample) {
@@ -15,5 +22,4 @@ export async function aDirectoryOfTheDemo(): Promise<string> {
     await takeFiles([file], { format, snapshot, allowRemovals: true, asOf: Date.parse(asOf) });
   }
   await catalog.close();
-  return data;
 }

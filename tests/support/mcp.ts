@@ -34,9 +34,12 @@ export type McpClient = {
   close: () => Promise<void>;
 };
 
+/** The client asks for revisions in the process that it uses. For its own class it would start another one. */
+class OneProcess extends StdioClientTransport {}
+
 /** Starts the command and connects the official client to it over its standard input and output. */
 export async function connectMcp(args: readonly string[], { revision, ...options }: ConnectOptions = {}): Promise<McpClient> {
-  return clientOver(new StdioClientTransport({ ...commandLine(args, options), stderr: "ignore" }), revision);
+  return clientOver(new OneProcess({ ...commandLine(args, options), stderr: "ignore" }), revision);
 }
 
 /** Connects the official client over a transport. */

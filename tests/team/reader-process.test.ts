@@ -1,5 +1,5 @@
 /** The reader as `up` sees it: started by the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
@@ -9,21 +9,29 @@ import { runs } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const readers: ReaderProcess[] = [];
-afterEach(async () => {
+afterAll(async () => {
   for (const reader of readers.splice(0)) await reader.stop();
   dropScratch();
 });
 
-/** Writes its process id and its socket into a file, and responds with its path; to `/hang` never, to `/end` by ending, to `/slow` late. */
+setDefaultTimeout(300_000); // Processes on a busy machine take their time.
+
+/**
+ * Writes its process id and its socket into a file, and responds with its path; to `/hang` never, to `/end` by ending, and to `/slow` after it
+ * was asked twice whether it is there.
+ */
 const SERVER = `
   const { appendFileSync } = require("node:fs");
   const unix = process.env.FUNDFEED_READER;
   appendFileSync(process.env.NOTES, process.pid + " " + unix + "\\n");
+  const { promise: askedTwice, resolve } = Promise.withResolvers();
+  let asked = 0;
   Bun.serve({ unix, fetch: async ({ url, method }) => {
     const { pathname, search } = new URL(url);
+    if (pathname === "/alive" && ++asked === 2) resolve();
     if (pathname === "/end") process.exit(7);
-    if (pathname === "/hang") for (;;) {}
-    if (pathname === "/slow") await Bun.sleep(4500);
+    if (pathname === "/hang") Bun.sleepSync(1e9);
+    if (pathname === "/slow") await askedTwice;
     return new Response(method + " " + pathname + search);
   } });
   console.log("listening");
@@ -95,7 +103,7 @@ test("a reader that is killed is replaced", async () => {
   expect(started()).toHaveLength(2);
 });
 
-test("a reader that hangs is killed, and replaced", async () => {
+test.concurrent("a reader that hangs is killed, and replaced", async () => {
   const { get, started, failures, responds } = aReader();
   expect(await get("/hang")).toEqual(STARTING);
   expect(failures[0]).toBe("The reader of the pages has not answered for 2 s, and is killed");
@@ -103,7 +111,7 @@ test("a reader that hangs is killed, and replaced", async () => {
   expect(started()).toHaveLength(2);
 });
 
-test("a response may take longer than the limit, as long as the reader answers", async () => {
+test.concurrent("a response may take longer than the limit, as long as the reader answers", async () => {
   const { get, failures } = aReader();
   expect([await get("/slow"), failures]).toEqual([[200, "GET /slow"], []]);
 });
