@@ -15,7 +15,7 @@ setDefaultTimeout(3_600_000); // For as many histories as FUNDFEED_HISTORIES say
 
 afterAll(dropScratch);
 
-const HISTORIES = Number(process.env.FUNDFEED_HISTORIES ?? 30);
+const HISTORIES = Number(process.env.FUNDFEED_HISTORIES ?? 15);
 
 /** All that can be exported: the lines of NDJSON, and each opportunity with its events and its text. */
 type Exported = { lines: string[]; histories: [WholeOpportunity, OpportunityEvent[], string][]; erased: number };
@@ -152,7 +152,7 @@ describe.each(engines)("the past on %s", (name, isThere, emptyCatalog) => {
         }
         await catalog.db.close();
       }),
-      { numRuns: name === "SQLite" ? HISTORIES : Math.ceil(HISTORIES / 10) },
+      { numRuns: name === "SQLite" ? HISTORIES : Math.ceil(HISTORIES / 8) },
     );
   });
 });
