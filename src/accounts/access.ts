@@ -112,7 +112,7 @@ export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): K
 export function addUse(access: Access, key: KnownKey, now: EpochMs): Allowance | Promise<Allowance> {
   if (!access.counted.has(key)) return readStoredUse(access, key, now).then(() => addUse(access, key, now));
   const taken = access.quotas.take(key, now);
-  return taken instanceof Promise ? taken.then((later) => recordUse(access, key, later, now)) : recordUse(access, key, taken, now);
+  return taken instanceof Promise ? taken.then((later) => recordUse(access, key, later(), now)) : recordUse(access, key, taken, now);
 }
 
 async function readStoredUse(access: Access, key: KnownKey, now: EpochMs): Promise<void> {

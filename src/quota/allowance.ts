@@ -25,11 +25,14 @@ export type Taken = { use: Use; allowance: Allowance };
 /** A key with its limits, and its use as far as this server knows it. */
 export type LimitedKey = Quota & { id: string; use: Use };
 
-/** Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. */
-export type Quotas = { take: (key: LimitedKey, now: EpochMs) => Taken | Promise<Taken> };
+/**
+ * Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. Its caller records
+ * what the function returns in the same step, because without Redis the next request counts from that.
+ */
+export type Quotas = { take: (key: LimitedKey, now: EpochMs) => Taken | Promise<() => Taken> };
 
 /** Counts in this server alone. */
-export const ownQuotas: Quotas = { take: (key, now) => takeRequest(key.use, key, now) };
+export const ownQuotas = { take: (key: LimitedKey, now: EpochMs) => takeRequest(key.use, key, now) } satisfies Quotas;
 
 /** Takes one request from both limits if both have one left; otherwise from neither. */
 export function takeRequest(use: Use, quota: Quota, now: EpochMs): Taken {

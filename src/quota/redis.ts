@@ -76,14 +76,14 @@ export async function shareQuotas({ address, sharePercent, onUnavailable, onBack
     countedAlone++;
     return takeRequest(key.use, { daily: key.daily, per_minute: Math.ceil((key.per_minute * sharePercent) / 100) }, now);
   };
-  const takeShared = async (client: RedisClient, key: LimitedKey, now: EpochMs): Promise<Taken> => {
+  const takeShared = async (client: RedisClient, key: LimitedKey, now: EpochMs): Promise<() => Taken> => {
     try {
       const { window, retryAfterSeconds } = await within(RESPONSE_MS, runScript(client, key, clock?.()));
-      return { use: { window, bucket: key.use.bucket }, allowance: allowanceOf(window, key, retryAfterSeconds) };
+      return () => ({ use: { window, bucket: key.use.bucket }, allowance: allowanceOf(window, key, retryAfterSeconds) });
     } catch (error) {
       if (client === redis) lose(reasonOf(error)); // Only the first of the requests that wait for this connection.
       client.close();
-      return takeAlone(key, now);
+      return () => takeAlone(key, now);
     }
   };
 

@@ -52,7 +52,7 @@ function sharedQuotas(aheadMs: number): Quotas {
       const taken = takeRequest({ window: { day, used: Math.max(used, known) }, bucket }, key, now + aheadMs);
       uses.set(key.id, taken.use);
       await Bun.sleep(0);
-      return taken;
+      return () => taken;
     },
   };
 }
@@ -61,11 +61,12 @@ function sharedQuotas(aheadMs: number): Quotas {
 function counting(quotas: Quotas, granted: Map<string, Record<number, number>>): Quotas {
   return {
     take: async (key, now) => {
-      const taken = await quotas.take(key, now);
+      const answer = await quotas.take(key, now);
+      const taken = typeof answer === "function" ? answer() : answer;
       const days = granted.get(key.id) ?? {};
       const { day } = taken.use.window;
       if (taken.allowance.retryAfterSeconds === 0) granted.set(key.id, { ...days, [day]: (days[day] ?? 0) + 1 });
-      return taken;
+      return () => taken;
     },
   };
 }

@@ -22,7 +22,7 @@ test.skipIf(onPostgres).each([
   api.access.quotas = {
     take: async (key, now) => {
       for (let turns = 0; turns < 2; turns++) await new Promise(setImmediate); // A timer may end in the turn of the request.
-      return ownQuotas.take(key, now);
+      return () => ownQuotas.take(key, now);
     },
   };
   const late = await ask();
