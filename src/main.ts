@@ -34,7 +34,7 @@ const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
 
 const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 
-if (process.send === undefined && ["import", "pull"].includes(process.argv[2] ?? ""))
+if (process.send === undefined && ["import", "pull"].includes(process.argv[2] ?? "") && !isClosedAtStart(1))
   restartWithoutFtl(program, process.argv.slice(2), process.env);
 
 const progress = process.stderr.isTTY

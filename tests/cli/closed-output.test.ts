@@ -108,15 +108,17 @@ async function inShell(line: string): Promise<{ code: number; err: string }> {
 
 test("the program tells a reader that has gone from an output that was closed at its start", async () => {
   const cursor = inScratch("changes.cursor");
-  const [follow, all, closed, discarded] = await Promise.all([
+  const [follow, all, closed, imported, discarded] = await Promise.all([
     inShell(`"$@" changes --since all --follow --data ${data} | true`),
     inShell(`"$@" changes --since all --data ${data} | true`),
     inShell(`"$@" changes --since all --cursor-file ${cursor} --data ${data} >&-`),
+    inShell(`"$@" import records ${cursor} --data ${data} >&-`),
     inShell(`"$@" version > /dev/null`),
   ]);
   expect(follow).toEqual({ code: 1, err: `${OUTPUT_CLOSED}\n` });
   expect(all).toEqual({ code: 0, err: "" });
-  expect(closed).toEqual({ code: 1, err: "Cannot print anything: standard output is closed; > /dev/null discards what is printed\n" });
+  for (const refused of [closed, imported])
+    expect(refused).toEqual({ code: 1, err: "Cannot print anything: standard output is closed; > /dev/null discards what is printed\n" });
   expect(discarded).toEqual({ code: 0, err: "" });
   expect(() => readFileSync(cursor)).toThrow("ENOENT");
 });
