@@ -1,10 +1,13 @@
 /** Syncs a copy: saves each page of the client's walk, and moves the mark when the walk is complete. */
 import { sync } from "../../clients/typescript/src/fundfeed.ts";
+import { type EpochMs, isFuture, parseStoredMs } from "../text/instant.ts";
 import { clientOf, type ServerOptions } from "./client.ts";
 import type { MirrorDocument, Store } from "./store.ts";
 
 type Sync = ServerOptions & {
   store: Store;
+  /** The clock of this machine. */
+  now: () => EpochMs;
   /** Copy these sources only; an empty list means all. */
   source?: readonly string[];
   /** Also copy the whole history of each changed record. */
@@ -16,7 +19,7 @@ type Sync = ServerOptions & {
 export type SyncSummary = { records: number; events: number; mark: string | null };
 
 /** Updates the copy. After an interruption, the next call continues from what the store has saved. Throws if the server or the store fails. */
-export async function syncOnce({ store, source = [], events = false, progress, ...server }: Sync): Promise<SyncSummary> {
+export async function syncOnce({ store, now, source = [], events = false, progress, ...server }: Sync): Promise<SyncSummary> {
   const from = await store.begin(false);
   const summary: SyncSummary = { records: 0, events: 0, mark: from.since };
   for await (const { records, state } of sync(clientOf(server), { from, source, events, onRestart: () => store.begin(true) })) {
@@ -24,6 +27,7 @@ export async function syncOnce({ store, source = [], events = false, progress, .
       ...documentOf(opportunity, opportunity.updated_at),
       history: history.map((event) => documentOf(event, event.detected_at)),
     }));
+    for (const entry of entries) for (const { id, at } of [entry, ...entry.history]) refuseFuture(id, at, now());
     await store.save(entries, state);
     summary.records += entries.length;
     summary.events += entries.reduce((sum, { history }) => sum + history.length, 0);
@@ -31,6 +35,12 @@ export async function syncOnce({ store, source = [], events = false, progress, .
     progress?.({ ...summary });
   }
   return summary;
+}
+
+/** A mark in the future would end the copy without a word: no later change is newer. (E-94) */
+function refuseFuture(id: string, at: string, now: EpochMs): void {
+  if (isFuture(parseStoredMs(at) ?? Number.POSITIVE_INFINITY, now))
+    throw new Error(`the server says that ${id} changed in the future, at ${at}; check the clocks of both machines`);
 }
 
 /** The server renders documents with JSON.stringify, so this gives the same text. */

@@ -11,10 +11,10 @@ import {
   type SyncState,
   sync,
 } from "../../clients/typescript/src/fundfeed.ts";
-import { mirrorReason, type ServerOptions } from "../../src/mirror/client.ts";
+import { mirrorReason } from "../../src/mirror/client.ts";
 import { openPrintingStore } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
-import { aClient, BASE, publish } from "../mirror/mirrored.ts";
+import { aClient, BASE, type Client, publish } from "../mirror/mirrored.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { dropScratch } from "../support/imports.ts";
 
@@ -35,12 +35,22 @@ async function serving(count: number): Promise<TestApi> {
 type Served = { data: object[]; meta: object };
 
 /** How many records came, or what was said instead. */
-async function outcomeOf(client: ServerOptions): Promise<number | string> {
+async function outcomeOf(client: Omit<Client, "asked" | "waits">): Promise<number | string> {
   const store = openPrintingStore(() => undefined);
   return syncOnce({ ...client, store }).then(
     ({ records }) => records,
     (error) => mirrorReason(error),
   );
+}
+
+/** A byte now and then, for as long as anybody reads. */
+function drip(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    pull: async (body) => {
+      await Bun.sleep(5);
+      body.enqueue(new Uint8Array([32]));
+    },
+  });
 }
 
 /** A client whose first answers are these. */
@@ -122,11 +132,14 @@ describe("a temporary failure", () => {
     expect(client.waits).toHaveLength(4);
   });
 
-  test("is a server that does not respond in time", async () => {
-    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+  test.each([
+    ["that does not respond in time", () => new Promise<Response>(() => undefined)],
+    ["whose response drips without an end", () => new Response(drip())],
+  ])("is a server %s", async (_, fetchOf) => {
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: fetchOf });
     closing.push(() => server.stop(true));
     const client = { ...aClient(await testApi(), fetch), baseUrl: `http://127.0.0.1:${server.port}/v1`, timeoutMs: 20 };
-    expect(await outcomeOf(client)).toBe("the server did not respond within 0.02 s (tried 6 times)");
+    expect(await outcomeOf(client)).toBe("the server sent no whole response within 0.02 s (tried 6 times)");
   });
 
   test("is a refused connection", async () => {

@@ -145,6 +145,17 @@ describe("fundfeed mirror", () => {
     expect(told).toHaveLength(1);
   });
 
+  test("does not believe a server whose changes lie in the future", async () => {
+    const { api, baseUrl } = await serving(0);
+    api.clock.now = Date.parse("9999-01-01T00:00:00Z");
+    await publish(api, 0, 1, "Title");
+    const [file, { run, printed }] = [join(aDirectory(), "copy.db"), aCommand(api)];
+    expect(await run(baseUrl, "--into", file)).toMatch(
+      /^Cannot mirror \S+: the server says that [\w-]{36} changed in the future, at 9999-01-01T00:00:00.000Z; check the clocks of both machines$/,
+    );
+    expect(printed).toEqual([]);
+  });
+
   test("reads the key from a file", async () => {
     const { api, baseUrl } = await serving(1);
     const file = join(aDirectory(), "key");

@@ -74,7 +74,7 @@ export async function publish({ model, clock }: TestApi, from: number, to: numbe
   }
 }
 
-export type Client = ServerOptions & { asked: string[]; waits: number[] };
+export type Client = ServerOptions & { now: () => number; asked: string[]; waits: number[] };
 
 /** A client of that server in this process. Waiting moves the server's clock. */
 export function aClient(api: TestApi, fetch: (request: Request) => Response | Promise<Response> = api.fetch): Client {
@@ -83,6 +83,7 @@ export function aClient(api: TestApi, fetch: (request: Request) => Response | Pr
   return {
     baseUrl: BASE,
     key: api.key,
+    now: () => api.clock.now,
     asked,
     waits,
     fetch: async (request) => {

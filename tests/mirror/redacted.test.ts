@@ -59,7 +59,8 @@ describe.each(kinds)("a copy in %s", (kind) => {
     await poll();
     expect(bytesOf(place.path)).toContain("zqx");
 
-    await redactStored(api.model.db, undefined, api.clock.now + DAY);
+    api.clock.now += DAY;
+    await redactStored(api.model.db, undefined, api.clock.now);
     expect(await poll()).toMatchObject({ records: 32 });
     expect(place.contents()).toEqual(await served(api));
     expect(bytesOf(place.path)).not.toContain("zqx");

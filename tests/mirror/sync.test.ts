@@ -166,6 +166,33 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     expect(place.contents()).toEqual(await served(api));
   });
 
+  test("refuses what changed more than a minute ahead of the clock, and keeps its mark", async () => {
+    const api = await serving(3);
+    const place = aPlace(kind);
+    const { mark } = await sync(aClient(api), place);
+    const kept = place.contents();
+    const now = api.clock.now;
+    api.clock.now += 60_000;
+    await publish(api, 0, 1, "Changed");
+    const at = new Date(api.clock.now).toISOString();
+    const behind = { ...aClient(api), now: () => now - 1 };
+    await expect(sync(behind, place)).rejects.toThrow(`changed in the future, at ${at}`);
+    expect(place.contents()).toEqual(kept);
+    const next = { ...aClient(api), now: () => now };
+    expect(await sync(next, place)).toMatchObject({ records: 1, mark: at });
+    expect(next.asked[0]).toStartWith(`/opportunities?updated_since=${encodeURIComponent(String(mark))}&`);
+    expect(place.contents()).toEqual(await served(api));
+  });
+
+  test("refuses an event ahead of the clock", async () => {
+    const api = await serving(1);
+    const ahead = (text: string) => text.replaceAll(/"detected_at":"[^"]*"/g, '"detected_at":"9999-01-01T00:00:00.000Z"');
+    const client = aClient(api, async (request) => new Response(ahead(await (await api.fetch(request)).text())));
+    const place = aPlace(kind);
+    await expect(sync(client, place)).rejects.toThrow("changed in the future, at 9999-01-01T00:00:00.000Z");
+    expect((await sync(aClient(api), place)).records).toBe(1);
+  });
+
   test("copies only the given sources", async () => {
     const api = await serving(20);
     const place = aPlace(kind);

@@ -139,7 +139,7 @@ async function exchange(options: RequestOptions, path: string, headers: Record<s
     return { status, headers: response.headers, text: status === 200 ? text : hideKey(text, key), url: request.url };
   } catch (error) {
     if (error instanceof FundfeedError) throw error;
-    if (timeout.aborted) throw new ConnectionError(`the server did not respond within ${timeoutMs / 1000} s`, true);
+    if (timeout.aborted) throw new ConnectionError(`the server sent no whole response within ${timeoutMs / 1000} s`, true);
     const code = codeOf(error); // The runtime's message may repeat the whole request.
     throw new ConnectionError(`the request failed${code === "" ? "" : ` (${code})`}`, !CERTIFICATE.test(code), { cause: error });
   }

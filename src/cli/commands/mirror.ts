@@ -97,7 +97,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     };
     try {
       await warnOnce();
-      return await syncOnce({ ...server, ...scope, store, progress });
+      return await syncOnce({ ...server, ...scope, store, now: machine.now, progress });
     } catch (error) {
       throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, format, options)}`, { cause: error });
     }
