@@ -12,10 +12,17 @@ import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
 /** One opportunity: its title and page, a line of facts, and what changed in so many changes. */
-export type DigestEntry = { title: string; url: string | null; facts: string; changes: string[]; count: number };
+export type DigestEntry = { id: string; title: string; url: string | null; facts: string; changes: string[]; count: number };
 
-/** A section of changes counts changes, another one opportunities. `more` of them are not shown. */
-export type DigestSection = { heading: string; isUrgent: boolean; ofChanges: boolean; entries: DigestEntry[]; more: number };
+/** A section of changes counts changes, another one opportunities. `more` of them are not shown, and `above` are shown with a change. */
+export type DigestSection = {
+  heading: string;
+  isUrgent: boolean;
+  ofChanges: boolean;
+  entries: DigestEntry[];
+  more: number;
+  above: number;
+};
 
 export type Digest = { subject: string; note: string | null; sections: DigestSection[] };
 
@@ -29,25 +36,29 @@ const changeHeadings: Readonly<Record<string, string>> = {
   noise: "Changes without meaning",
 };
 
-export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest {
+/** The digest of a message. A section has at most as many entries as `entriesMax` allows for so many sections, and counts the others. */
+export function digestOf(
+  { type, data, timestamp }: Message,
+  zone: Zone,
+  entriesMax: (sections: number) => number = () => Number.POSITIVE_INFINITY,
+): Digest {
   const now = Date.parse(timestamp);
   const { events, counts, watch, note = null } = data;
   const changed = events.filter((item) => item.kind === "changed");
-  const changedIds = new Set(changed.map(({ opportunity }) => opportunity.id));
   const added = events.filter((item) => item.kind === "new");
   const arrived = datedFirst(added, now);
-  const left = events.filter((item) => item.kind === "left");
-  const gone = new Set([...left, ...changed.filter((item) => item.left)].map(({ opportunity }) => opportunity.id));
+  const left = events.filter((item) => item.kind === "left" || (item.kind === "changed" && item.left));
+  const leftById = new Map(left.map((item) => [item.opportunity.id, item]));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
   const countOf = (severity: string) => data.severities?.[severity] ?? bySeverity.get(severity)?.length ?? 0;
   const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): DigestSection => {
     const items = bySeverity.get(severity) ?? [];
-    const entries = changedEntries(items, { zone, now }, gone);
-    return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length };
+    const entries = changedEntries(items, { zone, now }, leftById);
+    return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length, above: 0 };
   });
-  const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number): DigestSection => {
+  const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number, above = 0): DigestSection => {
     const entries = items.map(({ opportunity }) => entryOf(opportunity, { zone, now }, [], 1));
-    return { heading, isUrgent: false, ofChanges: false, entries, more };
+    return { heading, isUrgent: false, ofChanges: false, entries, more, above };
   };
   const due = events.filter((item) => item.kind === "due");
   const dueSoon: DigestSection = {
@@ -56,21 +67,35 @@ export function digestOf({ type, data, timestamp }: Message, zone: Zone): Digest
     ofChanges: false,
     entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, { zone, now }, [dueInWords(due_at, zone)], 1, false)),
     more: counts.due - due.length,
+    above: 0,
   };
-  // Those that changed are shown above, with the change that made them leave.
-  const leftOnly = left.filter(({ opportunity }) => !changedIds.has(opportunity.id));
-  const sections = [
-    dueSoon,
-    ...ofChanges,
-    ofOpportunities("New", arrived, counts.new - arrived.length),
-    ofOpportunities("No longer matching", leftOnly, counts.left - gone.size),
-  ].filter(({ entries, more }) => entries.length + more > 0);
+  const others = [dueSoon, ...ofChanges, ofOpportunities("New", arrived, counts.new - arrived.length)].filter(isNeeded);
+  const most = entriesMax(others.length + Math.min(counts.left, 1));
+  const shown = others.map((section) => shortened(section, most));
+  // Those that are shown with a change are marked there.
+  const marked = new Set(
+    shown.flatMap(({ ofChanges, entries }) => (ofChanges ? entries.map(({ id }) => id) : [])).filter((id) => leftById.has(id)),
+  );
+  const unmarked = [...leftById.values()].filter(({ opportunity }) => !marked.has(opportunity.id));
+  const gone = ofOpportunities("No longer matching", unmarked, counts.left - leftById.size, marked.size);
+  const sections = [...shown, shortened(gone, most)].filter(isNeeded);
   return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`, note, sections };
 }
 
-/** "and 12 more changes" */
-export function moreInWords(more: number, { ofChanges }: DigestSection, isAlone: boolean): string {
-  return `${isAlone ? "" : "and "}${ofChanges ? counted(more, "more change") : `${withCommas(more)} more`}`;
+function isNeeded({ entries, more }: DigestSection): boolean {
+  return entries.length + more > 0;
+}
+
+function shortened(section: DigestSection, most: number): DigestSection {
+  const rest = section.entries.slice(most);
+  return { ...section, entries: section.entries.slice(0, most), more: rest.reduce((sum, { count }) => sum + count, section.more) };
+}
+
+/** "and 12 more changes", or "and 3 more; 5 others are above, with a change". Empty if the section shows all that it is about. */
+export function moreInWords({ entries, more, above, ofChanges }: DigestSection): string {
+  const hidden = `${entries.length === 0 ? "" : "and "}${ofChanges ? counted(more, "more change") : `${withCommas(more)} more`}`;
+  const others = `${above === 1 ? "1 other is" : `${withCommas(above)} others are`} above, with a change`;
+  return [...(more > 0 ? [hidden] : []), ...(above > 0 ? [others] : [])].join("; ");
 }
 
 /** "1 critical change, 3 other changes, 2 new". */
@@ -105,7 +130,7 @@ function datedFirst<Item extends MessageItem>(items: readonly Item[], now: Epoch
 function changedEntries(
   items: readonly Extract<MessageItem, { kind: "changed" }>[],
   shown: Shown,
-  gone: ReadonlySet<string>,
+  left: ReadonlyMap<string, MessageItem>,
 ): DigestEntry[] {
   const byOpportunity = [...Map.groupBy(items, ({ opportunity }) => opportunity.id).values()];
   return byOpportunity.flatMap((ofOne) => {
@@ -113,12 +138,12 @@ function changedEntries(
     if (first === undefined) return [];
     const changes = ofOne.flatMap((item) => entryInWords(item, shown.zone).map(oneLine));
     const entry = entryOf(first.opportunity, shown, changes, ofOne.length);
-    return [gone.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
+    return [left.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
   });
 }
 
 function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number, withDue = true): DigestEntry {
-  const { number, title, organization, status, dates, source, also_at } = opportunity;
+  const { id, number, title, organization, status, dates, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
   const due = dueDateOf(dates, now);
   const facts = [
@@ -128,5 +153,5 @@ function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes:
     !withDue ? null : due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
     alsoAtInWords(also_at, status),
   ].filter((fact) => fact !== null);
-  return { title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
+  return { id, title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
 }

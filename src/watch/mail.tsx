@@ -28,21 +28,15 @@ function footOf({ timestamp, data: { watch, filter, muted } }: Message, zone: Zo
   ];
 }
 
-function moreOf(section: DigestSection): string {
-  return moreInWords(section.more, section, section.entries.length === 0);
-}
-
 function textOf({ subject, note, sections }: Digest, foot: readonly string[]): string {
   const lines = [
     ...wrapped(subject, ""),
     "",
     ...(note === null ? [] : [...wrapped(note, ""), ""]),
-    ...sections.flatMap((section) => [
-      section.heading.toUpperCase(),
-      "",
-      ...section.entries.flatMap(entryLines),
-      ...(section.more > 0 ? [moreOf(section), ""] : []),
-    ]),
+    ...sections.flatMap((section) => {
+      const last = moreInWords(section);
+      return [section.heading.toUpperCase(), "", ...section.entries.flatMap(entryLines), ...(last === "" ? [] : [last, ""])];
+    }),
     "-- ", // Mail programs show what follows as a signature.
     ...foot.flatMap((line) => wrapped(line, "")),
   ];
@@ -112,7 +106,8 @@ function Page({ digest: { subject, note, sections }, foot }: { digest: Digest; f
 }
 
 function SectionBlock({ section }: { section: DigestSection }) {
-  const { heading, isUrgent, entries, more } = section;
+  const { heading, isUrgent, entries } = section;
+  const last = moreInWords(section);
   const color = isUrgent ? "color:#b3261e;" : "";
   return (
     <div style="margin:0 0 24px;">
@@ -125,9 +120,9 @@ function SectionBlock({ section }: { section: DigestSection }) {
       {entries.map((entry) => (
         <EntryBlock entry={entry} />
       ))}
-      {more > 0 && (
+      {last !== "" && (
         <p class="faint" style="margin:10px 0 0;color:#5b6270;">
-          {moreOf(section)}
+          {last}
         </p>
       )}
     </div>

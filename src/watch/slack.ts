@@ -29,7 +29,7 @@ export async function sendToSlack(
 }
 
 export function slackMessage(message: Message, zone: Zone): SlackMessage {
-  const digest = digestOf(message, zone);
+  const digest = digestOf(message, zone, (sections) => Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 2) / sections) - 2));
   const parts = partsOf(digest);
   const blocks = parts.map((text): Block => ({ type: "section", text: { type: "mrkdwn", text: cut(text, SECTION_MAX) } }));
   const header: Block = { type: "header", text: { type: "plain_text", text: cut(digest.subject, HEADER_MAX) } };
@@ -38,15 +38,12 @@ export function slackMessage(message: Message, zone: Zone): SlackMessage {
 
 /** Headings, opportunities and "and N more", each as mrkdwn. */
 function partsOf({ note, sections }: Digest): string[] {
-  const most = Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 2) / sections.length) - 2);
   const noted = note === null ? [] : [escaped(note)];
   return noted.concat(
     sections.flatMap((section) => {
-      const { heading, isUrgent, entries, more } = section;
-      const [shown, rest] = [entries.slice(0, most), entries.slice(most)];
-      const hidden = rest.reduce((sum, { count }) => sum + count, more);
-      const last = hidden > 0 ? [`_${moreInWords(hidden, section, shown.length === 0)}_`] : [];
-      return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...shown.map(entryText), ...last];
+      const { heading, isUrgent, entries } = section;
+      const last = moreInWords(section);
+      return [`${isUrgent ? ":rotating_light: " : ""}*${heading}*`, ...entries.map(entryText), ...(last === "" ? [] : [`_${last}_`])];
     }),
   );
 }

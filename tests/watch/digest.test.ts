@@ -33,6 +33,11 @@ async function messageAfter(before: object[], after: object[], filter: object = 
   return watched.received[0] as Message;
 }
 
+/** What the sections of a message for Slack say of what they do not show. */
+function lastsOf(message: Message): string[] {
+  return slackMessage(message, EASTERN).blocks.flatMap(({ text: { text } }) => (text.startsWith("_and ") ? [text] : []));
+}
+
 describe("a digest", () => {
   test("is one message, whatever there is to report, with the most severe changes first", async () => {
     const many = Array.from({ length: 230 }, (_, n) => record(`N${n}`));
@@ -52,6 +57,7 @@ describe("a digest", () => {
       ["New", 50, 10],
     ]);
     expect(sections[0]?.entries[0]).toEqual({
+      id: expect.any(String),
       title: "Title N229",
       url: "https://example.gov/N229",
       facts: "Department of Energy · N229 · cancelled · closes May 1, 2026",
@@ -85,10 +91,19 @@ describe("a digest", () => {
     const leaves = changes?.entries.filter(({ facts }) => facts.endsWith(" · no longer matches"));
     expect([leaves?.length, changes?.entries.length, changes?.more]).toEqual([25, 25, 130]);
     expect([left?.heading, left?.entries.length, left?.more]).toEqual(["No longer matching", 50, 15]);
-    // Slack shows 8 opportunities with 16 of the 180 changes, and 8 of the 65 that are not among them.
-    const { blocks } = slackMessage(message, EASTERN);
-    const lasts = blocks.map(({ text }) => text.text).filter((text) => text.startsWith("_and "));
-    expect(lasts).toEqual(["_and 164 more changes_", "_and 57 more_"]);
+    expect(mailOf(message, EASTERN).text).toContain("\nand 15 more; 25 others are above, with a change\n");
+    // Slack shows 8 opportunities with 16 of the 180 changes, and 8 of the other 82.
+    expect(lastsOf(message)).toEqual(["_and 164 more changes_", "_and 74 more; 8 others are above, with a change_"]);
+  });
+
+  test("counts in Slack each that left once, also those whose change is not shown", async () => {
+    const many = Array.from({ length: 20 }, (_, n) => record(`N${n}`));
+    // Each has a critical change and another one.
+    const later = many.map((each) => ({ ...each, status: "cancelled", eligibility: { requirements: "Anybody" } }));
+    const message = await messageAfter(many, later, { status: ["open"] });
+    expect(message.data.counts).toEqual({ new: 0, changed: 40, due: 0, left: 20 });
+    expect(digestOf(message, EASTERN).sections.map(({ heading }) => heading)).toEqual(["Critical changes", "Changes"]);
+    expect(lastsOf(message)).toEqual(["_and 12 more changes_", "_and 12 more changes_", "_and 4 more; 8 others are above, with a change_"]);
   });
 
   test("shows what left with the change that caused it, and only once", async () => {
