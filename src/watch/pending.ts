@@ -157,6 +157,11 @@ export async function storeAttempts(db: WatchDb, id: string, after: Attempts, pa
   });
 }
 
+/** Stores why the message of a watch cannot be sent as the machine is set up. It counts as no attempt, and the message may be sent at once after that. */
+export async function storeSetupFault(db: WatchDb, { key }: Watch, former: Attempts, error: string): Promise<void> {
+  await db.run(setAttempts, { watch: key, ...former, at: null, wait_ms: 0, error });
+}
+
 /** Applies an accepted message: from here on, its watch continues after it. Does nothing if it is not pending any more. */
 export async function accept(db: WatchDb, id: string, delivered_at: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {

@@ -14,7 +14,7 @@ import { oneLine } from "../text/terminal-text.ts";
 import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
 import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
-import { accept, pendingOf, statusOf, storeAttempts, storePending } from "./pending.ts";
+import { accept, pendingOf, statusOf, storeAttempts, storePending, storeSetupFault } from "./pending.ts";
 import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
@@ -91,9 +91,12 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
     while (!context.stop.aborted) {
       const { paused } = await statusOf(context.db, watch);
       if (paused !== null) return { ...outcome, paused };
-      const fault = context.setupFault(watch);
-      if (fault !== null) return { ...outcome, failure: { reason: fault, retry_at: null } };
       const pending = (await pendingOf(context.db, watch)) ?? (await nextMessage());
+      const fault = context.setupFault(watch);
+      if (fault !== null) {
+        if (pending !== undefined) await storeSetupFault(context.db, watch, pending.attempts, fault);
+        return { ...outcome, failure: { reason: fault, retry_at: null } };
+      }
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);
       if (failure !== null) return { ...outcome, failure, paused: (await statusOf(context.db, watch)).paused };

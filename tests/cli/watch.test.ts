@@ -395,23 +395,43 @@ describe("fundfeed watch", () => {
       "other: delivered 1 new\n" +
       "slack: Cannot read FUNDFEED_SLACK_URL: it is not set; the next run tries again\n";
     expect(await run({}, "run")).toEqual({ code: 1, out: "", err: told });
-    expect(JSON.parse((await watch("deliveries", "--json")).out)).toMatchObject([{ watch: "other", attempts: 1 }]);
+    const waiting = { attempts: 0, delivered_at: null };
+    expect(JSON.parse((await watch("deliveries", "--json")).out)).toMatchObject([
+      { watch: "hook", ...waiting },
+      { watch: "mail", ...waiting },
+      { watch: "slack", ...waiting },
+      { watch: "other", attempts: 1 },
+    ]);
     expect(receiver.posted).toHaveLength(1);
+    const why = "Cannot read FUNDFEED_SLACK_URL: it is not set";
+    expect((await run(env, "list")).out.match(/ (ok|failing) /g)).toEqual([" failing ", " failing ", " ok ", " failing "]);
+    expect((await run(env, "list")).err).toContain(`Watch slack is failing: ${why}\n`);
+    expect((await run(env, "show", "slack")).out).toMatch(/failed +0 attempts\n(.*\n)*state +failing\n/);
+    const receivers = async () => JSON.parse((await run(env, "show", "slack", "--json")).out).receivers;
+    expect(await receivers()).toMatchObject([{ state: "failing", failed_total: 0, pending: { attempts: 0, error: why } }]);
     expect((await run({ ...env, FUNDFEED_SMTP_URL: "mail.example.org" }, "run", "mail")).err).toStartWith(
       "mail: Cannot use the URL in FUNDFEED_SMTP_URL: it must be such as smtps://user:password@mail.example.org, percent-encoded; ",
     );
     expect((await run(env, "run", "slack")).err).toBe("slack: delivered 1 new\n");
+    expect(await receivers()).toMatchObject([{ state: "ok", delivered_total: 1, pending: null }]);
+    expect((await run(env, "list")).err).not.toContain("slack");
   });
 
-  test("counts no further attempt of a message whose receiver is no longer set up", async () => {
+  test("counts no further attempt of a message whose receiver is no longer set up, and sends it once it is", async () => {
     const { secret } = await addWebhook("q");
+    const text = readFileSync(secret);
     await take(record("2"));
     receiver.respond = () => new Response("", { status: 500 });
     await watch("run");
-    const before = await watch("deliveries", "--json");
+    const [before] = JSON.parse((await watch("deliveries", "--json")).out);
     rmSync(secret);
-    expect((await watch("run")).err).toBe(`q: Cannot read ${secret}: there is no such file; the next run tries again\n`);
-    expect(await watch("deliveries", "--json")).toEqual(before);
+    const reason = `Cannot read ${secret}: there is no such file`;
+    expect((await watch("run")).err).toBe(`q: ${reason}; the next run tries again\n`);
+    const deliveries = JSON.parse((await watch("deliveries", "--json")).out);
+    expect(deliveries).toEqual([{ ...before, error: reason, retry_at: expect.any(String) }]);
+    writeFileSync(secret, text);
+    receiver.respond = () => new Response();
+    expect((await watch("run")).err).toBe("q: delivered 1 new\n");
   });
 
   test("keeps no contact in a message on its way, so that none is left after redact", async () => {

@@ -156,7 +156,7 @@ async function shownEach(db: WatchDb, watches: readonly Watch[]): Promise<ShownW
 
 function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): string {
   if (paused !== null) return "paused";
-  return pending !== null && pending.attempts.count > 0 ? "failing" : "ok";
+  return pending?.attempts.error ? "failing" : "ok";
 }
 
 function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
@@ -253,7 +253,7 @@ async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
     const { count, error } = pending.attempts;
     const retry_at = paused === null ? formatInstant(nextAttemptAt(pending.attempts, now)) : null;
     const json = { ...pendingJson(pending), watch: watch.name, to, delivered_at: null, counts, retry_at };
-    const state = paused !== null ? "paused" : count === 0 ? "planned" : "failing";
+    const state = paused !== null ? "paused" : error === null ? "planned" : "failing";
     const row = { delivered: state, watch: watch.name, to, attempts: count, about: countsInWords(counts), id: pending.id };
     return [{ json: { ...json, error }, row }];
   });
