@@ -2,6 +2,7 @@
 /** The fields of an opportunity as lists of facts. What is not stated is left out. */
 import type { Child } from "hono/jsx";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { dateInWords } from "../text/date-in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 import { addressOf } from "./addresses.ts";
@@ -39,7 +40,7 @@ export function KeyFacts({ opportunity: { organization, program, funding, contac
         <FactList title="Who won">
           <FactText name="Awardee" text={award.awardee} />
           <FactText name="Award" text={award.number} />
-          <FactText name="Awarded" text={award.date} />
+          <FactText name="Awarded" text={award.date && dateInWords(award.date)} />
         </FactList>
       )}
     </>

@@ -3,7 +3,7 @@ import { statusInWords } from "../opportunities/status.ts";
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
-import { DAY_MS, HOUR_MS, minuteOf } from "../text/instant.ts";
+import { minuteOf } from "../text/instant.ts";
 import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
@@ -214,7 +214,7 @@ function cutMoney(parts: readonly string[]): string {
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
-/** Direction and distance are those of the instants, to the minute. `undefined` if one of the values is no timestamp. */
+/** Direction and distance are those of the instants, to the minute; days alone if the clock shows the same. `undefined` if one of the values is no timestamp. */
 function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
   if (typeof previous !== "string" || typeof current !== "string") return undefined;
   const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];
@@ -225,7 +225,8 @@ function moveInWords({ previous, current }: Change, zone: string | undefined): M
 
   const told = (distance: string) => `(${distance} ${distanceMs > 0 ? "later" : "earlier"})`;
   const days = after.dayNumber - before.dayNumber;
-  if (isDaysApart(days, distanceMs)) {
+  const isSameZone = zone !== undefined || before.zone === after.zone;
+  if (days !== 0 && isSameZone && before.clock === after.clock) {
     const words = `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${told(counted(Math.abs(days), "day"))}`;
     return { words, before: before.day, after: after.day };
   }
@@ -233,11 +234,6 @@ function moveInWords({ previous, current }: Change, zone: string | undefined): M
   if (days !== 0) return { words: `moved from ${early} to ${late} ${exact}`, before: early, after: late };
   const start = before.zone === after.zone ? before.clock : `${before.clock} ${before.zone}`;
   return { words: `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`, before: early, after: late };
-}
-
-/** Whether days on the calendar say how far apart two instants are. A day can have 23 hours, and each day may be in another zone. */
-function isDaysApart(days: number, distanceMs: number): boolean {
-  return Math.abs(distanceMs) >= 23 * HOUR_MS && days === Math.sign(distanceMs) * Math.round(Math.abs(distanceMs) / DAY_MS);
 }
 
 /** "Mar 3" for a day of the same year. */

@@ -53,9 +53,9 @@ afterAll(async () => {
 const get = (path: string, init: RequestInit = {}) => fetch(site.origin + path, { redirect: "manual", ...init });
 const html = async (path: string) => (await get(path)).text();
 
-test("the page of an award says who won, and how much", async () => {
+test("the page of an award says who won, how much and when", async () => {
   const page = await html(`/opportunities/${won}`);
-  for (const text of ["PRIVATE MACHINES INC", "N0001426C1102", "$3,673,525"]) expect(page).toContain(text);
+  for (const text of ["PRIVATE MACHINES INC", "N0001426C1102", "$3,673,525", "Mar 12, 2026"]) expect(page).toContain(text);
 });
 
 describe("a request", () => {

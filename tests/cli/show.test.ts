@@ -71,6 +71,6 @@ test("has no number for an opportunity that has none of its own", async () => {
 test("show says who won, and how much", async () => {
   const award = { number: "N0001426C1102", date: "2026-03-12", amount: "3673525.00", awardee: "PRIVATE MACHINES INC" };
   const out = await shown({ ...record, funding: { amount_min: award.amount, amount_max: award.amount, display: null }, award });
-  expect(out).toMatch(/^won by +PRIVATE MACHINES INC, N0001426C1102, 2026-03-12$/m);
+  expect(out).toMatch(/^won by +PRIVATE MACHINES INC, N0001426C1102, Mar 12, 2026$/m);
   expect(out).toMatch(/^awards +.*\$3,673,525/m);
 });

@@ -4,6 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describeFilter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
+import { dateInWords } from "../../src/text/date-in-words.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
@@ -230,11 +231,12 @@ describe("get, history and explain", () => {
     expect(data).toMatchObject({ opportunity: { id: one?.id }, filters: { id: "PAR-25-270", at_least: "informational", limit: 20 } });
   });
 
-  test("get says who won, and how much", async () => {
+  test("get says who won, how much and when", async () => {
     const won = all.find(({ sidecar }) => sidecar.award?.awardee != null && sidecar.award.number !== null && sidecar.award.amount !== null);
     const { text } = await mcp.call<Got>("get", { id: won?.id });
     expect(text).toContain(won?.sidecar.award?.awardee ?? "");
     expect(text).toContain(won?.sidecar.award?.number ?? "");
+    expect(text).toContain(dateInWords(won?.sidecar.award?.date ?? "no date"));
     expect(text).toContain(won?.funding?.amount_max ?? "no amount");
   });
 

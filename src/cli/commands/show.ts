@@ -173,7 +173,10 @@ function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now:
     ["agency", listed([organization.agency, organization.sub_agency, organization.issuing_office])],
     ["program", listed([program.type, program.contract_class])],
     ["awards", funding === null ? null : (fundingInWords(funding) ?? null)],
-    ["won by", sidecar.award && listed([sidecar.award.awardee, sidecar.award.number, sidecar.award.date])],
+    [
+      "won by",
+      sidecar.award && listed([sidecar.award.awardee, sidecar.award.number, sidecar.award.date && dateInWords(sidecar.award.date)]),
+    ],
     ["NAICS", listed(classifications.naics_codes)],
     ["set-aside", listed(classifications.set_aside_types)],
     ["codes", listed(classifications.tech_taxonomy)],

@@ -17,7 +17,7 @@ import { numberOf } from "../../search/number.ts";
 import type { Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";
-import { timeInWords } from "../../text/date-in-words.ts";
+import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
@@ -179,7 +179,10 @@ function linesOf(opportunity: WholeOpportunity, now: EpochMs): string[] {
     ["Posted", [dates.posted_at === null ? null : timeInWords(dates.posted_at)]],
     ["Opens", [dates.opens_at === null ? null : timeInWords(dates.opens_at)]],
     ["Awards", [funding?.amount_min ?? null, funding?.amount_max ?? null, funding?.display ?? null]],
-    ["Won by", [sidecar.award?.awardee ?? null, sidecar.award?.number ?? null, sidecar.award?.date ?? null]],
+    [
+      "Won by",
+      [sidecar.award?.awardee ?? null, sidecar.award?.number ?? null, sidecar.award?.date ? dateInWords(sidecar.award.date) : null],
+    ],
     ["NAICS", classifications.naics_codes],
     ["Set-aside", classifications.set_aside_types],
     ["Eligibility", [eligibility.requirements]],
