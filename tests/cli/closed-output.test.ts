@@ -91,6 +91,8 @@ test("a watch whose reader has gone fails, and the other watches deliver", async
   const { code, err } = await unread(["watch", "run", "--data", data]);
   expect([code, err.toSorted()]).toEqual([1, ["post: delivered 1 new", `print: ${OUTPUT_CLOSED}; sent again in 1 second`]]);
   expect(receiver.posted).toHaveLength(1);
+  // With --every it goes on until it is stopped, which the first line on standard error does here.
+  expect((await unread(["watch", "run", "print", "--every", "1h", "--data", data])).code).toBe(0);
   await fundfeed(["watch", "resume", "print", "--data", data]); // So that the message is due at once.
   expect((await fundfeed(["watch", "run", "print", "--data", data])).out).toContain('"kind":"new"');
 });
