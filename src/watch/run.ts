@@ -52,8 +52,8 @@ export type WatchOutcome = {
   counts: MessageCounts;
   /** When its schedule lets messages be made next; null if the watch was compared with the catalog. */
   waits_until: EpochMs | null;
-  /** Why the last message was not accepted, and when it is sent again; null if the next run does that. */
-  failure: { reason: string; retry_at: EpochMs | null } | null;
+  /** Why the last message was not accepted, when it is sent again (null if the next run does that), and whether this run has tried. */
+  failure: { reason: string; retry_at: EpochMs | null; tried: boolean } | null;
   /** Why the watch is paused; null if it is not. */
   paused: string | null;
 };
@@ -95,7 +95,7 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
       const fault = context.setupFault(watch);
       if (fault !== null) {
         if (pending !== undefined) await storeSetupFault(context.db, watch, pending.attempts, fault);
-        return { ...outcome, failure: { reason: fault, retry_at: null } };
+        return { ...outcome, failure: { reason: fault, retry_at: null, tried: false } };
       }
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);
@@ -156,15 +156,15 @@ function messagesOf(
 async function deliver({ machine, db, send, stop }: RunContext, watch: Watch, pending: PendingMessage): Promise<WatchOutcome["failure"]> {
   const { attempts, id } = pending;
   const startedAt = machine.now();
-  if (!maySend(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: nextAttemptAt(attempts, startedAt) };
+  if (!maySend(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: nextAttemptAt(attempts, startedAt), tried: false };
   try {
     await send(watch, pending, stop);
   } catch (error) {
-    if (stop.aborted) return { reason: messageOf(error), retry_at: null }; // The receiver has not failed.
+    if (stop.aborted) return { reason: messageOf(error), retry_at: null, tried: true }; // The receiver has not failed.
     const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
     const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
     await storeAttempts(db, id, after, pauseReason(failed, after.failing_ms));
-    return { reason: failed.message, retry_at: nextAttemptAt(after, startedAt) };
+    return { reason: failed.message, retry_at: nextAttemptAt(after, startedAt), tried: true };
   }
   await accept(db, id, machine.now());
   return null;

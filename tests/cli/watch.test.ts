@@ -283,6 +283,18 @@ describe("fundfeed watch", () => {
     expect(JSON.parse(body)).toMatchObject({ data: { counts: { new: 2 }, events: [{ kind: "new" }, { kind: "new" }] } });
   });
 
+  test("tells a failure that it did not try again from one that it did", async () => {
+    await addWebhook("q");
+    await take(record("2"));
+    receiver.respond = () => new Response("", { status: 503, headers: { "retry-after": "7200" } });
+    const ran = async () => JSON.parse((await watch("run", "--json")).out).watches[0].failure;
+    const first = await ran();
+    expect(first).toMatchObject({ reason: expect.stringMatching(/: it returned 503$/), tried: true });
+    expect(await ran()).toEqual({ ...first, tried: false });
+    expect((await watch("run")).err).toMatch(/: it returned 503; not tried now, sent again in [^;]+\n$/);
+    expect(receiver.posted).toHaveLength(1);
+  });
+
   test("says everywhere that a watch fails or is paused, and continues after resume", async () => {
     await addWebhook("q");
     await take(record("2"));

@@ -500,7 +500,7 @@ describe("a watch", () => {
     };
     await watched.take([record("1")]);
     const [outcome] = await watched.run();
-    expect(outcome?.failure).toEqual({ reason: "Cannot deliver to x: it was stopped", retry_at: null });
+    expect(outcome?.failure).toEqual({ reason: "Cannot deliver to x: it was stopped", retry_at: null, tried: true });
     expect(await statusOf(watched.file, q)).toMatchObject({ delivered_total: 0, failed_total: 0, pending: { attempts: { count: 0 } } });
   });
 });

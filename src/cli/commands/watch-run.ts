@@ -141,7 +141,7 @@ function shown({ failure, waits_until, ...outcome }: WatchOutcome) {
   return {
     ...outcome,
     waits_until: instantOrNull(waits_until),
-    failure: failure && { reason: failure.reason, retry_at: instantOrNull(failure.retry_at) },
+    failure: failure && { ...failure, retry_at: instantOrNull(failure.retry_at) },
   };
 }
 
@@ -149,13 +149,14 @@ function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcom
   const delivered =
     messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
   if (paused !== null) return [...delivered, `paused: ${paused}`];
-  if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure.retry_at, now)}`];
+  if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure, now)}`];
   if (messages > 0) return delivered;
   return [waits_until === null ? "nothing new" : `its next messages are made at ${formatInstant(waits_until)}`];
 }
 
-function retryInWords(retryAt: EpochMs | null, now: EpochMs): string {
-  return retryAt === null ? "the next run tries again" : `sent again in ${formatDuration(Math.max(retryAt - now, 1000))}`;
+function retryInWords({ retry_at, tried }: NonNullable<WatchOutcome["failure"]>, now: EpochMs): string {
+  if (retry_at === null) return "the next run tries again";
+  return `${tried ? "" : "not tried now, "}sent again in ${formatDuration(Math.max(retry_at - now, 1000))}`;
 }
 
 /** "2 new, 3 changed, 1 no longer matching". */
