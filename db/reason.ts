@@ -18,6 +18,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_CORRUPT/, "it is damaged; put a backup back with: fundfeed restore"],
   [/^SQLITE_BUSY/, "another process has held the write lock for too long; try again"],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "the disk is full"],
+  [/^EFBIG\b/, "the file is larger than this disk or this user may have (ulimit -f)"],
   [/^SQLITE_IOERR/, "the disk is full or failing"],
   [/^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED|TIMEOUT)/, "no server answers there"],
   [/^ERR_POSTGRES_CONNECTION/, "the connection to the server was lost"],

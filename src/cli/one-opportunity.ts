@@ -28,9 +28,9 @@ export async function requireOpportunity(
   verb: string,
   command = verb,
 ): Promise<WholeOpportunity> {
-  const named = { text: text.trim(), limit: LISTED, now: cli.machine.now() };
+  const named = { text: text.trim(), limit: LISTED + 1, now: cli.machine.now() };
   const opportunities = await findNamed(catalog, named, () =>
-    withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, named.text, LISTED)),
+    withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, named.text, named.limit)),
   );
   const [opportunity] = opportunities;
   if (opportunity === undefined)
@@ -42,9 +42,11 @@ export async function requireOpportunity(
 type Doing = { verb: string; command: string };
 
 function severalOf(text: string, { verb, command }: Doing, opportunities: readonly WholeOpportunity[]): string {
-  const lines = opportunities.map(
-    ({ id, source, title, status }) =>
-      `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${command} ${id.slice(0, ID_BEGINNING)}`,
-  );
-  return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}`;
+  const lines = opportunities
+    .slice(0, LISTED)
+    .map(
+      ({ id, source, title, status }) =>
+        `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${command} ${id.slice(0, ID_BEGINNING)}`,
+    );
+  return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}${opportunities.length > LISTED ? `; and more: fundfeed find ${quoted(text)}` : ""}`;
 }

@@ -125,11 +125,12 @@ function inWords(change: Change, changes: readonly Change[], zone: string | unde
   return named(after ? `changed to ${shown(after)}` : "changed", before, after);
 }
 
-/** The short form of a value; null if there is none, `undefined` if it is too long. */
+/** The short form of a value; null if there is none, `undefined` if no line can show it. */
 function valueInWords(field: string, value: unknown, zone: string | undefined): string | null | undefined {
   if (value === null || value === undefined || value === "") return null;
   if (field === "funding" && isObject(value)) return fundingInWords(value);
   if (typeof value !== "string" || value === CUT) return undefined;
+  if (field.startsWith("relationships.")) return undefined; // A bare id.
   if (field.startsWith("dates.")) return dateInWords(value, zone);
   if (field.startsWith("funding.amount_") && isDecimal(value)) return amountInWords(value);
   if (field === "status") return statusInWords(value);

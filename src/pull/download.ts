@@ -7,6 +7,7 @@ import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/retry.ts";
 import { Failure, messageOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
+import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { publicUrl, requestFailure } from "../text/request-failure.ts";
 
@@ -307,8 +308,11 @@ async function prepareFile(partial: PartialFile, { status, headers }: Response, 
   const length = headers.get("content-length");
   partial.total = encoded || length === null ? undefined : Number(length);
   partial.etag = partial.total !== undefined && headers.get("accept-ranges") === "bytes" && etag?.startsWith('"') ? etag : undefined;
-  if (headBytes === undefined && partial.total !== undefined && partial.total > bytesMax)
-    throw new Error(`it has ${partial.total} bytes, more than ${bytesMax}`);
+  if (headBytes === undefined && partial.total !== undefined && partial.total > bytesMax) throw tooLarge(bytesMax);
+}
+
+function tooLarge(bytesMax: number): Error {
+  return new Error(`it has more than ${withCommas(bytesMax / 1024 ** 2)} MiB`);
 }
 
 async function saveBody(
@@ -322,7 +326,7 @@ async function saveBody(
   while (reader !== undefined) {
     const { done, value } = await withTimer(timer, reader.read());
     if (done) break;
-    if (headBytes === undefined && partial.bytes + value.length > bytesMax) throw new Error(`it has more than ${bytesMax} bytes`);
+    if (headBytes === undefined && partial.bytes + value.length > bytesMax) throw tooLarge(bytesMax);
     const wanted = headBytes === undefined ? value : value.subarray(0, headBytes - partial.bytes);
     await partial.file.appendFile(wanted);
     partial.bytes += wanted.length;

@@ -77,13 +77,13 @@ test("import events", async () => {
 });
 
 test("refresh", async () => {
-  const { data, fail } = await aCatalogOf(records(150, { dates: { closes_at: "2199-01-01T00:00:00Z" }, status: null }));
-  fail("update on opportunities when old.seq > 120");
+  const { data, fail } = await aCatalogOf(records(1150, { dates: { closes_at: "2199-01-01T00:00:00Z" }, status: null }));
+  fail("update on opportunities when old.seq > 1120");
   const err: string[] = [];
   const machine = machineOf({}, { printLine: () => undefined, printError: (text) => void err.push(text) });
   const later = () => Date.parse("2199-01-02T00:00:00Z");
   expect(await runCommandLine(["refresh", "--data", data], { ...machine, now: later })).toBe(1);
-  expect(err).toEqual(["Cannot finish refresh: the disk is broken; it had changed 100, and the same command changes the rest"]);
+  expect(err).toEqual(["Cannot finish refresh: the disk is broken; it had changed 1,100, and the same command changes the rest"]);
 });
 
 test("redact", async () => {

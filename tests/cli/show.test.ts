@@ -48,6 +48,18 @@ test("has the facts, each once, and the history in front of the texts", async ()
   expect(texts).toEqual(["Description\nSails.", "More sails.", "Eligibility\nAnybody.\n"]);
 });
 
+test.each([
+  [10, ""],
+  [11, '; and more: fundfeed find "A-1"'],
+])("lists %d records of a number, and says if there are more", async (count, more) => {
+  const directory = aDirectory();
+  const records = Array.from({ length: count }, (_, n) => ({ ...record, source: { code: "OWN", opportunity_id: `${n}` } }));
+  await fundfeed(["import", "records", aFile(records), "--data", directory]);
+  const { err } = await fundfeed(["show", "A-1", "--data", directory]);
+  expect(err.match(/fundfeed show [0-9a-f]{8}/g)).toHaveLength(10);
+  expect(err).toEndWith(`${err.match(/fundfeed show [0-9a-f]{8}/g)?.at(-1)}${more}\n`);
+});
+
 test("counts what it does not show of a long history", async () => {
   const versions = Array.from({ length: 13 }, (_, n) => ({ ...record, title: `Solar sail ${n}` }));
   const [, , history = ""] = (await shown(...versions, { ...record, title: "SOLAR SAIL 12" })).split("\n\n");

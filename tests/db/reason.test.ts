@@ -27,6 +27,11 @@ describe("reasonOf()", () => {
     expect(reasonOf(Object.assign(new Error(message), { code }))).toBe(reason);
   });
 
+  test("says which limit a file is too large for", () => {
+    const failure = Object.assign(new Error("EFBIG: file too large, write"), { code: "EFBIG" });
+    expect(reasonOf(failure)).toBe("the file is larger than this disk or this user may have (ulimit -f)");
+  });
+
   test("returns the message of an unknown error", () => {
     expect([reasonOf(new Error("a plain sentence")), reasonOf("text")]).toEqual(["a plain sentence", "text"]);
   });

@@ -108,6 +108,8 @@ describe("changesInWords()", () => {
     ["dates.response_at", null, "2026-03-03T17:00:00-05:00", "response date set to Mar 3, 2026"],
     ["dates.posted_at", "2026-03-03T00:00:00-05:00", null, "posting date removed; it was Mar 3, 2026"],
     ["dates.closes_at", "some day", "2026-03-03T17:00:00-05:00", "deadline changed from some day to Mar 3, 2026"],
+    ["relationships.canonical_id", null, "e70c298d-0672-540d-a9c2-c846a82fdc58", "link to the same opportunity in another source added"],
+    ["relationships.parent_id", "e70c298d-0672-540d-a9c2-c846a82fdc58", null, "link to a parent opportunity removed"],
     ["status", "open", "closing_soon", "status changed from open to closing soon"],
     ["status", "pre_release", "open", "status changed from pre-release to open"],
     ["funding.amount_max", "1000000.00", "1500000.50", "largest award raised from $1,000,000 to $1,500,000.50"],

@@ -285,13 +285,13 @@ describe("what is refused at once", () => {
   test("is a file that is too large, by its length, while it is read, or decompressed", async () => {
     const stated = play(() => new Response(BYTES, { headers: HEADERS }));
     expect(await fetched(stated.base, { bytesMax: 9999 })).toMatchObject({
-      result: `Cannot fetch ${stated.base}file.csv: it has 10000 bytes, more than 9999`,
+      result: `Cannot fetch ${stated.base}file.csv: it has more than 0.01 MiB`,
       left: [],
     });
 
     const endless = play(() => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(BYTES) }), { headers: HEADERS }));
     expect(await fetched(endless.base, { bytesMax: 50_000 })).toMatchObject({
-      result: `Cannot fetch ${endless.base}file.csv: it has more than 50000 bytes`,
+      result: `Cannot fetch ${endless.base}file.csv: it has more than 0.048 MiB`,
       waits: [],
       left: [],
     });
@@ -299,7 +299,7 @@ describe("what is refused at once", () => {
     const packed = Bun.gzipSync(new Uint8Array(1_000_000));
     const small = play(() => new Response(packed, { headers: { ...HEADERS, "content-encoding": "gzip" } }));
     expect(await fetched(small.base, { bytesMax: 50_000 })).toMatchObject({
-      result: `Cannot fetch ${small.base}file.csv: it has more than 50000 bytes`,
+      result: `Cannot fetch ${small.base}file.csv: it has more than 0.048 MiB`,
       left: [],
     });
   });

@@ -53,7 +53,7 @@ export function withoutReferences(text: string, report: (fault: string) => void)
   return text.replace(REFERENCE, (whole: string, name?: string, decimal?: string, hexadecimal?: string) => {
     if (name !== undefined) return ENTITIES[name] ?? whole;
     const character = characterOf(decimal === undefined ? Number.parseInt(hexadecimal ?? "0", 16) : Number(decimal));
-    if (character === undefined) report(whole === "&" ? 'an "&" that begins no entity of XML' : `${whole} is no character of XML`);
+    if (character === undefined) report(whole === "&" ? 'an "&" that begins no entity of XML' : `${whole}, which is no character of XML`);
     return character ?? whole;
   });
 }

@@ -100,7 +100,8 @@ export class XmlReader {
     this.read();
     if (isBlank(this.waiting) && this.place === "epilog") return;
     const name = this.openNames.at(-1);
-    throw new Error(`line ${this.line}: it ends ${name === undefined ? "without a whole root element" : `inside <${name}>`}`);
+    const ending = `it ends ${name === undefined ? "without a whole root element" : `inside <${name}>`}`;
+    throw new Error(`line ${this.line}: ${this.place === "epilog" ? "text outside the root element" : ending}`);
   }
 
   private read(): void {

@@ -416,7 +416,7 @@ describe("bad files", () => {
     ["the same in pieces", "x<!-- -->".repeat(2_000_001), "a text must have at most 2000000 characters"],
     ["an entity of HTML", "R&nbsp;D", 'the element has an "&" that begins no entity of XML'],
     ["an ampersand", "R & D", 'the element has an "&" that begins no entity of XML'],
-    ["half a surrogate pair", "&#xD800;", "the element has &#xD800; is no character of XML"],
+    ["half a surrogate pair", "&#xD800;", "the element has &#xD800;, which is no character of XML"],
     ["NUL", "a\0b", "the element has a character that XML does not allow"],
     ["elements nested 101 deep", `${"<i>".repeat(98)}${"</i>".repeat(98)}`, "its elements must not be nested more than 100 deep"],
   ])("an opportunity with %s is rejected alone, and counts as present", async (_, text, reason) => {
