@@ -150,14 +150,14 @@ async function closePast({ catalog, index }: Past): Promise<void> {
   await catalog.close();
 }
 
-/** The imports that may change what is known of an instant: those of an earlier history, and those until it, of which a restore may remove some. */
+/** The imports that decide what is known of an instant: those that ended by then, and later ones of an earlier history. A restore may remove some. */
 const importsAbout = query({ asOf: imports.finished_at }, ({ asOf }) =>
   select({ imports: count(), finished: count(imports.finished_at), last: max(imports.id) })
     .from(imports)
     .where(or(isNotNull(imports.as_of), lte(imports.finished_at, asOf))),
 );
 
-/** Differs where what is known of the instant may differ, but for erased contacts: who shows contacts reads the present catalog (`readPastById`). */
+/** Changes when the records of the instant may have changed. Erased contacts do not count: they are shown from the present catalog (`readPastById`). */
 async function keyOf(present: CatalogDb, asOf: EpochMs): Promise<string> {
   return JSON.stringify([asOf, await catalogIdentity(present), await present.get(importsAbout, { asOf })]);
 }

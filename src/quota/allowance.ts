@@ -26,8 +26,8 @@ export type Taken = { use: Use; allowance: Allowance };
 export type LimitedKey = Quota & { id: string; use: Use };
 
 /**
- * Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. Its caller records
- * what the function returns in the same step, because without Redis the next request counts from that.
+ * Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. The caller calls its
+ * function and stores the result without a pause between, because without Redis the next request is counted from the stored use.
  */
 export type Quotas = { take: (key: LimitedKey, now: EpochMs) => Taken | Promise<() => Taken> };
 

@@ -128,7 +128,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
           reader,
         );
       } catch (error) {
-        if (reader === undefined) onFailure(String(error)); // It could not be started at all. An end is told when it happens.
+        if (reader === undefined) onFailure(String(error)); // It never started. `onFailure` was called already for one that ended.
         return unavailable(notBefore - performance.now());
       }
     },

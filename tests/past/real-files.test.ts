@@ -73,7 +73,7 @@ async function pagesAt(origin: string, asOf?: number): Promise<Record<string, st
     let next: string | undefined = path + past;
     for (let n = 0; n < (lists.includes(path) ? PAGES : 1) && next !== undefined; n++) {
       let response: Response = await fetch(origin + next, { redirect: "manual" });
-      // The earlier instant is read beside the pages. On a busy machine it is not ready at once.
+      // While the records of the instant are still being made, the response is 503.
       for (; response.status === 503; response = await fetch(origin + next, { redirect: "manual" })) await Bun.sleep(20);
       const text: string = await response.text();
       expect([next, response.status]).toEqual([next, 200]);
