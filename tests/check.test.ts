@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
 import { check, type Part } from "./check.ts";
 import { dropScratch, inScratch } from "./support/imports.ts";
+import { waitFor } from "./support/wait-for.ts";
 
 afterAll(dropScratch);
 
@@ -92,5 +94,22 @@ tests/b.test.ts:
     };
     expect(await lastLine(partThatPrints("crashed", " 4 pass\n 0 fail\n", 139))).toEqual([false, "4 passed, 1 failed"]);
     expect(await lastLine(partThatPrints("tests", " 4 pass\n 0 fail\n", 0))).toEqual([true, "4 passed, 0 failed"]);
+  });
+});
+
+describe("memoryDirectory()", () => {
+  test("makes a directory that all users may write to, and removes it when the process has ended", async () => {
+    const module = require.resolve("./support/memory-directory.ts");
+    const script = `console.log((await import(${JSON.stringify(module)})).memoryDirectory() ?? "none"); process.stdin.resume()`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
+    const printed = await child.stdout.getReader().read();
+    const directory = new TextDecoder().decode(printed.value).trim();
+    try {
+      if (directory !== "none") expect(statSync(directory).mode & 0o7777).toBe(0o1777);
+    } finally {
+      child.kill("SIGKILL");
+    }
+    await child.exited;
+    await waitFor("the directory is removed", () => !existsSync(directory));
   });
 });

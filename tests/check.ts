@@ -1,5 +1,6 @@
 /** All checks that a change must pass before it is merged: `bun run check`. A failed part does not stop the others. */
 import { stripVTControlCharacters } from "node:util";
+import { memoryDirectory } from "./support/memory-directory.ts";
 import { postgresPrograms } from "./support/postgres-programs.ts";
 
 export type Part = {
@@ -103,4 +104,8 @@ function failuresIn(output: string): string[] {
   return failures.length > 0 ? failures : [lines.slice(-FAILURE_LINES).join("\n")];
 }
 
-if (import.meta.main) process.exit((await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1);
+if (import.meta.main) {
+  const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
+  if (memory !== undefined) process.env.TMPDIR = memory;
+  process.exit((await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1);
+}
