@@ -98,7 +98,7 @@ export type ToolData = {
 const PAST_WAIT_MS = 20_000;
 
 /** The most opportunities that one number stands for in an answer. */
-const SAME_NUMBER_MAX = 20;
+export const SAME_NUMBER_MAX = 20;
 /** Stop counting after this many reads of 1,000 events. */
 const COUNTING_READS_MAX = 20;
 
@@ -126,12 +126,12 @@ export function toolQueries({ place, withCatalog, withIndex, past }: ToolData) {
       ),
     /** The other records of the same opportunity. */
     twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
-    /** The opportunities with this id or number; of one source, if it is given. */
+    /** The opportunities with this id or number; of one source, if it is given. One more than an answer has shows that there are more. */
     get: (id: string, source: string | undefined, call: ToolCall) =>
       withCatalog(async (catalog) => {
         if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
-        const numbered = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX, source));
-        return findNamed(catalog, { text: id, source, limit: SAME_NUMBER_MAX, now: call.now }, numbered);
+        const numbered = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX + 1, source));
+        return findNamed(catalog, { text: id, source, limit: SAME_NUMBER_MAX + 1, now: call.now }, numbered);
       }),
     /** The opportunity with this id as it was at an instant, or why that is not known. */
     past: (id: string, asOf: EpochMs) => withCatalog((catalog) => readWholePast(catalog, id, asOf)),

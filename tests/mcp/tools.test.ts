@@ -254,6 +254,23 @@ describe("get, history and explain", () => {
     expect((await mcp.call("history", { id: "x", at_least: "materiel" })).text).toContain('(did you mean "material"?)');
   });
 
+  test("say that a number has more opportunities than they list", async () => {
+    const data = join(aDirectory(), "data");
+    for (const [count, more] of [
+      [20, false],
+      [21, true],
+    ] as const) {
+      const records = Array.from({ length: count }, (_, n) => ({
+        source: { code: "OWN", opportunity_id: `${n}` },
+        program: { solicitation_id: "N-1" },
+        title: `T${n}`,
+      }));
+      await fundfeed(["import", "records", aFile(records, `own-${count}.ndjson`), "--data", data]);
+      const { text } = await (await connected(["--data", data], Date.now())).call("get", { id: "N-1" });
+      expect([text.match(/\(OWN, /g)?.length, text.endsWith("; and more: look for it with find")]).toEqual([20, more]);
+    }
+  });
+
   test("what_changed and history agree on every event, and explain explains each", async () => {
     const given = { since: "1d", source: ["CHALLENGE_GOV"], at_least: "noise" };
     const pages = await pagesOf<Changed>(mcp, "what_changed", { ...given, limit: 30 });

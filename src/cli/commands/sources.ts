@@ -82,8 +82,8 @@ open      records with status open or closing_soon
 posted    how long ago the source posted its newest record
 changed   how long ago an import last found something new or changed
 imported  how long ago an import last finished, even without anything new
-state     silent: its imports have stopped, or go on and find nothing new for
-          longer than is usual for this source; ok; – if too little is known
+state     silent: what was imported ends, or has nothing new, for longer than
+          is usual for this source; ok; – if too little is known
 
 --json also has the records that are not archived, as "live", and those whose
 agency is not in the program's table, as "unresolved".`;
@@ -98,6 +98,7 @@ type StatusRow = Omit<SourceStatus, "last_import_at"> &
     last_change_age_seconds: number | null;
     last_import_at: string | null;
     last_import_age_seconds: number | null;
+    known_on: string | null;
     /** Records whose agency is not in the table of agencies. */
     unresolved: number;
   };
@@ -120,6 +121,7 @@ function rowOf(
     last_change_age_seconds: age(news.changed_at),
     last_import_at: instantOrNull(last_import_at),
     last_import_age_seconds: age(last_import_at),
+    known_on: news.known_on,
     ...silenceOf(news, today),
   };
 }
@@ -146,9 +148,16 @@ function remarks(rows: readonly StatusRow[]): string[] {
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
 }
 
-function reasonsOfSilence({ source, silent_because, usual_news_pause_days: news, usual_import_pause_days: imports }: StatusRow): string[] {
+function reasonsOfSilence({
+  source,
+  silent_because,
+  known_on,
+  usual_news_pause_days: news,
+  usual_import_pause_days: imports,
+}: StatusRow): string[] {
   const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
-  if (silent_because === "no_imports") return [`${source} is silent because its imports have stopped; ${usually(imports ?? news)}`];
+  if (silent_because === "no_imports")
+    return [`${source} is silent because nothing after ${known_on} was imported; ${usually(imports ?? news)}`];
   return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
 }
 

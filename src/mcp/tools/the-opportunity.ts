@@ -2,7 +2,7 @@
 import { Failure } from "../../../db/reason.ts";
 import { statuses, type WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { quoted } from "../../text/quoted.ts";
-import type { ToolCall, ToolQueries } from "../queries.ts";
+import { SAME_NUMBER_MAX, type ToolCall, type ToolQueries } from "../queries.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
 export const ID = "Its id, its number, or an id that its source has or had for it.";
@@ -26,7 +26,9 @@ export async function theOpportunity(
     );
   if (found.length === 1) return opportunity;
   const list = found
+    .slice(0, SAME_NUMBER_MAX)
     .map((each) => `${each.id} (${codeInWords(each.source.code)}, ${quoted(each.title)}, ${knownOrQuoted(each.status, statuses)})`)
     .join("; ");
-  throw new Failure(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}`);
+  const more = found.length > SAME_NUMBER_MAX ? "; and more: look for it with find" : "";
+  throw new Failure(`Cannot ${action}: several opportunities have the number ${quoted(id)}. Give the id of one: ${list}${more}`);
 }
