@@ -56,7 +56,7 @@ import type { PlacedVersion } from "./versions/placing.ts";
 export const CHUNK = 4000;
 /** Records between two progress reports, at which an import may be stopped. */
 const REPORT_EVERY = 500;
-/** Pause after each transaction, in which other writers, such as a server's status turns, get the lock. */
+/** Pause between transactions, in which other writers, such as a server's status turns, get the lock. */
 const PAUSE_MS = 10;
 /** A snapshot that would remove a larger share of a source's live records is refused (D-34). */
 const REMOVALS_MAX = 0.2;
@@ -129,10 +129,11 @@ type Run = Plan & {
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
-  /** Records to change, how many of them are changed, and how many of these in committed transactions. */
+  /** Records to change, how many of them are changed, and how many of these in committed transactions, which are so many. */
   total: number;
   done: number;
   committed: number;
+  transactions: number;
   /** Sources of which the present transaction stores news. */
   changing: Set<string>;
 };
@@ -188,7 +189,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const importId = await beginImport(db, begun);
   const summary = firstSummary(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + parents.length;
-  const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, changing: new Set() };
+  const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, transactions: 0, changing: new Set() };
   try {
     await storeAll(run);
     await finishImport(db, importId, inTotal(before, summary), now());
@@ -212,6 +213,7 @@ async function storeAll(run: Run): Promise<void> {
 async function commit(run: Run, work: (writing: Writing) => Promise<void>): Promise<void> {
   const { context, begun, firstPass, importId, before, summary } = run;
   await report(run);
+  if (run.transactions++ > 0) await Bun.sleep(PAUSE_MS);
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
   await atNextInstant(context.db, wanted, async (writing) => {
     await work(writing);
@@ -220,7 +222,6 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
     await recordProgress(writing.sql, importId, inTotal(before, summary), writing.instant);
   });
   run.committed = run.done;
-  await Bun.sleep(PAUSE_MS);
 }
 
 /** Reports progress. Throws if the import was stopped. */

@@ -159,7 +159,7 @@ async function* counted(
 
 /** Reads into one buffer: the memory pages of a new one each time would cost more than the reading. */
 async function* rawBytes({ descriptor, onRead }: Given): AsyncIterable<Uint8Array> {
-  const chunk = new Uint8Array(CHUNK_BYTES);
+  const chunk = new Uint8Array(Math.min(CHUNK_BYTES, fstatSync(descriptor).size + 1));
   for (let position = 0; ; ) {
     const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Synchronously: nothing else waits, and another thread would cost more than it gains.
     if (bytesRead === 0) return;

@@ -68,17 +68,31 @@ export type Placements = {
   newPhases: () => VersionKey[];
 };
 
+/** Of a format without versions. */
+const noPlacements: Placements = {
+  of: () => undefined,
+  isSettled: () => false,
+  countIfAllSettled: () => 0,
+  settledSources: new Set(),
+  hasRecord: () => false,
+  drop: () => undefined,
+  unsavedOf: () => [],
+  unsaved: () => [],
+  phasesOf: () => [],
+  isShared: () => false,
+  newPhases: () => [],
+};
+
 /** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
 export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling): Promise<Placements> {
+  if (versions === undefined) return noPlacements;
   const { db, staging, isFirst } = settling;
   const table = openVersionTable(staging.sqlite);
   const settled = createSettled(settling);
-  if (versions !== undefined) {
-    for await (const found of inBatches(versions.in(files), TAKEN_AT_ONCE))
-      for (const { version, digest } of await settled.take(found, table.has))
-        add(table, "read" in version ? version.read() : version, digest);
-    await placeAll(db, table, versions.partOf ?? (() => ""), isFirst);
-  }
+  for await (const found of inBatches(versions.in(files), TAKEN_AT_ONCE))
+    for (const { version, digest } of await settled.take(found, table.has))
+      add(table, "read" in version ? version.read() : version, digest);
+  await placeAll(db, table, versions.partOf ?? (() => ""), isFirst);
   return {
     isSettled: settled.has,
     countIfAllSettled: settled.countIfAll,
