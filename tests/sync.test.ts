@@ -10,10 +10,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../db/engine.ts";
 import { openPostgresCatalog } from "../db/postgres/open.ts";
 import { openCatalog } from "../db/sqlite/open.ts";
-import { CHUNK } from "../src/import/run.ts";
-import { safeLines } from "../src/text/terminal-text.ts";
-import { outputOf, run, type SourceServer, serve } from "./support/clocked-program.ts";
-import { aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
+import { run, type SourceServer, serve } from "./support/clocked-program.ts";
+import { fundfeed } from "./support/command-line.ts";
+import { aCatalog, aDirectory, aFile, DAY, dropScratch } from "./support/imports.ts";
 import { hasPostgres, postgresServer } from "./support/postgres.ts";
 import { randomNumbers } from "./support/random-numbers.ts";
 import { rawSql } from "./support/sql.ts";
@@ -57,7 +56,7 @@ const settings: [string, boolean, Setting][] = [
     {
       ...{ rounds: rounds(2), records: 120, servers: 3, importers: 2, clients: 2, killedWithinMs: 2000 },
       location: async () => ["--database", await (await postgresServer()).freshDatabase()],
-      open: (value) => openPostgresCatalog(value, 0, { connections: 1 }),
+      open: (value) => openPostgresCatalog(value, 0, { connections: 3 }),
       commit: "cast(xmin as text)", // The transaction that wrote the row. Events are never updated.
     },
   ],
@@ -163,14 +162,14 @@ function stored(line: string): string {
   const { as_stored, ...record } = JSON.parse(line);
   if (as_stored === undefined) return line;
   const { response_at, ...status } = as_stored;
-  return safeLines(JSON.stringify({ ...record, ...status, dates: { ...record.dates, response_at } }));
+  return JSON.stringify({ ...record, ...status, dates: { ...record.dates, response_at } });
 }
 
 /** Checks that a client which polled after an export has exactly its records, or newer versions of them. */
 function expectNothingMissed(client: SyncClient, exported: readonly string[]): void {
   const missing = exported.filter((line) => {
     const { id, updated_at } = JSON.parse(line) as ClientRecord;
-    const mirrored = safeLines(client.copy.get(id) ?? "{}"); // With the escapes of printed text.
+    const mirrored = client.copy.get(id) ?? "{}";
     return (
       !line.startsWith(`${mirrored.slice(0, -1)},"attachments":[`) && !((JSON.parse(mirrored) as ClientRecord).updated_at > updated_at)
     );
@@ -192,6 +191,13 @@ async function expectNoSharedInstant(db: CatalogDb, commit: string): Promise<voi
 
 const linesOf = (text: string) => text.trimEnd().split("\n");
 
+/** Runs a command within this process: one that is not to be killed. Returns what it printed. */
+async function printed(args: readonly string[], clockShiftMs = 0): Promise<string> {
+  const { code, out, err } = await fundfeed(args, {}, () => Date.now() + clockShiftMs);
+  expect({ seed: SEED, args, code, err: code === 0 ? "" : err }).toEqual({ seed: SEED, args, code: 0, err: "" });
+  return out;
+}
+
 describe.each(settings)("on %s", (_, isInstalled, setting) => {
   const { importers, killedWithinMs } = setting;
 
@@ -204,8 +210,8 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
         { length: importers },
         (_, importer): Upstream => new Map(Array.from({ length: upstreamSize }, (_, n) => [`${n}`, randomRecord(n, importer)])),
       );
-      await outputOf(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", ...location]);
-      const key = (await outputOf(["keys", "create", "--account", "Sync", "--plan", "unlimited", ...location])).trim();
+      await printed(["plans", "set", "unlimited", "--daily", "1000000000", "--per-minute", "1000000000", ...location]);
+      const key = (await printed(["keys", "create", "--account", "Sync", "--plan", "unlimited", ...location])).trim();
       const servers: SourceServer[] = await Promise.all(Array.from({ length: setting.servers }, () => serve(location)));
       const clients = Array.from({ length: setting.clients }, () => createSyncClient(key, () => oneOf(servers).base));
       let [kills, restarts, appliedEvents, exported, turnedToMs] = [0, 0, 0, [] as string[], 0];
@@ -220,8 +226,7 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
       };
       /** Turns statuses while imports write. Each run has a later clock, so that some statuses are due. */
       const turnStatusesWhile = async (isWriting: () => boolean) => {
-        for (; isWriting(); turnedToMs += DAY / 4, await Bun.sleep(below(200)))
-          await outputOf(["refresh", ...location], { clockShiftMs: turnedToMs });
+        for (; isWriting(); turnedToMs += DAY / 4, await Bun.sleep(100 + below(200))) await printed(["refresh", ...location], turnedToMs);
       };
       const restartOne = async () => {
         await Bun.sleep(below(300));
@@ -242,7 +247,7 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
           writing = false;
         });
         await Promise.all([...polling, turning]);
-        exported = linesOf(await outputOf(["export", ...location])).map(stored);
+        exported = linesOf(await printed(["export", ...location])).map(stored);
         await Promise.all(clients.map((client) => client.poll()));
         for (const client of clients) expectNothingMissed(client, exported);
       }
@@ -256,7 +261,7 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
       for (const server of servers) expect(await server.stop("SIGTERM")).toBe(0);
       await expectNoSharedInstant(await setting.open(location[1]), setting.commit);
       // This clock is ahead of all others, because `check` reports instants in the future.
-      expect(await outputOf(["check", ...location], { clockShiftMs: turnedToMs + 100 * DAY })).toBe("No problems found\n");
+      expect(await printed(["check", ...location], turnedToMs + 100 * DAY)).toBe("No problems found\n");
       const requests = clients.reduce((sum, client) => sum + client.requests, 0);
       expect(clients.flatMap(({ errorStatuses }) => errorStatuses)).toEqual([]);
       process.stderr.write(
@@ -275,8 +280,8 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
         title: id,
         dates: { closes_at: new Date(Date.now() + days * DAY).toISOString() },
       });
-      await outputOf(["import", "records", aFile([record("N1", 1), record("N2", 40)]), ...location]);
-      const key = (await outputOf(["keys", "create", "--account", "Sync", "--plan", "paid", ...location])).trim();
+      await printed(["import", "records", aFile([record("N1", 1), record("N2", 40)]), ...location]);
+      const key = (await printed(["keys", "create", "--account", "Sync", "--plan", "paid", ...location])).trim();
       const server = await serve(location, { clockShiftMs: 2 * DAY });
       const client = createSyncClient(key, () => server.base);
       const statuses = () =>
@@ -298,16 +303,20 @@ describe.each(settings)("on %s", (_, isInstalled, setting) => {
     "two imports at once run one after the other, and both are complete",
     async () => {
       const location = await setting.location();
-      const file = (code: string, count: number) =>
-        aFile(Array.from({ length: count }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
-      const files = [file("A", CHUNK + 1), file("B", 1)];
-      await Promise.all(files.map((each) => outputOf(["import", "records", each, ...location])));
-      const exported = linesOf(await outputOf(["export", ...location]));
+      const chunk = 10;
+      const take = async (code: string, count: number) => {
+        const { db, takeFiles } = await aCatalog(await setting.open(location[1]));
+        const path = aFile(Array.from({ length: count }, (_, n) => ({ source: { code, opportunity_id: `N${n}` }, title: `T${n}` })));
+        await takeFiles([path], { chunk });
+        await db.close();
+      };
+      await Promise.all([take("A", chunk + 1), take("B", 1)]);
+      const exported = linesOf(await printed(["export", ...location]));
       const instants = new Map(exported.map((line) => [JSON.parse(line).updated_at, JSON.parse(line).source.code]));
-      expect(exported).toHaveLength(CHUNK + 2);
+      expect(exported).toHaveLength(chunk + 2);
       expect([...instants.values()].sort()).toEqual(["A", "A", "B"]); // Of each chunk.
       await expectNoSharedInstant(await setting.open(location[1]), setting.commit);
-      expect(await outputOf(["check", ...location])).toBe("No problems found\n");
+      expect(await printed(["check", ...location])).toBe("No problems found\n");
     },
     300_000,
   );
