@@ -1,7 +1,9 @@
 /** What happens to a service that is used when it, or what works beside it, ends. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { CHUNK } from "../../src/import/run.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { moreResponses, startLoad } from "../support/load.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -17,15 +19,29 @@ const records = (count: number, title: string) =>
 /** More than a chunk. Its first records replace those that were there. */
 const IMPORTED = CHUNK + 1000;
 
-async function withRecords(count: number): Promise<{ home: Home; key: string }> {
+/** A home with 100 records and a key, which each test gets a copy of. */
+let prepared: { home: Home; key: string };
+beforeAll(async () => {
   const home = aHome();
-  expect((await home.run(["import", "records", "-"], { stdin: records(count, "First") })).code).toBe(0);
-  return { home, key: await home.key() };
+  const file = home.file("first.ndjson", records(100, "First"));
+  expect((await fundfeed(["import", "records", file, "--data", home.at(DATA)])).code).toBe(0);
+  prepared = { home, key: await home.key() };
+});
+
+const DATA = "fundfeed-data";
+
+function withRecords(): { home: Home; key: string } {
+  const home = aHome();
+  cpSync(prepared.home.at(DATA), home.at(DATA), { recursive: true });
+  return { home, key: prepared.key };
 }
+
+/** What `check` prints, within this process. */
+const checked = async (home: Home, name = DATA) => (await fundfeed(["check", "--data", home.at(name)])).out;
 
 describe("SIGTERM under load", () => {
   test("loses no request: every accepted one gets a response, every response is logged, and the server ends", async () => {
-    const { home, key } = await withRecords(50);
+    const { home, key } = withRecords();
     const server = await home.serve();
     const load = startLoad(server, key);
     await moreResponses(load);
@@ -44,7 +60,7 @@ describe("SIGTERM under load", () => {
 
 describe("SIGKILL", () => {
   test("of an import under load: no request fails, complete chunks stay, and running it again completes it", async () => {
-    const { home, key } = await withRecords(100);
+    const { home, key } = withRecords();
     const server = await home.serve();
     const load = startLoad(server, key, 2);
     home.file("second.ndjson", records(IMPORTED, "Second"));
@@ -56,9 +72,9 @@ describe("SIGKILL", () => {
     await waitFor("its first chunk is served", second);
     running.kill("SIGKILL");
     await running.exited;
-    const exported = (await home.run(["export"])).out.match(/"title":"Second/g) ?? [];
+    const exported = (await fundfeed(["export", "--data", home.at(DATA)])).out.match(/"title":"Second/g) ?? [];
     expect([CHUNK, IMPORTED]).toContain(exported.length); // All, if the kill came too late.
-    expect((await home.run(["check"])).out).toBe("No problems found\n");
+    expect(await checked(home)).toBe("No problems found\n");
     const again = await home.json(["import", "records", "second.ndjson"]);
     expect(again).toMatchObject({ read: IMPORTED, added: IMPORTED - exported.length, unchanged: exported.length, rejected: 0 });
     await load.stop();
@@ -67,7 +83,7 @@ describe("SIGKILL", () => {
   });
 
   test("of the server under load: the files stay intact, and the next server serves at once", async () => {
-    const { home, key } = await withRecords(50);
+    const { home, key } = withRecords();
     const server = await home.serve();
     const load = startLoad(server, key);
     await moreResponses(load);
@@ -76,7 +92,7 @@ describe("SIGKILL", () => {
     await server.ended;
     await load.stop();
     expect((await importing).code).toBe(0);
-    expect((await home.run(["check"])).out).toBe("No problems found\n");
+    expect(await checked(home)).toBe("No problems found\n");
     const next = await home.serve();
     expect((await next.get("/opportunities", key)).status).toBe(200);
     await next.stop();
@@ -85,7 +101,7 @@ describe("SIGKILL", () => {
 
 describe("everything at once", () => {
   test("imports take turns and say so; refresh, revocation, plans and a backup work meanwhile; no request is refused", async () => {
-    const { home, key } = await withRecords(100);
+    const { home, key } = withRecords();
     const server = await home.serve();
     const load = startLoad(server, key, 2);
     const other = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Other"]);
@@ -104,8 +120,7 @@ describe("everything at once", () => {
     expect((await server.get("/sources", other.key)).status).toBe(401);
     await load.stop();
     expect([[...load.statuses], load.errors]).toEqual([[200], []]);
-    const checks = await Promise.all([home.run(["check"]), home.run(["check", "--data", "copy"])]);
-    expect(checks.map(({ out }) => out)).toEqual(["No problems found\n", "No problems found\n"]);
+    expect([await checked(home), await checked(home, "copy")]).toEqual(["No problems found\n", "No problems found\n"]);
     await server.stop();
   });
 });

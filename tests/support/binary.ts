@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { CommandResult } from "./command-line.ts";
+import { type CommandResult, fundfeed } from "./command-line.ts";
 import { oncePerRun } from "./once-per-run.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -62,7 +62,7 @@ export type Home = {
   run: (args: readonly string[], start?: StartOptions) => Promise<CommandResult>;
   /** Runs a command with --json, and returns what it printed. Throws if the command fails. */
   json: <T = Record<string, unknown>>(args: readonly string[], start?: StartOptions) => Promise<T>;
-  /** Creates a key whose quotas no test exhausts. */
+  /** Creates a key whose quotas no test exhausts, within this process. */
   key: () => Promise<string>;
   /** Starts `serve` on a free port, or another command, and waits until it prints "listening on …". Throws if it ends before. */
   serve: (args?: readonly string[], start?: StartOptions) => Promise<Server>;
@@ -127,8 +127,9 @@ export function aHome(): Home {
       return JSON.parse(out) as T;
     },
     key: async () => {
-      const plan = await run(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000"]);
-      const { code, out, err } = await run(["keys", "create", "--account", "Endless", "--plan", "endless"]);
+      const data = ["--data", at("fundfeed-data")];
+      const plan = await fundfeed(["plans", "set", "endless", "--daily", "1000000000", "--per-minute", "1000000000", ...data]);
+      const { code, out, err } = await fundfeed(["keys", "create", "--account", "Endless", "--plan", "endless", ...data]);
       if (code !== 0) throw new Error(`Cannot create a key: ${plan.err}${err}`);
       return out.trim();
     },

@@ -29,7 +29,7 @@ export function startLoad(server: Server, key: string, clients = 8): Load {
         counts.errors.push(code);
         if (code === "ECONNREFUSED") return;
       }
-      await Bun.sleep(2); // Leaves CPU time to the other tests.
+      await Bun.sleep(10); // Leaves CPU time to the other tests.
     }
   });
   const stop = async () => {
