@@ -1,6 +1,7 @@
 /** Three servers with one data directory and one Redis: exact limits, and what clients see while Redis is unavailable. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { aRedis, countedByRedis, type RedisServer, redisIsInstalled } from "../support/redis.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -13,7 +14,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
 
   beforeAll(async () => {
     [redis, home] = [await aRedis(() => ["--requirepass", "quota-secret"]), aHome()];
-    await home.run(["plans", "list"]);
+    await printed("plans", "set", "first", "--daily", "1", "--per-minute", "1"); // Creates the files.
     const env = { FUNDFEED_QUOTAS: `redis://:quota-secret@127.0.0.1:${redis.port}/0` };
     const start = () => home.serve(["serve", "--port", "0", "--metrics-port", "0", "--log-level", "failure"], { env });
     servers = await Promise.all([start(), start(), start()]);
@@ -25,15 +26,23 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     for (const server of servers) expect(server.log()).not.toContain("quota-secret");
   });
 
+  /** Runs a command beside the servers, within this process, and returns what it printed. */
+  const printed = async (...args: string[]): Promise<string> => {
+    const { code, out, err } = await fundfeed([...args, "--data", home.at("fundfeed-data")]);
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    return out;
+  };
   let plans = 0;
   /** A key of an account with its own plan of the same name. */
   const aKey = async (daily: number, perMinute: number) => {
     const plan = `plan-${++plans}`;
-    await home.run(["plans", "set", plan, "--daily", `${daily}`, "--per-minute", `${perMinute}`]);
-    return { plan, key: (await home.run(["keys", "create", "--account", plan, "--plan", plan])).out.trim() };
+    await printed("plans", "set", plan, "--daily", `${daily}`, "--per-minute", `${perMinute}`);
+    return { plan, key: (await printed("keys", "create", "--account", plan, "--plan", plan)).trim() };
   };
   const listedKey = async (account: string) =>
-    (await home.json<{ id: string; account: string; used_today: number }[]>(["keys", "list"])).find((key) => key.account === account);
+    (JSON.parse(await printed("keys", "list", "--json")) as { id: string; account: string; used_today: number }[]).find(
+      (key) => key.account === account,
+    );
   const usedToday = async (account: string) => (await listedKey(account))?.used_today;
   type Seen = { status: number; remaining: number; retryAfter: number };
   const ask = async (server: Server, key: string): Promise<Seen> => {
@@ -56,11 +65,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     const text = await (await fetch(await metricsOf(server))).text();
     return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
   };
-  /** Sends requests to all servers without a pause during `work`, and returns what they saw. */
+  /** Sends requests to all servers during `work`, with pauses that leave the processors to them, and returns what they saw. */
   const underLoad = async (key: string, work: (seen: readonly Seen[]) => Promise<void>): Promise<Seen[]> => {
     let [going, seen] = [true, [] as Seen[]];
     const clients = Array.from({ length: 12 }, async (_, n) => {
-      while (going) seen.push(await ask(servers[n % servers.length] as Server, key));
+      for (; going; await Bun.sleep(10)) seen.push(await ask(servers[n % servers.length] as Server, key));
     });
     await work(seen).finally(() => {
       going = false;
@@ -108,9 +117,9 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   test("apply a revocation and another plan at once", async () => {
     const { plan, key, seen } = await usedKey(50, 1000, 60);
     expect(granted(seen)).toHaveLength(50);
-    await home.run(["plans", "set", plan, "--daily", "56", "--per-minute", "1000"]);
+    await printed("plans", "set", plan, "--daily", "56", "--per-minute", "1000");
     expect(granted(await burst(30, key))).toHaveLength(6);
-    await home.run(["keys", "revoke", (await listedKey(plan))?.id ?? ""]);
+    await printed("keys", "revoke", (await listedKey(plan))?.id ?? "");
     expect((await burst(9, key)).map(({ status }) => status)).toEqual(new Array(9).fill(401));
   });
 
