@@ -2,7 +2,7 @@
  * Throw-away PostgreSQL servers, from the programs that Debian installs: without fsync, on free loopback ports. All test files of a run share
  * one, with databases of their own.
  */
-import { chownSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -135,6 +135,14 @@ async function aPlace(): Promise<Place> {
 }
 
 async function startServer(): Promise<Place> {
+  const [place, pristine] = [await aPlace(), await oncePerRun("postgres-data", makeData)];
+  Bun.spawnSync(["cp", "-a", pristine, dataOf(place)]);
+  await startPostgres(place);
+  return place;
+}
+
+/** Makes the data directory of a server that is stopped. It has the database of which `freshDatabase` makes copies. */
+async function makeData(path: string): Promise<void> {
   const place = await aPlace();
   await run("initdb", "--pgdata", dataOf(place), ...INITDB_OPTIONS);
   await startPostgres(place);
@@ -143,7 +151,9 @@ async function startServer(): Promise<Place> {
   await (await openPostgresCatalog(migrated, 0)).close();
   await (await openPostgresState(migrated, 0)).close();
   await commandTo(migrated)(RESTORE);
-  return place;
+  await stopPostgres(place, "fast");
+  renameSync(dataOf(place), path);
+  rmSync(place.directory, { recursive: true });
 }
 
 function serverAt(place: Place): PostgresServer {
@@ -160,7 +170,7 @@ function serverAt(place: Place): PostgresServer {
       return name;
     },
     start: () => startPostgres(place),
-    stop: (mode) => run("pg_ctl", "stop", "--pgdata", dataOf(place), "--mode", mode),
+    stop: (mode) => stopPostgres(place, mode),
     async freshDatabase({ empty = false } = {}) {
       const name = freshName("fresh");
       await command(`create database ${name} template ${empty ? "template0" : "migrated"}`);
@@ -194,6 +204,8 @@ async function startPostgres(place: Place, more: readonly string[] = []): Promis
   const options = settings.map((setting) => `-c ${setting}`).join(" ");
   await run("pg_ctl", "start", "--pgdata", dataOf(place), "--log", join(place.directory, "log"), "--timeout", "240", "--options", options);
 }
+
+const stopPostgres = (place: Place, mode: "fast" | "immediate") => run("pg_ctl", "stop", "--pgdata", dataOf(place), "--mode", mode);
 
 async function run(program: string, ...args: readonly string[]): Promise<void> {
   const child = Bun.spawn([...postgresCommand(program), ...args], { stdio: ["ignore", "ignore", "pipe"] });
