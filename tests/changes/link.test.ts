@@ -155,10 +155,10 @@ const cases: [what: string, records: Drafted[], links: string[]][] = [
 describe.each(engines)("links on %s", (name, isThere, emptyCatalog) => {
   test.if(isThere).each(cases)("are the same in any order of arrival: %s", async (_, records, links) => {
     const all = ordersOf(records);
-    // Every order on SQLite, the last one on PostgreSQL. The first and the last one are rehearsed.
+    // Every order on SQLite, where the first and the last one are rehearsed; the last one on PostgreSQL.
     const orders = name === "SQLite" ? all : [records.toReversed()];
     for (const order of orders) {
-      const isRehearsed = order === orders[0] || order === orders.at(-1);
+      const isRehearsed = order === all[0] || order === all.at(-1);
       const catalog = await aCatalog(await emptyCatalog());
       for (const each of order) {
         const dry = isRehearsed ? await catalog.take([each], { dryRun: true }) : undefined;
