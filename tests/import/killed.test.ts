@@ -26,10 +26,10 @@ type Killed = readonly [format: string, earlier: string, later: string];
 
 const grants = (day: string) => `grants-gov/derived/GrantsDBExtract${day}v2.reconstructed.xml.gz`;
 
-/** The file of a name. Of an extract, a third in a run that is not thorough. */
+/** The file of a name. Of an extract, a seventh in a run that is not thorough. */
 function fileOf(name: string, directory = EXCERPTS): string {
   const [, day] = /GrantsDBExtract(\d+)/.exec(name) ?? [];
-  return day === undefined || isThorough ? realPath(name, directory) : extractOfFew(day, 3);
+  return day === undefined || isThorough ? realPath(name, directory) : extractOfFew(day, 7);
 }
 
 const notices = (day: string) => `sam-gov/derived/ContractOpportunitiesFullCSV-${day}.reconstructed.csv.gz`;
