@@ -6,7 +6,8 @@ import { HtmlValidate } from "html-validate/node";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { numberInWords } from "../../src/search/number.ts";
-import { aSampleDirectory, type BrowsedSite, browsed, SAMPLE_NOW, storeVersions } from "../support/browse.ts";
+import { type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
+import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
 
@@ -20,7 +21,7 @@ const SCRIPT = `<script>alert(1)</script>"><img src=x onerror=alert(2)>' onfocus
 const BIDI = "abc\u202egpj.exe\u2066";
 
 beforeAll(async () => {
-  const data = await aSampleDirectory();
+  const data = await aDirectoryOfTheDemo();
   const source = { code: "OWN", opportunity_id: "H1", name: SCRIPT, url: "javascript:alert(4)" };
   const [id = ""] = await storeVersions(data, [
     [

@@ -6,8 +6,9 @@ import addFormats from "ajv-formats";
 import ICAL from "ical.js";
 import { XmlDocument } from "libxml2-wasm";
 import { fieldNames } from "../../src/filter/filter.ts";
-import { aSampleDirectory, type BrowsedSite, browsed, SAMPLE_NOW } from "../support/browse.ts";
+import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
+import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
@@ -15,7 +16,7 @@ setDefaultTimeout(300_000);
 let site: BrowsedSite;
 
 beforeAll(async () => {
-  site = await browsed(await aSampleDirectory());
+  site = await browsed(await aDirectoryOfTheDemo());
 });
 afterAll(async () => {
   await site.stop();

@@ -6,8 +6,9 @@ import { createBrowseApp } from "../../src/browse/app.tsx";
 import { PastNotReady } from "../../src/past/kept-past.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { formatInstant } from "../../src/text/instant.ts";
-import { type BrowsedSite, browsed, SAMPLE_NOW } from "../support/browse.ts";
+import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
+import { SAMPLE_NOW } from "../support/demo-data.ts";
 import { aDirectory, aFile, DAY, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { aSampleDirectory, type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
+import { type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
+import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -50,7 +51,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   let untouched: Map<string, string>;
 
   beforeAll(async () => {
-    const data = await aSampleDirectory();
+    const data = await aDirectoryOfTheDemo();
     [hostile, huge] = await storeVersions(data, [
       [
         { source: { code: "OWN", opportunity_id: "1" }, title: `A ${SCRIPT}` },

@@ -5,7 +5,7 @@ import { exportHistories } from "../../src/export/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { countMonths } from "../../src/search/months.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { aSampleDirectory, SAMPLE_NOW } from "../support/browse.ts";
+import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";
 import { aCatalog, aDirectory, dropScratch } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 
@@ -15,7 +15,7 @@ afterAll(dropScratch);
 const isOpen = (status: unknown) => status === "open" || status === "closing_soon";
 
 test("the open ones at the end of each month are those whose history says so", async () => {
-  const data = await aSampleDirectory();
+  const data = await aDirectoryOfTheDemo();
   const catalog = openCatalog(data, SAMPLE_NOW);
   const index = openSearchFile(data);
   await catchUp(catalog, index, undefined, SAMPLE_NOW);

@@ -1,36 +1,15 @@
 /** The pages over the demo's sample and over hostile records. */
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { serveBrowse } from "../../src/browse/serve.ts";
-import { sample } from "../../src/cli/demo-sample.ts";
 import type { Listener } from "../../src/http/listen.ts";
-import { formats } from "../../src/import/formats/all.ts";
 import type { Draft } from "../../src/import/record.ts";
-import { importFiles } from "../../src/import/run.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { keepOpen } from "../../src/search/kept-open.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { aDirectory, DAY } from "./imports.ts";
+import { SAMPLE_NOW } from "./demo-data.ts";
 import { anOpportunity, storeRecords } from "./records.ts";
 
-/** The day after the newest file of the sample. */
-export const SAMPLE_NOW = Math.max(...sample.map(({ asOf }) => Date.parse(asOf))) + DAY;
-
 export type BrowsedSite = { origin: string; data: string; failures: unknown[]; stop: () => Promise<void> };
-
-/** Stores the demo's sample in a directory of its own. */
-export async function aSampleDirectory(): Promise<string> {
-  const data = aDirectory();
-  const db = openCatalog(data, SAMPLE_NOW);
-  const context = { db, directory: data, now: () => SAMPLE_NOW, notify: () => undefined, progress: () => undefined };
-  for (const { format: name, file, asOf, snapshot } of sample) {
-    const format = formats.find((each) => each.name === name);
-    if (format === undefined) throw new Error(`There is no format ${name}`);
-    const options = { files: [file], snapshot, allowRemovals: true, asOf: Date.parse(asOf), dryRun: false, rejects: undefined };
-    await importFiles(context, format, options);
-  }
-  await db.close();
-  return data;
-}
 
 /** Stores each record and then its second version, so that it has a history. Returns their ids. */
 export async function storeVersions(data: string, versions: readonly (readonly [Partial<Draft>, Partial<Draft>])[]): Promise<string[]> {

@@ -3,8 +3,11 @@ import { cpSync } from "node:fs";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { sample } from "../../src/cli/demo-sample.ts";
 import { formats } from "../../src/import/formats/all.ts";
-import { aCatalog, aDirectory } from "./imports.ts";
+import { aCatalog, aDirectory, DAY } from "./imports.ts";
 import { oncePerRun } from "./once-per-run.ts";
+
+/** The day after the newest file of the sample. */
+export const SAMPLE_NOW = Math.max(...sample.map(({ asOf }) => Date.parse(asOf))) + DAY;
 
 /** Returns a directory with a copy of what is imported once per run. `dropScratch` removes it. */
 export async function aDirectoryOfTheDemo(): Promise<string> {
@@ -14,8 +17,9 @@ export async function aDirectoryOfTheDemo(): Promise<string> {
 }
 
 async function importSample(data: string): Promise<void> {
-  const catalog = openCatalog(data, Date.now());
-  const { takeFiles } = await aCatalog(catalog);
+  const catalog = openCatalog(data, SAMPLE_NOW);
+  const { clock, takeFiles } = await aCatalog(catalog);
+  clock.now = SAMPLE_NOW;
   for (const { format: name, file, asOf, snapshot } of sample) {
     const format = formats.find((each) => each.name === name);
     if (format === undefined) throw new Error(`There is no format ${name}`);
