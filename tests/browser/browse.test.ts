@@ -1,4 +1,4 @@
-/** The pages in a real browser, Debian's Chromium, without JavaScript unless a test says otherwise. `SHOTS=directory` saves screenshots. */
+/** The pages in a real browser, Debian's Chromium, with and without JavaScript. `SHOTS=directory` saves screenshots. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,14 +44,13 @@ const alike = new Set(["find", "find without results", "what changed", "what cha
 const MEGABYTE = "x".repeat(1_000_000);
 const SCRIPT = `"><script>document.title = "hacked"</script><img src="https://example.com/x.png" onerror="document.title='hacked'">`;
 
-type Opened = { page: Page; errors: string[]; foreign: string[] };
-
 describe.skipIf(!isThere)("the pages in a browser", () => {
   let browser: Browser;
   let site: BrowsedSite;
-  /** The pages of all tests, with scripts and without: each further one would cost half a second of processor time. */
-  let scripted: Opened;
-  let plain: Opened;
+  /** Of all tests, with the errors that it logs and the requests that it sends to other hosts. Another one takes a second of processor time. */
+  let page: Page;
+  const [errors, foreign]: [string[], string[]] = [[], []];
+  let setScripts: (isOn: boolean) => Promise<unknown>;
   let [hostile, huge]: string[] = [];
   let untouched: Map<string, string>;
 
@@ -75,8 +74,15 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
     untouched = hashesOf(data);
     // The first start after an installation reads 300 MB from a cold disk.
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
-    scripted = await open(true);
-    plain = await open(false);
+    page = await browser.newPage();
+    page.setDefaultTimeout(TIMEOUT_MS);
+    const isExpected = /the server responded with a status of (400|404)/; // A wrong address is no error of the page.
+    page.on("console", (message) => isExpected.test(message.text()) || errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || errors.push(request.url())); // The next page was opened.
+    page.on("request", (request) => request.url().startsWith(site.origin) || foreign.push(request.url()));
+    const session = await page.context().newCDPSession(page);
+    setScripts = (isOn) => session.send("Emulation.setScriptExecutionDisabled", { value: !isOn });
   }, 300_000);
 
   afterAll(async () => {
@@ -87,7 +93,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
 
   // Each width and each color scheme once: what fits does not depend on colors. All rules of axe once, and rows alike twice: axe is slow.
   test("fit, log no error, load nothing from other hosts and please axe, on a light desktop and a dark phone", async () => {
-    const { page, errors, foreign } = scripted;
+    await setScripts(true);
     for (const [name, path] of Object.entries(pages)) {
       await page.goto(site.origin + path);
       const show = async (device: keyof typeof sizes) => {
@@ -110,7 +116,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("stay whole with a megabyte of one word, on a phone", async () => {
-    const { page, errors } = plain;
+    await setScripts(false);
     await page.setViewportSize(sizes.phone);
     for (const path of [`/opportunities/${huge}`, "/?source=OTHER"]) {
       await page.goto(site.origin + path);
@@ -121,7 +127,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("run no script of an upstream, and load nothing that it names", async () => {
-    const { page, foreign } = scripted;
+    await setScripts(true);
     for (const path of [
       `/opportunities/${hostile}`,
       "/?source=OTHER",
@@ -136,7 +142,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("work by keyboard alone: skip to the content, search, filter, open a result", async () => {
-    const { page } = plain;
+    await setScripts(false);
     await page.setViewportSize(sizes.desktop);
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
@@ -161,7 +167,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("show what changed word by word, with the same words for those who see no color", async () => {
-    const { page } = plain;
+    await setScripts(false);
     await page.setViewportSize(sizes.desktop);
     await page.goto(`${site.origin}/opportunities/${LEGACY}`);
     const entry = page.locator(".entry", { hasText: "Funding changed" }).first();
@@ -173,7 +179,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("show what changed as bars, and the same numbers as a table by keyboard", async () => {
-    const { page } = plain;
+    await setScripts(false);
     await page.setViewportSize(sizes.desktop);
     await page.goto(`${site.origin}/changes?since=30d&until=2026-08-03`);
     expect(await page.getByRole("img", { name: /^\d+ changes by day .* Most: \d+, Jul 26, 2026\./ }).count()).toBe(1);
@@ -186,10 +192,10 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
   }, 300_000);
 
   test("print without navigation and forms", async () => {
-    const { page } = plain;
+    await setScripts(false);
     await page.setViewportSize(sizes.desktop);
-    await page.emulateMedia({ media: "print" });
     await page.goto(site.origin);
+    await page.emulateMedia({ media: "print" });
     expect(await page.getByRole("navigation").first().isVisible()).toBe(false);
     expect(await page.locator("form").isVisible()).toBe(false);
     expect(await page.locator(".result").first().isVisible()).toBe(true);
@@ -199,19 +205,6 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
     expect(hashesOf(site.data)).toEqual(untouched);
     expect(site.failures).toEqual([]);
   });
-
-  /** A new page, with the errors that it logs and the requests that it sends to other hosts. A wrong address is no error of the page. */
-  async function open(javaScriptEnabled: boolean): Promise<Opened> {
-    const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
-    page.setDefaultTimeout(TIMEOUT_MS);
-    const [errors, foreign]: [string[], string[]] = [[], []];
-    const isExpected = /the server responded with a status of (400|404)/;
-    page.on("console", (message) => isExpected.test(message.text()) || errors.push(message.text()));
-    page.on("pageerror", (error) => errors.push(error.message));
-    page.on("requestfailed", (request) => request.failure()?.errorText === "net::ERR_ABORTED" || errors.push(request.url())); // The next page was opened.
-    page.on("request", (request) => request.url().startsWith(site.origin) || foreign.push(request.url()));
-    return { page, errors, foreign };
-  }
 });
 
 /** The source of axe, minified: Chromium reads it again on each page. */
