@@ -20,6 +20,9 @@ const widths = { desktop: { width: 1360, height: 900 }, phone: { width: 390, hei
 
 describe.skipIf(!isThere)("/docs in a browser", () => {
   let browser: Browser;
+  /** Of all tests, with the errors that it logs and the requests that it sends to other hosts. Another one takes a second of processor time. */
+  let page: Page;
+  const [errors, foreign]: [string[], string[]] = [[], []];
   let server: Listener;
   let origin: string;
 
@@ -29,6 +32,15 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     const app = await testApi({ files: descriptionFiles(`${origin}/v1`)() });
     // The first start after an installation reads 300 MB from a cold disk.
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: TIMEOUT_MS });
+    page = await browser.newPage();
+    page.setDefaultTimeout(TIMEOUT_MS);
+    page.on("console", (message) => /error|warning/.test(message.type()) && errors.push(message.text()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("requestfailed", (request) => errors.push(request.url()));
+    page.on(
+      "request",
+      (request) => /^(data:|about:)/.test(request.url()) || request.url().startsWith(origin) || foreign.push(request.url()),
+    );
   });
 
   afterAll(async () => {
@@ -43,7 +55,9 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
   ] as const)(
     "logs no error, loads nothing from other hosts, and is readable before its scripts: %s, %s",
     async (device, colorScheme) => {
-      const { page, errors, foreign, painted } = await open({ viewport: widths[device], colorScheme });
+      await page.setViewportSize(widths[device]);
+      await page.emulateMedia({ colorScheme });
+      const painted = () => until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
       await page.route("**/*.js", (route) => painted().then(() => route.continue()));
       await page.goto(`${origin}/v1/docs`);
       await expectFits(page);
@@ -59,13 +73,13 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
       expect(await page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length")).toBe(0);
       expect(errors).toEqual([]);
       expect(foreign).toEqual([]);
-      await page.context().close();
+      await page.unroute("**/*.js");
     },
     300_000,
   );
 
   test("shows the description of a problem at the address of its type", async () => {
-    const { page } = await open({ viewport: widths.phone });
+    await page.setViewportSize(widths.phone);
     for (const [n, code] of (Object.keys(problems) as ProblemCode[]).entries()) {
       if (n < 3) await page.goto("about:blank"); // Loads the page again. For the other ones it only scrolls.
       await page.goto(`${origin}/v1/docs#${problemAnchor(code)}`);
@@ -76,11 +90,10 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
       expect(top).toBeLessThan(widths.phone.height - 50);
     }
     await shot(page, "problem-phone");
-    await page.context().close();
   }, 300_000);
 
   test("is usable by keyboard", async () => {
-    const { page } = await open({ viewport: widths.desktop });
+    await page.setViewportSize(widths.desktop);
     await page.goto(`${origin}/v1/docs`);
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement?.className")).toBe("skip");
@@ -91,34 +104,17 @@ describe.skipIf(!isThere)("/docs in a browser", () => {
     expect(await page.getByRole("tab", { name: "TypeScript", selected: true }).count()).toBe(
       await page.locator(".samples [role=tablist]").count(),
     );
-    await page.context().close();
   }, 300_000);
 
   test("is readable without JavaScript", async () => {
-    const { page } = await open({ viewport: widths.desktop, javaScriptEnabled: false });
+    await page.setViewportSize(widths.desktop);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setScriptExecutionDisabled", { value: true });
     await page.goto(`${origin}/v1/docs`);
     expect(await page.getByRole("heading", { name: "Errors" }).isVisible()).toBe(true);
     expect(await page.getByText("async function sync").isVisible()).toBe(true);
     await shot(page, "no-script");
-    await page.context().close();
   }, 300_000);
-
-  /** A new page, with the errors that it logs and the requests that it sends to other hosts. */
-  async function open(options: Parameters<Browser["newContext"]>[0]) {
-    const page = await (await browser.newContext(options)).newPage();
-    page.setDefaultTimeout(TIMEOUT_MS);
-    const errors: string[] = [];
-    const foreign: string[] = [];
-    page.on("console", (message) => /error|warning/.test(message.type()) && errors.push(message.text()));
-    page.on("pageerror", (error) => errors.push(error.message));
-    page.on("requestfailed", (request) => errors.push(request.url()));
-    page.on(
-      "request",
-      (request) => /^(data:|about:)/.test(request.url()) || request.url().startsWith(origin) || foreign.push(request.url()),
-    );
-    const painted = () => until(page, 'performance.getEntriesByName("first-contentful-paint").length > 0');
-    return { page, errors, foreign, painted };
-  }
 });
 
 /** Polls, because the page's security policy forbids Playwright's own way of waiting. The test's time limit ends it. */
