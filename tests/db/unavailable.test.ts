@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DrizzleQueryError } from "drizzle-orm";
 import { isUnreadable, Unavailable } from "../../db/unavailable.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+
+afterAll(dropScratch);
 
 /** What `work` throws. */
 function thrownBy(work: () => unknown): unknown {
@@ -24,13 +26,13 @@ function closedDatabase(): unknown {
 }
 
 function damagedFile(): unknown {
-  const path = join(mkdtempSync(join(tmpdir(), "unavailable-")), "catalog.db");
+  const path = join(aDirectory(), "catalog.db");
   writeFileSync(path, "not a database".repeat(100));
   return thrownBy(() => new Database(path).query("select * from sqlite_schema").get());
 }
 
 function lockedFile(): unknown {
-  const path = join(mkdtempSync(join(tmpdir(), "unavailable-")), "catalog.db");
+  const path = join(aDirectory(), "catalog.db");
   using writer = new Database(path);
   writer.run("begin exclusive");
   using reader = new Database(path);

@@ -5,6 +5,7 @@ import { createMcpResponder } from "../../src/mcp/http.ts";
 import { toolQueries } from "../../src/mcp/queries.ts";
 import { keepPast } from "../../src/past/kept-past.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { dropScratch } from "../support/imports.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";
 
 setDefaultTimeout(300_000);
@@ -25,6 +26,7 @@ afterAll(async () => {
   await Promise.all(clients.map(({ close }) => close()));
   expect(await server.stop()).toBe(0);
   await dropHomes();
+  dropScratch();
 });
 
 async function connected(revision: Revision): Promise<McpClient> {

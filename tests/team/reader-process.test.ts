@@ -138,6 +138,7 @@ test("a program that is missing is reported", async () => {
   const failures: string[] = [];
   const command = ["/nonexistent/fundfeed"];
   const reader = createReaderProcess({ command, env: {}, writeLog: () => undefined, onFailure: (message) => failures.push(message) });
+  readers.push(reader);
   expect((await reader.fetch("/", {})).status).toBe(503);
   expect(failures[0]).toContain("/nonexistent/fundfeed");
 });

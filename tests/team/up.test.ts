@@ -385,7 +385,9 @@ describe("the children of up", () => {
   });
 
   test("end when up is killed", async () => {
-    const server = await upOn(aHome());
+    const home = aHome();
+    const env = { TMPDIR: home.directory }; // The directory of its reader stays there.
+    const server = await home.serve(["up", "--port", "0", "--pull", "none"], { env });
     await page(server, "/");
     const children = childrenOf(server.pid);
     server.kill("SIGKILL");
