@@ -13,7 +13,7 @@ import { packBundle, serverJson } from "./mcp.ts";
 import { packClient, packProgram } from "./npm.ts";
 import { binaryName, type Platform, platforms } from "./platforms.ts";
 import { runProgram } from "./run-program.ts";
-import { sbomOf } from "./sbom.ts";
+import { partsOfProgram, sbomOf } from "./sbom.ts";
 
 const root = join(import.meta.dir, "..");
 const directory = join(root, "dist/release");
@@ -59,7 +59,7 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     say(`Packing for MCP clients: ${platform.name}`);
     await packBundle(platform, programs.get(platform) ?? "", directory);
   }
-  writeFileSync(join(directory, "fundfeed.cdx.json"), await sbomOf());
+  writeFileSync(join(directory, "fundfeed.cdx.json"), sbomOf(await partsOfProgram()));
   writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "docs/operate/fundfeed.service")));
   writeFileSync(join(directory, "install.sh"), readFileSync(join(import.meta.dir, "install.sh"), "utf8").replace("@RELEASES@", releases));
   const released = { url: `${releases}/download/v${version}`, sums: await sumsOf(directory) };

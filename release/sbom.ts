@@ -43,9 +43,10 @@ const DATA: readonly Part[] = [
   { name: "simpler-grants-gov", version: "32d9a12", license: "CC0-1.0" }, // src/agencies/table.tsv
 ];
 
+type Parts = Record<"runtime" | "packages" | "embedded" | "data", readonly Part[]>;
+
 /** The document as text. */
-export async function sbomOf(): Promise<string> {
-  const { runtime, packages, embedded, data } = await partsOfProgram();
+export function sbomOf({ runtime, packages, embedded, data }: Parts): string {
   const components = [
     ...runtime.map((part) => component(part, `pkg:generic/${part.name.toLowerCase()}@${part.version}`)),
     ...[...packages, ...embedded].map((part) => component(part, `pkg:npm/${part.name.replace("@", "%40")}@${part.version}`)),
@@ -61,7 +62,7 @@ function component({ name, version, license }: Part, purl: string) {
 }
 
 /** Everything of others in the program. `packages` are those of which it has a file, by name. */
-export async function partsOfProgram(): Promise<Record<"runtime" | "packages" | "embedded" | "data", readonly Part[]>> {
+export async function partsOfProgram(): Promise<Parts> {
   const bundle = await Bun.build({ entrypoints: [join(root, "src/main.ts")], target: "bun", metafile: true });
   const paths = Object.keys(bundle.metafile?.inputs ?? {}).filter((path) => path.includes("node_modules/"));
   const names = new Set(paths.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));

@@ -32,8 +32,21 @@ const barred: readonly { files: RegExp; imports: RegExp; because: string }[] = [
 const isCode = /^(src|db|clients)\/(?!typescript\/src\/schemas\.ts).*(?<!\.d)\.tsx?$/;
 const isUser = /^(src|db|clients|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
 const files = trackedFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
-const sources = new Map(files.map((path) => [path, ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true)]));
 const code = files.filter((path) => isCode.test(path));
+const sources = new Map(files.map((path) => [path, sourceOf(path, readText(path))]));
+
+/** Of files that only use the code, their imports are enough. */
+function sourceOf(path: string, text: string): ts.SourceFile {
+  const last = [...text.matchAll(/^(?:(?:import|export|\}).* from|import) ".*$/gm)].at(-1);
+  const isWhole = isCode.test(path) || hasInnerImports(text);
+  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
+  return ts.createSourceFile(path, isWhole ? text : text.slice(0, last === undefined ? 0 : last.index + last[0].length), options);
+}
+
+/** Whether there may be imports elsewhere than in statements of their own. */
+function hasInnerImports(text: string): boolean {
+  return text.includes("import(");
+}
 
 /** The room of a file: the longest path of the map that it begins with. */
 function roomOf(path: string): string | undefined {
@@ -47,10 +60,11 @@ const imports: readonly Import[] = files.flatMap((from) => importsOf(from));
 
 function importsOf(from: string): Import[] {
   const source = sources.get(from) as ts.SourceFile;
+  const isDeep = hasInnerImports(source.text);
   const found: Import[] = [];
   const add = (node: ts.Node, specifier: string, names: readonly string[]) => {
     const to = specifier.startsWith(".") ? relative(root, join(root, dirname(from), specifier)) : specifier;
-    found.push({ from, to, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1, names });
+    found.push({ from, to, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, names });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
@@ -74,7 +88,7 @@ function importsOf(from: string): Import[] {
     if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
       add(node, node.argument.literal.text, ["*"]);
     }
-    ts.forEachChild(node, visit);
+    if (isDeep || node === source) ts.forEachChild(node, visit);
   };
   visit(source);
   return found;
@@ -89,7 +103,7 @@ const exported: readonly Declared[] = code.flatMap((path) => {
     const isExported =
       ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (!isExported) return [];
-    const line = source.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
+    const line = source.getLineAndCharacterOfPosition(statement.getStart(source)).line + 1;
     return namesOf(statement).map((name) => ({ path, name, line }));
   });
 });
@@ -191,9 +205,12 @@ describe("exported names", () => {
 
 /** Whether the position in a file is in a comment, not in a text. */
 function isComment(path: string, position: number): boolean {
-  let node: ts.Node = sources.get(path) as ts.SourceFile;
+  const source = sources.get(path) as ts.SourceFile;
+  let node: ts.Node = source;
   for (;;) {
-    const inner: ts.Node | undefined = node.getChildren().find((each) => each.getStart() <= position && position < each.getEnd());
+    const inner: ts.Node | undefined = node
+      .getChildren(source)
+      .find((each) => each.getStart(source) <= position && position < each.getEnd());
     if (inner === undefined) return true;
     if (ts.isStringLiteralLike(inner) || ts.isTemplateLiteral(inner) || ts.isJsxText(inner)) return false;
     node = inner;

@@ -23,12 +23,6 @@ const moments = {
   "is importing": "importing the sample, 7 of",
   serves: "listening on http",
 };
-/** The moments are those of the program; `bun run` only passes signals on. Both ways to end an import are one handler. */
-const situations = (importing: keyof typeof moments): [keyof typeof programs, keyof typeof moments][] => [
-  ["fundfeed demo", importing],
-  ["bun run demo", "serves"],
-];
-
 /** Starts a demo in a terminal, and returns when it has printed `awaited`. */
 async function demoThatShows(name: keyof typeof programs, awaited: string) {
   const directory = aDirectory();
@@ -46,7 +40,11 @@ async function demoThatShows(name: keyof typeof programs, awaited: string) {
   return { child, shown: () => shown, remaining: () => readdirSync(directory) };
 }
 
-test.each(situations("is importing"))("Ctrl-C in `%s` while it %s ends it with 0 and without an error", async (name, moment) => {
+/** The moments are those of the program; `bun run` only passes signals on. */
+test.each<[keyof typeof programs, keyof typeof moments]>([
+  ["fundfeed demo", "is importing"],
+  ["bun run demo", "begins to import"],
+])("Ctrl-C in `%s` while it %s ends it with 0 and without an error", async (name, moment) => {
   const { child, shown, remaining } = await demoThatShows(name, moments[moment]);
   child.terminal?.write(CTRL_C);
   expect(await child.exited).toBe(0);
@@ -54,20 +52,24 @@ test.each(situations("is importing"))("Ctrl-C in `%s` while it %s ends it with 0
   expect(shown()).not.toMatch(/error|Cannot/);
 });
 
-test.each(situations("begins to import"))("closing the terminal of `%s` while it %s leaves no files", async (name, moment) => {
+test.each<[keyof typeof programs, keyof typeof moments]>([
+  ["fundfeed demo", "begins to import"],
+  ["bun run demo", "serves"],
+])("closing the terminal of `%s` while it %s leaves no files", async (name, moment) => {
   const { child, remaining } = await demoThatShows(name, moments[moment]);
   child.terminal?.close();
   await child.exited;
   await waitFor("the directory is gone", () => remaining().length === 0);
 });
 
-test("two signals at once, as `bun run` may send them, still exit with 0", async () => {
+test("--json prints one document when it listens; two signals at once, as `bun run` may send them, still exit with 0", async () => {
   const handlers: (() => void)[] = [];
   const stop = () => {
     for (const handle of handlers) handle();
   };
+  const printed: string[] = [];
   const printLine = (text: string) => {
-    if (!text.includes("listening on")) return;
+    printed.push(text);
     stop();
     stop();
   };
@@ -75,5 +77,14 @@ test("two signals at once, as `bun run` may send them, still exit with 0", async
     ...machineOf({}, { printLine, printError: () => undefined }),
     onStopSignal: (handle: () => void) => void handlers.push(handle),
   };
-  expect(await runCommandLine(["demo", "--port", "0"], machine)).toBe(0);
+  expect(await runCommandLine(["demo", "--json", "--port", "0"], machine)).toBe(0);
+  expect(printed.map((text) => JSON.parse(text))).toEqual([
+    {
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+      browse_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
+      key: expect.stringMatching(/^ffk_live_/),
+      records: expect.any(Number),
+      directory: expect.any(String),
+    },
+  ]);
 });

@@ -1,5 +1,6 @@
 /** `export` keeps no record: the objects in memory do not grow with the catalog. They are counted, so no test depends on a size or a time. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { BATCH_ROWS } from "../../db/engine.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -13,18 +14,19 @@ const SMALL = 2 * BATCH_ROWS;
 let [small, large] = ["", ""];
 
 beforeAll(async () => {
-  [small, large] = [await aDirectoryOf(SMALL), await aDirectoryOf(2 * SMALL)];
+  [small, large] = [aDirectory(), aDirectory()];
+  await importInto(small, 0);
+  cpSync(small, large, { recursive: true });
+  await importInto(large, SMALL);
 });
 
-async function aDirectoryOf(count: number): Promise<string> {
-  const data = aDirectory();
+async function importInto(data: string, from: number): Promise<void> {
   const record = (n: number) => ({
     source: { code: "OWN", opportunity_id: `N${n}` },
     title: `Title ${n}`,
     classifications: { keywords: ["a"] },
   });
-  await fundfeed(["import", "records", aFile(Array.from({ length: count }, (_, n) => record(n))), "--data", data]);
-  return data;
+  await fundfeed(["import", "records", aFile(Array.from({ length: SMALL }, (_, n) => record(from + n))), "--data", data]);
 }
 
 test.each([

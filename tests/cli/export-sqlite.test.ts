@@ -40,6 +40,7 @@ let data: string;
 let all: WholeOpportunity[];
 let directory: string;
 let file: string;
+let tookMs: number;
 
 beforeAll(async () => {
   const stored = await aDirectoryOfAll();
@@ -53,7 +54,9 @@ beforeAll(async () => {
   await catalog.close();
   directory = aDirectory();
   file = join(directory, "all.sqlite");
+  const startedAt = performance.now();
   const { code, out, err } = await fundfeed([...args(file), "--json"], {}, () => NOW);
+  tookMs = performance.now() - startedAt;
   expect([code, err, JSON.parse(out)]).toEqual([0, "", { file, records: all.length, events: expect.any(Number) }]);
 });
 afterAll(dropScratch);
@@ -219,13 +222,12 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s removes the unfinished file of the
 test("a killed export leaves the earlier file as it was, and the next one completes", async () => {
   const path = join(aDirectory(), "killed.sqlite");
   const atNow = () => ({ clockShiftMs: NOW - Date.now() });
-  const startedAt = performance.now();
-  expect((await run(args(path), atNow())).code).toBe(0);
-  const tookMs = performance.now() - startedAt;
+  copyFileSync(file, path);
   for (const isThere of [true, false]) {
     for (let kill = 0; kill < KILLS / 2; kill++) {
       if (!isThere) rmSync(path, { force: true });
       await run(args(path), { ...atNow(), killAfterMs: Math.random() * tookMs });
+      if (isThere && readFileSync(path).equals(readFileSync(file))) continue;
       if (isThere || existsSync(path)) expect(expectInStep(path)).toEqual(all.toSorted(byId).map(withoutSidecar));
     }
   }

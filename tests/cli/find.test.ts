@@ -4,7 +4,8 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
-import { aDirectoryOfAll } from "../support/all-records.ts";
+import { anIndexedDirectoryOfAll } from "../support/all-records.ts";
+import { program } from "../support/binary.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
@@ -17,7 +18,7 @@ let data: string;
 let all: WholeOpportunity[];
 
 beforeAll(async () => {
-  ({ data, all } = await aDirectoryOfAll());
+  ({ data, all } = await anIndexedDirectoryOfAll());
 });
 afterAll(dropScratch);
 
@@ -181,7 +182,10 @@ describe("fundfeed find", () => {
   test("keeps its index in --search-data, or in a temporary directory if it must", async () => {
     const directory = aDirectory();
     const copy = join(directory, "index");
-    expect((await at(80, "find", "quantum", "--search-data", copy)).err).toBe("");
+    const own = aDirectory();
+    await fundfeed(["import", "records", aFile([]), "--data", own]);
+    expect((await fundfeed(["find", "quantum", "--data", own, "--search-data", copy])).err).toBe("");
+    expect(existsSync(join(own, "search.db"))).toBe(false);
     expect(readdirSync(copy)).toEqual(["search.db"]);
     const file = aFile("not a directory");
     expect((await at(80, "find", "quantum", "--search-data", join(file, "x"))).code).toBe(1);
@@ -189,8 +193,7 @@ describe("fundfeed find", () => {
   });
 
   test("shows on a terminal how far the index is, and then the table only", () => {
-    const main = join(import.meta.dir, "../../src/main.ts");
-    const command = `stty cols 80 rows 20; '${process.execPath}' '${main}' find quantum --limit 1 --data ${data} --search-data ${aDirectory()}`;
+    const command = `stty cols 80 rows 20; '${program}' find quantum --limit 1 --data ${data} --search-data ${aDirectory()}`;
     const env = { PATH: process.env.PATH ?? "", TERM: "xterm", NO_COLOR: "1" };
     const written = Bun.spawnSync(["script", "-qc", command, "/dev/null"], { env }).stdout.toString();
     const drawn = written.split(`\r${ESC}[2K`);
@@ -200,13 +203,16 @@ describe("fundfeed find", () => {
   });
 
   test("says how to replace a damaged index", async () => {
-    const index = aDirectory();
-    await at(80, "find", "quantum", "--search-data", index);
-    overwriteRootPage(join(index, "search.db"), "texts_data");
-    const { code, err } = await at(80, "find", "quantum", "--search-data", index);
-    expect([code, err]).toEqual([1, `Cannot search: ${index}/search.db is damaged; delete it, and the next search builds it again\n`]);
-    rmSync(join(index, "search.db"));
-    expect((await at(80, "find", "quantum", "--search-data", index)).code).toBe(0);
+    const own = aDirectory();
+    const record = { source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sail" };
+    await fundfeed(["import", "records", aFile([record]), "--data", own]);
+    const find = () => fundfeed(["find", "quantum", "--data", own]);
+    expect((await find()).code).toBe(0);
+    overwriteRootPage(join(own, "search.db"), "texts_data");
+    const { code, err } = await find();
+    expect([code, err]).toEqual([1, `Cannot search: ${own}/search.db is damaged; delete it, and the next search builds it again\n`]);
+    rmSync(join(own, "search.db"));
+    expect((await find()).code).toBe(0);
   });
 
   test.if(hasPostgres)("finds in PostgreSQL", async () => {

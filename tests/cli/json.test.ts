@@ -45,20 +45,8 @@ describe("--json prints one JSON document", () => {
     expect([code, JSON.parse(out), err]).toEqual([0, document, ""]);
   });
 
-  test.each([
-    ["serve", { base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/) }],
-    [
-      "demo",
-      {
-        base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
-        browse_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
-        key: expect.stringMatching(/^ffk_live_/),
-        records: expect.any(Number),
-        directory: expect.any(String),
-      },
-    ],
-  ])("of %s", async (command, document) => {
-    const child = aHome().start([command, "--json", "--port", "0"]);
+  test("of serve", async () => {
+    const child = aHome().start(["serve", "--json", "--port", "0"]);
     void child.stderr.text();
     let out = "";
     for await (const piece of child.stdout) {
@@ -66,7 +54,7 @@ describe("--json prints one JSON document", () => {
       if (out.endsWith("}\n")) break;
     }
     child.kill("SIGTERM");
-    expect(JSON.parse(out)).toEqual(document);
+    expect(JSON.parse(out)).toEqual({ base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/) });
     expect(await child.exited).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /** What `similar` prints. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { aDirectoryOfAll } from "../support/all-records.ts";
+import { anIndexedDirectoryOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
@@ -8,7 +8,7 @@ setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 test("lists what is like an opportunity, with the words that they share", async () => {
-  const { data } = await aDirectoryOfAll();
+  const { data } = await anIndexedDirectoryOfAll();
   const { code, out, err } = await fundfeed(["similar", "PAR-25-270", "--data", data, "--limit", "2"]);
   expect([code, err]).toEqual([0, ""]);
   expect(out).toStartWith("Like PAR-25-270: NCCIH Natural Product Early Phase Clinical Trial Award (R33\nClinical Trial Required)\n\n");

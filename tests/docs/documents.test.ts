@@ -8,7 +8,7 @@ import manifest from "../../package.json";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
 import { program as compiled } from "../support/binary.ts";
-import { fundfeed } from "../support/command-line.ts";
+import { type CommandResult, fundfeed } from "../support/command-line.ts";
 import { wholeProgram } from "../support/commands.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -153,8 +153,9 @@ function createSandbox({ base, demoData, key, id }: Omit<Demo, "stop">, upstream
   };
 }
 
-function start(line: string, { directory, base, env }: Sandbox) {
-  const command = line
+/** Returns the line with the addresses, keys and directories of the sandbox. */
+function inSandbox(line: string, { directory, base, env }: Sandbox): string {
+  return line
     .replaceAll(BASE, base)
     .replace("ffk_live_…", env.FUNDFEED_KEY ?? "")
     .replace("key_…", () => activeKeyIn(directory))
@@ -162,7 +163,33 @@ function start(line: string, { directory, base, env }: Sandbox) {
     .replace(/--port \d+/, "--port 0")
     .replace(/\bfundfeed pull .*/, (pull) => `${pull} --allow-http`) // The fake upstreams have no certificate.
     .replace(/(?<=\s)\/(?=(var|srv|mnt|backups?)\/)/g, `${directory}/`);
-  return Bun.spawn(["sh", "-c", `exec env ${command}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
+}
+
+function start(line: string, sandbox: Sandbox) {
+  const { directory, env } = sandbox;
+  return Bun.spawn(["sh", "-c", `exec env ${inSandbox(line, sandbox)}`], { cwd: directory, env, stdout: "pipe", stderr: "pipe" });
+}
+
+/** Runs a line that only calls the program in this process, which takes a third of the time. The shell splits it into words. */
+async function runHere(line: string, sandbox: Sandbox): Promise<CommandResult> {
+  const { directory, env } = sandbox;
+  const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' ${inSandbox(line, sandbox)}`], { cwd: directory, env });
+  const words = stdout.toString().split("\0").slice(0, -1);
+  const at = words.indexOf("fundfeed");
+  const given = words.slice(0, at).map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]);
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    return await fundfeed(words.slice(at + 1), { ...env, ...Object.fromEntries(given) });
+  } finally {
+    process.chdir(before);
+  }
+}
+
+async function runInShell(line: string, sandbox: Sandbox): Promise<CommandResult> {
+  const child = start(line, sandbox);
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
 }
 
 /** A command that prints nothing if there is nothing, or writes into a file. */
@@ -172,8 +199,7 @@ async function runQuietly(line: string, sandbox: Sandbox): Promise<void> {
 
 async function run(line: string, sandbox: Sandbox, isQuiet = false): Promise<void> {
   checkNames(line);
-  const child = start(line, sandbox);
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const { code, out, err } = await (/^([A-Z_]+=\S+ )*fundfeed [^|;&<>]*$/.test(line) ? runHere : runInShell)(line, sandbox);
   if (code !== 0 || (out === "" && !isQuiet)) throw new Error(`it exited with ${code} and printed: ${out}${err}`);
 }
 

@@ -13,12 +13,13 @@ import { waitFor } from "../support/wait-for.ts";
 afterAll(dropHomes);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
-/** More than one batch of a database, and more than a pipe holds. */
-const RECORDS = 3000;
-const records = Array.from(
-  { length: RECORDS },
-  (_, n) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}` })}\n`,
-).join("");
+/** More than one batch of a database, which has 1,000 rows; and a batch is more than a pipe holds. */
+const RECORDS = 1100;
+const recordsOf = (count: number, description: string) =>
+  Array.from(
+    { length: count },
+    (_, n) => `${JSON.stringify({ source: { code: "OWN", opportunity_id: `${n}` }, title: `Number ${n}`, description })}\n`,
+  ).join("");
 
 describe.if(hasPostgres)("export from PostgreSQL", () => {
   let postgres: PostgresServer;
@@ -28,7 +29,9 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     postgres = await postgresServer();
     url = await postgres.freshDatabase();
     home = aHome();
-    expect((await home.run(["import", "records", "-", "--database", url], { stdin: records })).code).toBe(0);
+    expect((await home.run(["import", "records", "-", "--database", url], { stdin: recordsOf(RECORDS, "word ".repeat(200)) })).code).toBe(
+      0,
+    );
   });
 
   test("continues however long its reader pauses, while a silent writer times out", async () => {
@@ -66,7 +69,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
 
 test("import reads all of standard input before it waits for another import", async () => {
   const home = aHome();
-  const file = home.file("records.ndjson", records.repeat(10));
+  const file = home.file("records.ndjson", recordsOf(20, "word ".repeat(30_000)));
   const db = openCatalog(home.at("fundfeed-data"), Date.now());
   const release = await db.tryLock("import");
   const importing = home.start(["import", "records", "-"], {
@@ -76,6 +79,6 @@ test("import reads all of standard input before it waits for another import", as
   await waitFor("it waits, and its writer has got rid of everything", () => log() !== "" && existsSync(home.at("read")));
   await release?.();
   expect([await importing.exited, log()]).toEqual([0, "Waiting for another import to finish\n"]);
-  expect(await importing.stdout.text()).toContain("3,000 added");
+  expect(await importing.stdout.text()).toContain("20 added");
   await db.close();
 });

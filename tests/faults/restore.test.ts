@@ -18,15 +18,22 @@ const record = (id: string) => `${JSON.stringify(content(id))}\n`;
 /** A home with a data directory and a backup of what it held earlier. */
 async function aHomeWithBackup(): Promise<Home> {
   const home = aHome();
-  await home.key();
-  await home.run(["import", "records", "-"], { stdin: record("1") });
-  expect((await home.run(["backup", "copy"])).code).toBe(0);
-  await home.run(["import", "records", "-"], { stdin: record("later") });
+  await fillWithBackup(home.at("fundfeed-data"), home.at("copy"));
   return home;
 }
 
-const exported = async (home: Home, data: string) =>
-  (await home.run(["export", "--data", data])).out
+async function fillWithBackup(data: string, copy: string): Promise<void> {
+  for (const args of [
+    ["import", "records", aFile([content("1")])],
+    ["plans", "set", "trial", "--daily", "1000"],
+    ["backup", copy],
+    ["import", "records", aFile([content("later")])],
+  ])
+    expect((await fundfeed([...args, "--data", data])).code).toBe(0);
+}
+
+const exported = async (data: string) =>
+  (await fundfeed(["export", "--data", data])).out
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line).title)
@@ -78,30 +85,25 @@ test.each([
   mkdirSync(home.at("new"));
   const importing = restoreWhile(home, data, () => home.start(["import", "records", "-", "--data", data], { stdin: record("meanwhile") }));
   expect([await importing.exited, await importing.stderr.text()]).toEqual([0, ""]);
-  expect(await exported(home, data)).toEqual(["Record 1", "Record meanwhile"]);
-  expect((await home.run(["check", "--data", data])).out).toBe("No problems found\n");
+  expect(await exported(home.at(data))).toEqual(["Record 1", "Record meanwhile"]);
+  expect((await fundfeed(["check", "--data", home.at(data)])).out).toBe("No problems found\n");
   expect(readdirSync(home.at(data)).sort()).toEqual(["catalog.db", "import.lock", "state.db"]);
 });
 
 test("a server that is begun meanwhile waits, and serves what was put back", async () => {
   const home = await aHomeWithBackup();
-  const key = (await home.run(["keys", "create", "--account", "A", "--data", "copy"])).out.trim();
+  const key = (await fundfeed(["keys", "create", "--account", "A", "--data", home.at("copy")])).out.trim();
   const server = await restoreWhile(home, "fundfeed-data", () => home.serve());
   const { data } = (await (await server.get("/opportunities", key)).json()) as { data: { title: string }[] };
   expect(data.map(({ title }) => title)).toEqual(["Record 1"]);
   expect(await server.stop()).toBe(0);
-  expect((await home.run(["check"])).out).toBe("No problems found\n");
+  expect((await fundfeed(["check", "--data", home.at("fundfeed-data")])).out).toBe("No problems found\n");
 });
 
 /** A data directory and a backup of what it held earlier, made in this process. */
 async function aDirectoryWithBackup() {
   const [data, copy] = [aDirectory(), join(aDirectory(), "copy")];
-  for (const args of [
-    ["import", "records", aFile([content("1")])],
-    ["backup", copy],
-    ["import", "records", aFile([content("later")])],
-  ])
-    expect((await fundfeed([...args, "--data", data])).code).toBe(0);
+  await fillWithBackup(data, copy);
   return { data, copy };
 }
 

@@ -20,10 +20,10 @@ let found: SourceQuality[];
 const run = async (at: number, ...args: string[]) => (await fundfeed([...args, "--data", data], {}, () => at)).out;
 const reported = async (at: number, ...args: string[]): Promise<SourceQuality[]> => JSON.parse(await run(at, "quality", "--json", ...args));
 
-/** The records as they are at an instant, with what is stored beside them. */
-async function openExport(at: number): Promise<Database> {
+/** The records as they are at an instant, with what is stored beside them: all, or those that the options choose. */
+async function openExport(at: number, ...options: string[]): Promise<Database> {
   const file = join(aDirectory(), "all.sqlite");
-  await run(at, "export", "--format", "sqlite", file);
+  await run(at, "export", "--format", "sqlite", file, ...options);
   const db = new Database(file);
   db.run("attach ? as catalog", [join(data, "catalog.db")]);
   db.run(`create temp table record as
@@ -174,10 +174,10 @@ describe("figures", () => {
   test("are of what it was before, and of what fell", async () => {
     const records = Array.from({ length: 20 }, (_, n) => clean(n)).map((each) => ({ ...each, source: { ...each.source, code: "FALL" } }));
     await run(NOON + DAY / 2, "import", "records", aFile(records));
-    const before = await openExport(NOON + DAY / 2);
+    const before = await openExport(NOON + DAY / 2, "--source", "FALL");
     const worse = records.slice(0, 9).map((each, n) => ({ ...each, ...(n < 3 && { summary: null }), ...(n < 5 && { funding: null }) }));
     await run(NOON + DAY, "import", "records", aFile(worse), "--snapshot", "--allow-removals");
-    const after = await openExport(NOON + DAY);
+    const after = await openExport(NOON + DAY, "--source", "FALL");
     const [report] = await reported(NOON + DAY, "--source", "FALL");
     const live = (db: Database) => countOf(db, "FALL", "status <> 'archived'", 0) ?? 0;
     const share = (db: Database, field: string) => {

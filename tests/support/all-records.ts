@@ -4,6 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { fundfeed } from "./command-line.ts";
 import { aCatalog, aDirectory, NOON, opportunitiesOf } from "./imports.ts";
 import { oncePerRun } from "./once-per-run.ts";
 import { EXCERPTS } from "./real-data.ts";
@@ -42,6 +43,19 @@ export async function aDirectoryOfAll(files = EXCERPTS): Promise<{ data: string;
   const all = await opportunitiesOf(catalog);
   await catalog.close();
   return { data, all };
+}
+
+/** The directory of the excerpts with a search index, which is built once per run, too. */
+export async function anIndexedDirectoryOfAll(): Promise<{ data: string; all: WholeOpportunity[] }> {
+  const stored = await aDirectoryOfAll();
+  cpSync(await oncePerRun("all-records-indexed", buildIndex), stored.data, { recursive: true });
+  return stored;
+}
+
+async function buildIndex(directory: string): Promise<void> {
+  const { data } = await aDirectoryOfAll();
+  const { code, err } = await fundfeed(["find", "--data", data, "--search-data", directory], {}, () => NOON);
+  if (code !== 0) throw new Error(`Cannot build the search index: ${err}`);
 }
 
 async function importAll(directory: string, data: string): Promise<void> {
