@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { type BothDatabases, copyDatabases } from "../../db/copy.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine } from "../../db/engine.ts";
@@ -54,40 +55,44 @@ async function rowsOf({ catalog, state }: BothDatabases): Promise<Record<string,
   return rows;
 }
 
-/** More records than a batch has, with a history, in a data directory that keys have used. */
+/** A few records, with a history, in a data directory that keys have used. */
+let small: string;
+/** The same with more records than a batch has, and with rows in every table. */
 let directory: string;
 beforeAll(async () => {
-  directory = aDirectory();
-  const place = ["--data", directory];
+  small = aDirectory();
+  const place = ["--data", small];
+  const record = (n: number) => ({ source: { code: "OWN", opportunity_id: `m${n}` }, title: `Number ${n}` });
   const odd = anOpportunity({ title: 'O\'Brien "q" \\ ? $1 é 😀 \u2028 {NULL}', description: "x".repeat(200_000) });
-  const many = Array.from({ length: BATCH_ROWS + 100 }, (_, n) => ({
-    source: { code: "OWN", opportunity_id: `m${n}` },
-    title: `Number ${n}`,
-  }));
-  const changed = many.slice(0, 50).map((record) => ({ ...record, title: `${record.title}, changed`, agency_codes: ["A"] }));
-  for (const records of [[odd, ...many], changed]) await fundfeed(["import", "records", aFile(records), ...place]);
+  const changed = { ...record(0), title: "Number 0, changed", agency_codes: ["A"] };
+  for (const records of [[odd, record(0)], [changed]]) await fundfeed(["import", "records", aFile(records), ...place]);
   await fundfeed(["import", "sam-gov", realPath("sam-gov/v2-search-20260202.json"), ...place]);
   await fundfeed(["sources", "add", "OWN", "--name", "Our own", "--description", "Records of our own", ...place]);
   await fundfeed(["plans", "set", "starter", "--daily", "5000000000", "--per-minute", "7", ...place]);
   await fundfeed(["keys", "create", "--account", "Zoë", "--plan", "starter", "--label", "one", "--expires", "90d", ...place]);
   await fundfeed(["keys", "create", "--account", "Acme", ...place]);
-  const { catalog, state } = await open(directory);
-  await catalog.run(rawSql("insert into moved_link_keys (key) values ('x')"));
+  const { catalog, state } = await open(small);
   await state.run(rawSql("insert into use (key_id, day, count) select id, 20000, 17 from keys"));
   await readPagesSecret(state, (count) => new Uint8Array(count).fill(7));
+  await Promise.all([catalog.close(), state.close()]);
+  directory = aDirectory();
+  cpSync(small, directory, { recursive: true });
+  const many = Array.from({ length: BATCH_ROWS + 100 }, (_, n) => record(n + 1));
+  await fundfeed(["import", "records", aFile(many), "--data", directory]);
+  await (await open(directory)).catalog.run(rawSql("insert into moved_link_keys (key) values ('x')"));
 });
 
 const told = () => undefined;
 
 describe.if(hasPostgres)("copyDatabases()", () => {
-  const anUrl = async () => (await postgresServer()).freshDatabase({ empty: true });
+  const anUrl = async (options = {}) => (await postgresServer()).freshDatabase(options);
 
   test("copies every row of every table from SQLite to PostgreSQL and back, with the same bytes and numbers", async () => {
-    const [from, over, back] = [await open(directory), await open(await anUrl()), await open(aDirectory())];
+    const [from, over, back] = [await open(directory), await open(await anUrl({ empty: true })), await open(aDirectory())];
     const rows = await rowsOf(from);
     for (const name of [...tableNames(catalogTables), ...tableNames(stateTables)])
       expect([name, rows[name]?.length]).not.toEqual([name, 0]);
-    expect(rows.opportunities?.length).toBe(BATCH_ROWS + 109);
+    expect(rows.opportunities?.length).toBe(BATCH_ROWS + 110);
 
     const shown: [string, number, number][] = [];
     const copied = await copyDatabases(from, over, (...batch) => void shown.push(batch));
@@ -95,8 +100,8 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const counts = Object.fromEntries(Object.entries(rows).map(([name, each]) => [name, each.length]));
     expect({ ...copied.catalog, ...copied.state }).toEqual(counts);
     expect(shown.filter(([name]) => name === "opportunities")).toEqual([
-      ["opportunities", BATCH_ROWS, BATCH_ROWS + 109],
-      ["opportunities", BATCH_ROWS + 109, BATCH_ROWS + 109],
+      ["opportunities", BATCH_ROWS, BATCH_ROWS + 110],
+      ["opportunities", BATCH_ROWS + 110, BATCH_ROWS + 110],
     ]);
 
     await copyDatabases(over, back, told);
@@ -105,7 +110,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
 
   test("numbers new rows after the largest copied number", async () => {
     const over = await open(await anUrl());
-    await copyDatabases(await open(directory), over, told);
+    await copyDatabases(await open(small), over, told);
     const added =
       "insert into imports (format, files, sources, snapshot, started_at, counts) values ('x', '[]', '[]', 0, 0, '{}') returning id";
     const numbers = async () => (await over.catalog.all(rawSql<{ id: number }>("select id from imports order by id"))).map(({ id }) => id);
@@ -119,8 +124,8 @@ describe.if(hasPostgres)("copyDatabases()", () => {
 
   test("reads one state of a source while it is written to", async () => {
     const url = await anUrl();
-    await copyDatabases(await open(directory), await open(url), told);
-    for (const place of [directory, url]) {
+    await copyDatabases(await open(small), await open(url), told);
+    for (const place of [small, url]) {
       const [from, writer, target] = [await open(place), await open(place), await open(place === url ? aDirectory() : await anUrl())];
       const rows = await rowsOf(from);
       const writing: Promise<unknown>[] = [];
@@ -147,7 +152,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
       "accounts",
     ],
   ])("refuses a target that has %s, and changes nothing", async (_, put, table) => {
-    const from = await open(directory);
+    const from = await open(small);
     for (const target of [await open(aDirectory()), await open(await anUrl())]) {
       await put(target);
       const rows = await rowsOf(target);
@@ -157,7 +162,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
   });
 
   test("leaves a target unchanged when it fails, at either database", async () => {
-    const from = await open(directory);
+    const from = await open(small);
     for (const target of [await open(aDirectory()), await open(await anUrl())]) {
       const rows = await rowsOf(target);
       for (const at of ["opportunities", "keys"]) {
@@ -175,7 +180,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const server = await postgresServer();
     const url = await anUrl();
     const source = await open(url);
-    await copyDatabases(await open(directory), source, told);
+    await copyDatabases(await open(small), source, told);
     const place = kind === "files" ? aDirectory() : await anUrl();
     const rows = await rowsOf(await open(place));
     const copy = () =>
@@ -198,8 +203,8 @@ describe.if(hasPostgres)("copyDatabases()", () => {
 
   test("makes copies whose exports are identical, byte by byte", async () => {
     const url = await anUrl();
-    await copyDatabases(await open(directory), await open(url), told);
-    const [here, there] = [await fundfeed(["export", "--data", directory]), await fundfeed(["export", "--database", url])];
+    await copyDatabases(await open(small), await open(url), told);
+    const [here, there] = [await fundfeed(["export", "--data", small]), await fundfeed(["export", "--database", url])];
     expect([here.code, there.code, here.out.length > 200_000]).toEqual([0, 0, true]);
     expect(there.out === here.out).toBe(true);
   });

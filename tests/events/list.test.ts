@@ -12,7 +12,7 @@ import { rawSql } from "../support/sql.ts";
 afterAll(dropScratch);
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
-const QUESTIONS = 3000;
+const QUESTIONS = 800;
 
 /** Some share an instant, so that ids decide their order. */
 const event = fc.record({

@@ -76,7 +76,7 @@ describe.each(settings)("listOpportunities() on %s, with a commit between two of
     const undisturbed = await createReadModel(writer);
     let differing = 0;
     for (const limit of [1, 4]) {
-      for (const depth of [0, 1, 4]) {
+      for (const depth of [0, 1]) {
         for (let step = 0; step < STATEMENTS; step++) {
           await commit(); // The reader must have something to refresh.
           const after = depth === 0 ? null : (await listOpportunities(undisturbed, filter, depth, null)).next;
