@@ -60,19 +60,19 @@ async function serving(count: number): Promise<TestApi> {
 
 describe.each(kinds)("syncOnce() into %s", (kind) => {
   test("copies everything first, and then what changed", async () => {
-    const api = await serving(250);
+    const api = await serving(201);
     const place = aPlace(kind);
     const first = aClient(api);
-    expect(await sync(first, place)).toEqual({ records: 250, events: 250, mark: expect.any(String) });
-    expect(first.asked).toHaveLength(3 + 250);
+    expect(await sync(first, place)).toEqual({ records: 201, events: 201, mark: expect.any(String) });
+    expect(first.asked).toHaveLength(3 + 201);
     expect(place.contents()).toEqual(await served(api));
 
     api.clock.now += 60_000;
     await publish(api, 100, 102, "Changed");
-    await publish(api, 250, 251, "New");
+    await publish(api, 201, 202, "New");
     const second = aClient(api);
     expect(await sync(second, place)).toEqual({ records: 3, events: 5, mark: expect.any(String) });
-    expect(second.asked[0]).toStartWith("/opportunities?updated_since=2026-03-01T12%3A00%3A00.006Z&limit=100");
+    expect(second.asked[0]).toStartWith("/opportunities?updated_since=2026-03-01T12%3A00%3A00.005Z&limit=100");
     expect(place.contents()).toEqual(await served(api));
 
     const third = aClient(api);
@@ -82,7 +82,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   });
 
   test("asks for a page per hundred changed records, and once for the history of each; for unchanged ones never", async () => {
-    const api = await serving(230);
+    const api = await serving(101);
     const place = aPlace(kind);
     await sync(aClient(api), place);
     const requests = async () => {
@@ -93,7 +93,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
       return { records, pages: client.asked.length - histories.length, histories: histories.length };
     };
     expect(await requests()).toEqual({ records: 0, pages: 1, histories: 0 });
-    await publish(api, 0, 230, "Title"); // As they are.
+    await publish(api, 0, 101, "Title"); // As they are.
     expect(await requests()).toEqual({ records: 0, pages: 1, histories: 0 });
     await publish(api, 0, 100, "Changed");
     expect(await requests()).toEqual({ records: 100, pages: 1, histories: 100 });
@@ -116,7 +116,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   });
 
   test("misses no change during a walk", async () => {
-    const api = await serving(250);
+    const api = await serving(201);
     const place = aPlace(kind);
     let pages = 0;
     const client = aClient(api, async (request) => {
@@ -129,7 +129,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   });
 
   test.each([
-    ["without histories", recordsOnly, 210],
+    ["without histories", recordsOnly, 101],
     ["with histories", everything, 6],
   ])("can be killed at any request, %s", async (_, scope, count) => {
     const api = await serving(count);
@@ -148,7 +148,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   });
 
   test("survives repeated kills while records change", async () => {
-    const api = await serving(230);
+    const api = await serving(201);
     const place = aPlace(kind);
     for (let n = 1; n <= 12; n++) {
       await killedSync(aClientKilledAt(api, n % 5), place, recordsOnly);
@@ -160,9 +160,9 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("follows the pages of a long history", async () => {
     const api = await serving(1);
-    for (let n = 0; n < 230; n++) await publish(api, 0, 1, `Title ${n}`);
+    for (let n = 0; n < 101; n++) await publish(api, 0, 1, `Title ${n}`);
     const place = aPlace(kind);
-    expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 231 });
+    expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 102 });
     expect(place.contents()).toEqual(await served(api));
   });
 
@@ -201,7 +201,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   });
 
   test("restarts the walk if the server has a new cursor secret", async () => {
-    const api = await serving(250);
+    const api = await serving(201);
     const other = () => {
       const { access, randomBytes } = api;
       const model = { ...api.model, cursorSecret: randomBytes(32) };
@@ -222,9 +222,9 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
 describe("syncOnce() into SQLite", () => {
   test("continues at the page at which it was killed", async () => {
-    const api = await serving(450);
+    const api = await serving(210);
     const place = aPlace("sqlite");
-    await killedSync(aClientKilledAt(api, 4), place, recordsOnly);
+    await killedSync(aClientKilledAt(api, 2), place, recordsOnly);
     const client = aClient(api);
     await sync(client, place, recordsOnly);
     expect(client.asked).toHaveLength(2);
@@ -234,7 +234,7 @@ describe("syncOnce() into SQLite", () => {
 
 describe("syncOnce() to standard output", () => {
   test("prints each record and its history, and keeps the mark for the next run", async () => {
-    const api = await serving(120);
+    const api = await serving(101);
     const printed: string[] = [];
     const store = openPrintingStore((line) => void printed.push(`${line}\n`));
     await syncOnce({ ...aClient(api), ...everything, store });
