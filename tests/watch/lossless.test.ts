@@ -25,7 +25,7 @@ setDefaultTimeout(600_000);
 afterAll(dropScratch);
 
 /** FUNDFEED_KILLS=2000 for a thorough run. */
-const KILLS = Number(process.env.FUNDFEED_KILLS ?? 30);
+const KILLS = Number(process.env.FUNDFEED_KILLS ?? 20);
 /** With seed 2, the pages of messages are small. */
 const SEEDS = [1, 2];
 const FILTER = { words: "quantum", status: ["open", "closing_soon"], closes_after: "0d" };
