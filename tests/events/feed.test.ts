@@ -32,7 +32,7 @@ const SEED = Number(process.env.FUNDFEED_SEED ?? 20261122);
 const RECORDS = 90;
 const STEPS = 24;
 /** FUNDFEED_QUESTIONS=300 for a thorough run. */
-const QUESTIONS = Number(process.env.FUNDFEED_QUESTIONS ?? 20);
+const QUESTIONS = Number(process.env.FUNDFEED_QUESTIONS ?? 12);
 
 type Random = (below: number) => number;
 const oneOf = <T>(random: Random, values: readonly T[]) => values[random(values.length)] as T;
@@ -171,7 +171,7 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
       const since = Date.parse(oneOf(random, rows).event.detected_at) - random(2);
       const filter = n % 4 === 0 ? { filter: {}, since } : aFeedFilter(random, catalog.clock.now);
       const wanted = rows.filter((row) => isWanted(row, filter, catalog.clock.now));
-      const limit = () => 1 + random(random(2) ? 20 : 2000);
+      const limit = () => 1 + random(random(2) ? 50 : 2000);
 
       const start = random(3) ? rows[random(rows.length)] : undefined;
       const position = start === undefined ? null : { seq: start.seq, id: start.event.id };

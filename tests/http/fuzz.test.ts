@@ -8,7 +8,7 @@ import { onPostgres } from "../support/database-locations.ts";
 import { expectProblem } from "../support/problem.ts";
 import { sixtyApi, U, WITHOUT_EVENTS } from "../support/sixty.ts";
 
-const RUNS = Number(process.env.FUZZ ?? (onPostgres ? 500 : 1500));
+const RUNS = Number(process.env.FUZZ ?? (onPostgres ? 300 : 900));
 const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const settings = { numRuns: Math.ceil(RUNS / 2), seed: SEED, endOnFailure: true };
 
