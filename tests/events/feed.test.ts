@@ -168,8 +168,12 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
     expect(await latestPosition(db)).toEqual({ seq: rows.at(-1)?.seq ?? 0, id: rows.at(-1)?.event.id ?? "" });
 
     for (let n = 0; n < QUESTIONS; n++) {
-      const since = Date.parse(oneOf(random, rows).event.detected_at) - random(2);
-      const filter = n % 4 === 0 ? { filter: {}, since } : aFeedFilter(random, catalog.clock.now);
+      const at = Date.parse(oneOf(random, rows).event.detected_at);
+      const edges = [
+        { filter: {}, since: at },
+        { filter: {}, until: at },
+      ];
+      const filter: FeedFilter = edges[n % 4] ?? aFeedFilter(random, catalog.clock.now);
       const wanted = rows.filter((row) => isWanted(row, filter, catalog.clock.now));
       const limit = () => 1 + random(random(2) ? 50 : 2000);
 
