@@ -5,6 +5,7 @@ import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { emptySummary } from "../src/import/import-log.ts";
 import { aHome, dropHomes, type Home, type Server, sampleFile, unpackedSample } from "./support/binary.ts";
+import { fundfeed } from "./support/command-line.ts";
 import { sendRaw } from "./support/raw.ts";
 import { waitFor } from "./support/wait-for.ts";
 import { zipArchive } from "./support/zip-archive.ts";
@@ -16,6 +17,9 @@ const GRANTS = "grants-gov-20260803.xml";
 const CHALLENGES = "challenge-gov-20210714T202743Z.json.gz";
 const record = (id: string, more: object = {}) =>
   JSON.stringify({ source: { code: "own", opportunity_id: id }, title: `Title ${id}`, ...more });
+
+/** Runs a command on the data of a home in this process: what is prepared, and what is looked up, needs no program. */
+const here = async (home: Home, ...args: string[]) => (await fundfeed([...args, "--data", home.at("fundfeed-data")])).out;
 
 type Page = { data: { id: string; title: string; source: { code: string } }[]; meta: { has_more: boolean } };
 const page = async (response: Response) => (await response.json()) as Page;
@@ -37,24 +41,6 @@ describe("in an empty directory with a hostile .env, bunfig.toml, package.json a
     expect(await server.stop()).toBe(0);
     expect(readdirSync(data).sort()).toEqual(["catalog.db", "state.db"]);
   });
-
-  test("error responses have no source code and no stack", async () => {
-    const server = await aHome().serve();
-    const answer = await sendRaw(server.port, ["GET /v1/%zz<script> HTTP/1.1", "Host: a", "Connection: close"]);
-    expect(answer?.status).toBe(404);
-    expect(await answer?.text()).not.toMatch(/<script>|at .*\.ts|bun/i);
-    await server.stop();
-  });
-});
-
-describe("serve", () => {
-  test("logs the address of the reference, which is a page", async () => {
-    const server = await aHome().serve();
-    const address = await waitFor("it is logged", () => /"The API reference is at (http:[^"]+)"/.exec(server.log())?.[1]);
-    expect(address).toBe(`http://127.0.0.1:${server.port}/v1/docs`);
-    expect((await fetch(address)).headers.get("content-type")).toBe("text/html; charset=utf-8");
-    await server.stop();
-  });
 });
 
 describe("a data directory with real records", () => {
@@ -63,8 +49,8 @@ describe("a data directory with real records", () => {
     home = aHome();
     home.file(GRANTS, unpackedSample(`${GRANTS}.gz`));
     home.file("challenges.json.gz", sampleFile(CHALLENGES));
-    expect((await home.run(["import", "grants-gov", GRANTS])).code).toBe(0);
-    expect((await home.run(["import", "challenge-gov", "challenges.json.gz"])).code).toBe(0);
+    await here(home, "import", "grants-gov", home.at(GRANTS));
+    await here(home, "import", "challenge-gov", home.at("challenges.json.gz"));
     expect((await home.run(["import", "records", "-"], { stdin: `${record("1")}\n${record("2", { status: "open" })}\n` })).code).toBe(0);
     expect((await home.run(["keys", "create", "--account", "Acme", "--label", "first"])).code).toBe(0);
   });
@@ -149,13 +135,13 @@ describe("a data directory with real records", () => {
 
   test("import writes rejected records next to the file and exits with 3; --dry-run stores nothing (D-35)", async () => {
     home.file("mixed.ndjson", `${record("1", { title: "Another" })}\n{"title": 7}\n${record("9", { funding: { amount_min: 1 } })}\n`);
-    const before = await home.run(["export"]);
+    const before = await here(home, "export");
     const rehearsed = await home.run(["import", "records", "mixed.ndjson", "--dry-run"]);
     expect(rehearsed).toMatchObject({
       code: 3,
       out: "Dry run: 3 read: 0 added, 1 changed, 0 unchanged, 0 merged, 2 rejected; 0 removed, 0 linked, 1 event\n",
     });
-    expect(await home.run(["export"])).toEqual(before);
+    expect(await here(home, "export")).toBe(before);
     const { code, out, err } = await home.run(["import", "records", "mixed.ndjson", "--json"]);
     const amount = 'funding.amount_min must be a decimal string such as "2500.00"';
     const reasons = [
@@ -232,6 +218,18 @@ describe("a running server", () => {
   const status = async (key: string) => (await server.get("/sources", key)).status;
   const limit = async (key: string) => (await server.get("/sources", key)).headers.get("ratelimit-limit");
 
+  test("has no source code and no stack in error responses", async () => {
+    const answer = await sendRaw(server.port, ["GET /v1/%zz<script> HTTP/1.1", "Host: a", "Connection: close"]);
+    expect(answer?.status).toBe(404);
+    expect(await answer?.text()).not.toMatch(/<script>|at .*\.ts|bun/i);
+  });
+
+  test("logs the address of the reference, which is a page", async () => {
+    const address = await waitFor("it is logged", () => /"The API reference is at (http:[^"]+)"/.exec(server.log())?.[1]);
+    expect(address).toBe(`http://127.0.0.1:${server.port}/v1/docs`);
+    expect((await fetch(address)).headers.get("content-type")).toBe("text/html; charset=utf-8");
+  });
+
   test("knows a key, its revocation, its account's plan and subscription at the next request (D-24)", async () => {
     const [first, second] = [await newKey("One"), await newKey("Two")];
     expect([await status(first.key), await status(second.key)]).toEqual([200, 200]);
@@ -297,9 +295,8 @@ describe("stopping", () => {
   test("SIGTERM lets a response under way complete, and exits with 0", async () => {
     const home = aHome();
     const text = "word ".repeat(60_000);
-    await home.run(["import", "records", "-"], {
-      stdin: Array.from({ length: 100 }, (_, n) => `${record(String(n), { description: text })}\n`).join(""),
-    });
+    const records = Array.from({ length: 100 }, (_, n) => `${record(String(n), { description: text })}\n`);
+    await here(home, "import", "records", home.file("records.ndjson", records.join("")));
     const [server, key] = [await home.serve(), await home.key()];
     const response = await server.get("/opportunities?limit=100", key);
     const ended = server.stop(); // 30 MB are far more than the sockets' buffers hold.
@@ -324,7 +321,7 @@ describe("stopping", () => {
     const second = await home.serve();
     expect(await remaining(second)).toBe("994");
     await waitFor("the use is written within a second", async () => {
-      const [listed] = await home.json<{ used_today: number }[]>(["keys", "list"]);
+      const [listed]: { used_today: number }[] = JSON.parse(await here(home, "keys", "list", "--json"));
       return listed?.used_today === 6;
     });
     second.kill("SIGKILL");
@@ -338,14 +335,14 @@ describe("stopping", () => {
 describe("restore", () => {
   test("restores a backup when nothing is running", async () => {
     const home = aHome();
-    await home.run(["import", "records", "-"], { stdin: record("1") });
-    const exported = await home.run(["export"]);
+    await here(home, "import", "records", home.file("first.ndjson", record("1")));
+    const exported = await here(home, "export");
     await home.run(["backup", "copy"]);
-    await home.run(["import", "records", "-"], { stdin: record("2") });
+    await here(home, "import", "records", home.file("second.ndjson", record("2")));
     expect(await home.run(["restore", "copy"])).toEqual({ code: 0, out: "Restored fundfeed-data from copy\n", err: "" });
-    expect(await home.run(["export"])).toEqual(exported);
+    expect(await here(home, "export")).toBe(exported);
     expect(await home.json(["restore", "copy", "--data", "elsewhere"])).toEqual({ directory: "copy", data: "elsewhere" });
-    expect(await home.run(["export", "--data", "elsewhere"])).toEqual(exported);
+    expect((await home.run(["export", "--data", "elsewhere"])).out).toBe(exported);
   });
 });
 

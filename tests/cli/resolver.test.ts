@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { program } from "../support/binary.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { canReplaceResolver, nameServerBehaviors, withNameServer } from "../support/resolver.ts";
+import { canReplaceResolver, nameServerBehaviors, runWithNameServer } from "../support/resolver.ts";
 
 afterAll(dropScratch);
 
@@ -19,15 +19,11 @@ const commands = [
 describe.skipIf(!isPossible)(
   `where the name server answers with${isPossible ? "" : " (skipped: needs unshare, and the right to use it)"}`,
   () => {
-    test.each(nameServerBehaviors)("%s, the command prints why the name does not resolve", async (answer) => {
-      const check = async ([args, sentence]: (typeof commands)[number]) => {
-        const directory = aDirectory();
-        const started = [program, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])];
-        const child = Bun.spawn(withNameServer(directory, answer, started), { stdio: ["ignore", "pipe", "pipe"] });
-        const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-        expect({ code, out, err }).toEqual({ code: 1, out: "", err: sentence });
-      };
-      await Promise.all(commands.map(check)); // At the same time, because silence takes seconds.
+    test.each(nameServerBehaviors)("%s, the commands print why the name does not resolve", async (answer) => {
+      const directory = aDirectory();
+      const started = commands.map(([args]) => [program, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])]);
+      const expected = commands.map(([, err]) => ({ code: 1, out: "", err }));
+      expect(await runWithNameServer(directory, answer, started)).toEqual(expected); // At the same time, because silence takes seconds.
     });
   },
 );

@@ -18,7 +18,7 @@ setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 afterAll(dropScratch);
 
 const records = (title: string) =>
-  Array.from({ length: 200 }, (_, n) => ({ source: { code: "OWN", opportunity_id: `${title}${n}` }, title }));
+  Array.from({ length: 50 }, (_, n) => ({ source: { code: "OWN", opportunity_id: `${title}${n}` }, title }));
 
 /** The same database twice: in `new`, as another installation closed it, and in `copy`, as a backup. */
 let made = "";
@@ -44,11 +44,11 @@ function aPlace(from: From): string {
 }
 
 /** The same, with the databases of a server, whose catalog has a log. */
-async function aServedPlace(from: From): Promise<{ place: string; stores: Stores; old: string }> {
+async function aServedPlace(from: From): Promise<{ place: string; stores: Stores }> {
   const place = aPlace(from);
   const stores = await openStores({ data: join(place, "data") }, NOON, () => undefined);
   await (await aCatalog(stores.model.db)).take(records("Old"));
-  return { place, stores, old: await contentsOf(stores.model.db) };
+  return { place, stores };
 }
 
 function sh(place: string, script: string): void {
@@ -122,7 +122,8 @@ describe("the databases of a server", () => {
   });
 
   test("leave what was in the log in a catalog that is moved elsewhere", async () => {
-    const { place, stores, old } = await aServedPlace("new");
+    const { place, stores } = await aServedPlace("new");
+    const old = await contentsOf(stores.model.db);
     sh(place, "mkdir aside; mv data/catalog.db aside/; mv next/catalog.db data/");
     expect(stores.areIntact()).toBe(false);
     await stores.close();
@@ -134,7 +135,8 @@ describe("the databases of a server", () => {
     ["a catalog that is moved away", "mkdir aside; mv data/catalog.db aside/", "mv aside/catalog.db data/"],
     ["a data directory that is moved away", "mv data away", "mv away data"],
   ])("notice %s, and leave what was in the log in it", async (_, away, back) => {
-    const { place, stores, old } = await aServedPlace("new");
+    const { place, stores } = await aServedPlace("new");
+    const old = await contentsOf(stores.model.db);
     sh(place, away);
     expect(stores.areIntact()).toBe(false);
     await stores.close();

@@ -1,12 +1,13 @@
 /**
- * A name server that answers every query in one chosen way, for one command.
+ * A name server that answers every query in one chosen way, for some commands.
  *
- * The command gets a network and a mount namespace of its own. Inside them, `bun tests/support/resolver.ts <behavior> <command…>` is the
- * name server on loopback and runs the command.
+ * The commands get a network and a mount namespace of their own. Inside them, `bun tests/support/resolver.ts BEHAVIOR COMMANDS` is the name
+ * server on loopback and runs the commands, a JSON list.
  */
 import { createSocket } from "node:dgram";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CommandResult } from "./command-line.ts";
 
 /** Behaviors of a name server, with the RCODE (RFC 1035 §4.1.1) of its responses: errors, an address of another machine, or nothing at all. */
 const responseCodes = {
@@ -32,18 +33,27 @@ const ADDRESS = Buffer.from([0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 
 const ENTER_NAMESPACES = `
   mount --bind "$0/resolv.conf" /etc/resolv.conf && mount --bind "$0/nsswitch.conf" /etc/nsswitch.conf && ip link set lo up && exec "$@"`;
 
-/** Returns the command line that runs `command` with such a name server. It writes the resolver's configuration to `directory`. */
-export function withNameServer(directory: string, behavior: Behavior, command: readonly string[]): string[] {
+/** Runs commands with such a name server, all at once. It writes the resolver's configuration to `directory`. */
+export async function runWithNameServer(
+  directory: string,
+  behavior: Behavior,
+  commands: readonly (readonly string[])[],
+): Promise<CommandResult[]> {
+  const child = Bun.spawn(withNameServer(directory, behavior, commands), { stdio: ["ignore", "pipe", "inherit"] });
+  return JSON.parse(await child.stdout.text());
+}
+
+function withNameServer(directory: string, behavior: Behavior, commands: readonly (readonly string[])[]): string[] {
   writeFileSync(join(directory, "resolv.conf"), `nameserver 127.0.0.1\noptions timeout:${TIMEOUT_SECONDS} attempts:1\n`);
   writeFileSync(join(directory, "nsswitch.conf"), "hosts: files dns\n");
   const namespaces = ["unshare", "--map-root-user", "--net", "--mount", "sh", "-c", ENTER_NAMESPACES, directory];
-  return [...namespaces, process.execPath, import.meta.path, behavior, ...command];
+  return [...namespaces, process.execPath, import.meta.path, behavior, JSON.stringify(commands)];
 }
 
 /** Returns whether this machine allows such namespaces. */
 export function canReplaceResolver(directory: string): boolean {
   if (Bun.which("unshare") === null) return false;
-  const { exitCode } = Bun.spawnSync(withNameServer(directory, "no server", ["true"]), { stdio: ["ignore", "ignore", "ignore"] });
+  const { exitCode } = Bun.spawnSync(withNameServer(directory, "no server", []), { stdio: ["ignore", "ignore", "ignore"] });
   return exitCode === 0;
 }
 
@@ -69,8 +79,15 @@ async function startNameServer(behavior: Behavior): Promise<void> {
   await promise;
 }
 
+async function run(command: string[]): Promise<CommandResult> {
+  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "pipe"] });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
+}
+
 if (import.meta.main) {
-  const [behavior, ...command] = process.argv.slice(2);
+  const [behavior, commands = ""] = process.argv.slice(2);
   if (behavior !== "no server") await startNameServer(behavior as Behavior);
-  process.exit(await Bun.spawn(command, { stdio: ["ignore", "inherit", "inherit"] }).exited);
+  process.stdout.write(JSON.stringify(await Promise.all(JSON.parse(commands).map(run))));
+  process.exit(0);
 }
