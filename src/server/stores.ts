@@ -15,9 +15,8 @@ const REQUEST_LIMITS = { connectTimeoutMs: 3_000, statementTimeoutMs: 3_000 };
  * It is less than the 30 s after which a command, such as the one that revokes a key, gives up.
  */
 const IDLE_IN_WRITE = { idleInTransactionMs: 5_000 };
-/** PostgreSQL connections for status turns and for the state; the catalog uses the client's default. */
 const STATUS_TURNS = { waitMs: 0, postgres: { connections: 2, ...IDLE_IN_WRITE } };
-const CATALOG = { postgres: REQUEST_LIMITS };
+const CATALOG = { postgres: { connections: 10, ...REQUEST_LIMITS } };
 const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUEST_LIMITS, ...IDLE_IN_WRITE } };
 
 /** A server cannot go on: its files are no longer those that it opened. */

@@ -192,6 +192,19 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
+  test("has four connections unless another number is asked for, because each costs PostgreSQL time", async () => {
+    const server = await postgresServer();
+    const url = await server.freshDatabase();
+    const has = (count: number) =>
+      waitFor(`${count} connections`, async () => (await server.backends(new URL(url).pathname.slice(1))).length === count);
+    for (const [options, count] of [[{}, 4] as const, [{ connections: 2 }, 2] as const]) {
+      const db = await openPostgresCatalog(url, NOON, options);
+      await has(count);
+      await db.close();
+      await has(0);
+    }
+  });
+
   /** The limits of what must fail by them. A statement that must succeed is repeated, because a busy machine may be slower. */
   const LIMITED = { statementTimeoutMs: 1000 };
   const answered = <T>(ask: () => Promise<T>) =>
