@@ -243,10 +243,19 @@ describe("fundfeed watch", () => {
     expect((await watch("run")).err).toBe("q: delivered 1 new\n");
   });
 
-  test.each(["run", "test q"])("stops at a signal while the search index is built: watch %s", async (command) => {
+  let withMany: string | undefined; // One for both.
+  async function makeMany(): Promise<string> {
+    const many = aDirectory();
     await watch("add", "q", "--to", "stdout");
     rmSync(join(data, "search.db"));
     await take(...Array.from({ length: 1200 }, (_, n) => record(`N${n}`)));
+    cpSync(data, many, { recursive: true });
+    return many;
+  }
+
+  test.each(["run", "test q"])("stops at a signal while the search index is built: watch %s", async (command) => {
+    withMany ??= await makeMany();
+    cpSync(withMany, data, { recursive: true });
     const err: string[] = [];
     let isStopped = false;
     let stop = () => {};

@@ -4,9 +4,12 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
+import { aFile, dropScratch } from "../support/imports.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
+afterAll(dropScratch);
 setDefaultTimeout(300_000); // Processes on a busy machine take their time.
 
 const openFilesMax = Number(Bun.spawnSync(["sh", "-c", "ulimit -n"]).stdout.toString()) || 1024;
@@ -23,7 +26,8 @@ beforeAll(async () => {
     title: "A title",
     description: text,
   }));
-  await home.run(["import", "records", "-"], { stdin: records.map((record) => `${JSON.stringify(record)}\n`).join("") });
+  const { code } = await fundfeed(["import", "records", aFile(records), "--data", home.at("fundfeed-data")]);
+  expect(code).toBe(0);
   key = await home.key();
   server = await home.serve(["serve", "--port", "0"], { through: ["sh", "-c", 'ulimit -n "$(ulimit -H -n)"; exec "$@"', "sh"] });
 });

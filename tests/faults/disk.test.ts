@@ -1,9 +1,10 @@
 /** What happens to a running service when its disk is full, or its directory must not be written. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
@@ -42,7 +43,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
   };
   beforeAll(async () => {
     home = aHome();
-    await home.run(["import", "records", "-", ...on], { stdin: record("1") });
+    expect((await fundfeed(["import", "records", home.file("one.ndjson", record("1")), ...on])).code).toBe(0);
   });
 
   test("under a server: it continues to read, counts in memory, and writes the counts when there is room", async () => {
@@ -57,15 +58,15 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     expect(server.log().match(/is full/g)).toHaveLength(1); // Once a minute, not at every turn.
     rmSync(join(disk, "filler"));
     await waitFor("the use is written, without a restart", async () => {
-      const [listed] = await home.json<{ used_today: number }[]>(["keys", "list", ...on]);
+      const [listed]: { used_today: number }[] = JSON.parse((await fundfeed(["keys", "list", "--json", ...on])).out);
       return listed?.used_today === 10;
     });
     expect(await server.stop()).toBe(0);
-    expect((await home.run(["check", ...on])).out).toBe("No problems found\n");
+    expect((await fundfeed(["check", ...on])).out).toBe("No problems found\n");
   });
 
   test("under commands: each fails, says so, and changes nothing", async () => {
-    const read = () => Promise.all([["export"], ["keys", "list"], ["check"]].map((args) => home.run([...args, ...on])));
+    const read = () => Promise.all([["export"], ["keys", "list"], ["check"]].map((args) => fundfeed([...args, ...on])));
     const before = await read();
     const many = Array.from({ length: 3000 }, (_, n) => record(`${n}`, "Another title")).join("");
     fill();
@@ -87,7 +88,7 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
       ["import", "records", home.file("empty.ndjson", "")],
       ["plans", "set", "trial", "--daily", "1000", "--per-minute", "60"],
     ])
-      expect((await home.run([...command, ...on])).code).toBe(0);
+      expect((await fundfeed([...command, ...on])).code).toBe(0);
     expect(readdirSync(data).filter((name) => !/^(catalog|state)\.db$|^import\.lock$/.test(name))).toEqual([]);
   });
 
@@ -111,9 +112,8 @@ describe("a directory that must not be written", () => {
     const home = aHome();
     chmodSync(home.directory, 0o755);
     const data = home.at("data");
-    await home.key();
-    await home.run(["import", "records", "-"], { stdin: record("1") });
-    cpSync(home.at("fundfeed-data"), data, { recursive: true });
+    await fundfeed(["keys", "create", "--account", "First", "--data", data]);
+    await fundfeed(["import", "records", home.file("one.ndjson", record("1")), "--data", data]);
     for (const name of readdirSync(data)) chmodSync(join(data, name), 0o444);
     chmodSync(data, 0o555);
     for (const args of [["serve", "--port", "0"], ["keys", "create", "--account", "A"], ["refresh"]]) {

@@ -5,6 +5,7 @@ import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/export/records.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { NOON } from "../support/imports.ts";
 import { hasPostgres, type PostgresServer, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
@@ -29,9 +30,8 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
     postgres = await postgresServer();
     url = await postgres.freshDatabase();
     home = aHome();
-    expect((await home.run(["import", "records", "-", "--database", url], { stdin: recordsOf(RECORDS, "word ".repeat(200)) })).code).toBe(
-      0,
-    );
+    const file = home.file("records.ndjson", recordsOf(RECORDS, "word ".repeat(200)));
+    expect((await fundfeed(["import", "records", file, "--database", url])).code).toBe(0);
   });
 
   test("continues however long its reader pauses, while a silent writer times out", async () => {
