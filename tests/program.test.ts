@@ -218,7 +218,7 @@ describe("a running server", () => {
   const status = async (key: string) => (await server.get("/sources", key)).status;
   const limit = async (key: string) => (await server.get("/sources", key)).headers.get("ratelimit-limit");
 
-  test("has no source code and no stack in error responses", async () => {
+  test("error responses have no source code and no stack", async () => {
     const answer = await sendRaw(server.port, ["GET /v1/%zz<script> HTTP/1.1", "Host: a", "Connection: close"]);
     expect(answer?.status).toBe(404);
     expect(await answer?.text()).not.toMatch(/<script>|at .*\.ts|bun/i);
