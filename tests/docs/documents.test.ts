@@ -7,7 +7,7 @@ import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import manifest from "../../package.json";
 import { guideText } from "../../src/http/docs/guide.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
-import { program as compiled } from "../support/binary.ts";
+import { program as compiled, QUICK } from "../support/binary.ts";
 import { type CommandResult, fundfeed } from "../support/command-line.ts";
 import { wholeProgram } from "../support/commands.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
@@ -143,6 +143,7 @@ function createSandbox({ base, demoData, key, id }: Omit<Demo, "stop">, upstream
     demoData,
     env: {
       ...Object.fromEntries(addresses),
+      ...QUICK,
       PATH: `${bin}:${process.env.PATH}`,
       FUNDFEED_KEY: key,
       FUNDFEED_PORT: "0",

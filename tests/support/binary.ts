@@ -17,6 +17,9 @@ export const program = await oncePerRun("fundfeed", (path) => {
   if (built.exitCode !== 0) throw new Error(`Cannot build the program: ${built.stderr}`);
 });
 
+/** Most programs end before what JavaScriptCore compiles pays for itself: without its later stages, and with the first one only for long loops. */
+export const QUICK = { BUN_JSC_useDFGJIT: "0", BUN_JSC_useFTLJIT: "0", BUN_JSC_thresholdForJITAfterWarmUp: "5000" } as const;
+
 /** A program that reads settings from its working directory would read these files and fail. */
 const hostileFiles = {
   ".env": "FUNDFEED_DATA=/nonexistent\nFUNDFEED_PORT=1\nFUNDFEED_HOST=203.0.113.1\nFUNDFEED_BASE_URL=nonsense\nNODE_ENV=development\n",
@@ -97,7 +100,7 @@ export function aHome(): Home {
   const start: Home["start"] = (args, { env = {}, stdin = "", through = [] } = {}) => {
     const child = Bun.spawn([...through, program, ...args], {
       cwd: directory,
-      env: { PATH: process.env.PATH ?? "", TMPDIR: tmpdir(), ...env },
+      env: { PATH: process.env.PATH ?? "", TMPDIR: tmpdir(), ...QUICK, ...env },
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",

@@ -1,6 +1,6 @@
 /** The compiled program in processes of its own, with a clock that can be wrong, in the working directory of the tests. */
 import { join } from "node:path";
-import { program } from "./binary.ts";
+import { program, QUICK } from "./binary.ts";
 import type { CommandResult } from "./command-line.ts";
 import { inScratch } from "./imports.ts";
 
@@ -13,7 +13,7 @@ type RunOptions = ClockOptions & { killAfterMs?: number; killWhen?: Promise<unkn
 function start(args: readonly string[], { clockShiftMs = 0 }: ClockOptions) {
   const clock = clockShiftMs === 0 ? {} : { BUN_OPTIONS: `--preload=${SHIFTED_CLOCK}`, FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` };
   return Bun.spawn([program, ...args], {
-    env: { ...process.env, TMPDIR: inScratch(), ...clock },
+    env: { ...process.env, TMPDIR: inScratch(), ...QUICK, ...clock },
     stdout: "pipe",
     stderr: "pipe",
   });
