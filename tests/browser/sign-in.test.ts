@@ -8,6 +8,7 @@ import type axe from "axe-core";
 import { HtmlValidate } from "html-validate/node";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -33,7 +34,7 @@ describe.skipIf(!isThere)("the sign-in in a browser", () => {
   beforeAll(async () => {
     home = aHome();
     const record = { source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing" };
-    await home.run(["import", "records", "-"], { stdin: JSON.stringify(record) });
+    await fundfeed(["import", "records", home.file("records.jsonl", JSON.stringify(record)), "--data", home.at("fundfeed-data")]);
     key = await home.key();
     const port = await freePort();
     origin = `http://${NAME}:${port}`;

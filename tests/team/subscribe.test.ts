@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { DAY_MS } from "../../src/text/instant.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
+import { fundfeed } from "../support/command-line.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
@@ -15,13 +16,14 @@ test.if(isThere)(
   "a subscribed calendar follows its deadlines, until its key is revoked",
   async () => {
     const home = aHome();
+    const here = (...args: string[]) => fundfeed([...args, "--data", home.at("fundfeed-data")]);
     const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
     const [first, second] = [dayIn(30), dayIn(45)];
     const take = async (record: { closes: string; status?: string }) => {
       const { closes, status = "open" } = record;
       const source = { code: "OWN", opportunity_id: "1" };
-      const stdin = JSON.stringify({ source, title: "Quantum sensing", status, dates: { closes_at: `${closes}T12:00:00Z` } });
-      expect((await home.run(["import", "records", "-"], { stdin })).code).toBe(0);
+      const given = { source, title: "Quantum sensing", status, dates: { closes_at: `${closes}T12:00:00Z` } };
+      expect((await here("import", "records", home.file("records.jsonl", JSON.stringify(given)))).code).toBe(0);
     };
     await take({ closes: first });
     const key = await home.key();
@@ -100,8 +102,8 @@ longdatetimeformat = ${plain} %H:%M
     });
     expect(files()).toHaveLength(1);
 
-    const [{ id = "" } = {}] = JSON.parse((await home.run(["keys", "list", "--json"])).out) as { id?: string }[];
-    await home.run(["keys", "revoke", id]);
+    const [{ id = "" } = {}] = JSON.parse((await here("keys", "list", "--json")).out) as { id?: string }[];
+    await here("keys", "revoke", id);
     const { code, err } = await sync();
     expect([code, err]).toEqual([1, expect.stringContaining("Gone")]);
     expect(await server.stop()).toBe(0);

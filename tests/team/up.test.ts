@@ -24,6 +24,9 @@ const childNamed = (server: Server, name: string) =>
   childrenOf(server.pid).find((pid) => environmentOf(pid).includes(`FUNDFEED_CHILD=${name}`));
 const record = `${JSON.stringify({ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", description: "Sensors." })}\n`;
 
+/** Runs a command on the data of a home without a process. */
+const here = (home: Home, ...args: string[]) => fundfeed([...args, "--data", home.at("fundfeed-data")]);
+
 /** The names of the tools that agents are offered. */
 async function toolsOf(origin: string, key: string, init: BunFetchRequestInit = {}): Promise<string[]> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
@@ -37,14 +40,12 @@ async function toolsOf(origin: string, key: string, init: BunFetchRequestInit = 
 const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
 afterAll(() => silent.stop(true));
 const HANGING_WATCH =
-  `watch add w quantum --to webhook --url http://127.0.0.1:${silent.port}/ --allow-private --allow-http --secret-file s --from-start`.split(
-    " ",
-  );
+  `watch add w quantum --to webhook --url http://127.0.0.1:${silent.port}/ --allow-private --allow-http --from-start`.split(" ");
 
 describe("up", () => {
   test("serves the API, its reference, the pages and the jobs on one address, and stops with 0", async () => {
     const home = aHome();
-    await home.run(["import", "records", "-"], { stdin: record });
+    await here(home, "import", "records", home.file("records.jsonl", record));
     const server = await upOn(home);
     const key = await home.key();
     expect(await (await server.get("/opportunities", key)).json()).toMatchObject({ data: [{ title: "Quantum sensing" }] });
@@ -88,7 +89,7 @@ describe("up", () => {
     const home = aHome();
     const server = await upOn(home);
     expect(await (await page(server, "/?words=quantum")).text()).not.toContain("Quantum sensing");
-    await home.run(["import", "records", "-"], { stdin: record });
+    await here(home, "import", "records", home.file("records.jsonl", record));
     await waitFor("the page shows it", async () => (await (await page(server, "/?words=quantum")).text()).includes("Quantum sensing"));
     await waitFor("the index job has ended", () => readJobs(home.at("fundfeed-data"))[0]?.result === "ok");
     expect(await server.stop()).toBe(0);
@@ -111,7 +112,7 @@ describe("up", () => {
   test("lets who has a key read and subscribe, and logs neither key nor cookie nor the address of a feed", async () => {
     const home = aHome();
     const dates = { closes_at: new Date(Date.now() + 30 * 86_400_000).toISOString() };
-    await home.run(["import", "records", "-"], { stdin: record.replace("{", `{"dates":${JSON.stringify(dates)},`) });
+    await here(home, "import", "records", home.file("records.jsonl", record.replace("{", `{"dates":${JSON.stringify(dates)},`)));
     const key = await home.key();
     const server = await upOn(home, "--pages", "key", "--log-level", "request");
     const origin = `http://127.0.0.1:${server.port}`;
@@ -136,8 +137,8 @@ describe("up", () => {
     expect((await read("/find.json?words=quantum", { authorization: `Bearer ${key}` })).status).toBe(200);
     expect((await read("/find.json?words=quantum", {})).status).toBe(401);
     expect((await read("/v1/opportunities", { cookie })).status).toBe(401); // A cookie is for pages.
-    const [{ id = "" } = {}] = JSON.parse((await home.run(["keys", "list", "--json"])).out) as { id?: string }[];
-    await home.run(["keys", "revoke", id]);
+    const [{ id = "" } = {}] = JSON.parse((await here(home, "keys", "list", "--json")).out) as { id?: string }[];
+    await here(home, "keys", "revoke", id);
     expect((await read("/", { cookie })).status).toBe(303);
     for (const address of feeds) expect((await fetch(address)).status).toBe(410);
     expect(await server.stop()).toBe(0);
@@ -278,8 +279,8 @@ describe("up works", () => {
 
 test("the dashboard asks only for metrics and labels that there are", async () => {
   const home = aHome();
-  await home.run(["import", "records", "-"], { stdin: record });
-  expect((await home.run(["watch", "add", "w", "quantum", "--to", "stdout"])).code).toBe(0);
+  await here(home, "import", "records", home.file("records.jsonl", record));
+  expect((await here(home, "watch", "add", "w", "quantum", "--to", "stdout")).code).toBe(0);
   const server = await upOn(home, "--metrics-port", "0");
   await server.get("/meta");
   await waitFor("a job has ended", () => readJobs(home.at("fundfeed-data")).some(({ result }) => result === "ok"));
@@ -319,7 +320,7 @@ test("a job that fails is one line of the log without a stack, and status says w
   const [, why = ""] =
     /^The job pull grants-gov failed: (.*)\. It runs again in 60 seconds$/.exec((JSON.parse(line) as { error: string }).error) ?? [];
   expect(why).toMatch(reason);
-  const { code, out } = await home.run(["status", "--json"]);
+  const { code, out } = await here(home, "status", "--json");
   const { jobs } = JSON.parse(out) as { jobs: { name: string; error: string | null }[] };
   expect([code, jobs.find(({ name }) => name === "pull grants-gov")?.error]).toEqual([1, why]);
   expect(await server.stop()).toBe(0);
@@ -339,8 +340,8 @@ describe("the children of up", () => {
 
   test("a job that is killed is reported, tried again, and harms nothing else", async () => {
     const home = aHome();
-    await home.run(["import", "records", "-"], { stdin: record });
-    await home.run(HANGING_WATCH);
+    await here(home, "import", "records", home.file("records.jsonl", record));
+    await here(home, ...HANGING_WATCH, "--secret-file", home.at("s"));
     const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
     const env = { FUNDFEED_SBIR_GOV_URL: `https://127.0.0.1:${mute.port}/` };
     const server = await home.serve(["up", "--port", "0", "--pull", "sbir-gov"], { env });
@@ -363,8 +364,8 @@ describe("the children of up", () => {
 
   test.each(["SIGTERM", "SIGHUP"] as const)("end at %s, and so does a delivery that hangs", async (signal) => {
     const home = aHome();
-    await home.run(["import", "records", "-"], { stdin: record });
-    expect(await home.run(HANGING_WATCH)).toMatchObject({ code: 0 });
+    await here(home, "import", "records", home.file("records.jsonl", record));
+    expect(await here(home, ...HANGING_WATCH, "--secret-file", home.at("s"))).toMatchObject({ code: 0 });
     const server = await upOn(home);
     await page(server, "/");
     const delivery = await waitFor("the watch runs", () => childNamed(server, "watch"));
