@@ -82,18 +82,18 @@ longdatetimeformat = ${plain} %H:%M
     const sync = () => run("vdirsyncer", "--config", config, "sync");
     const list = async () =>
       (await run("khal", "-c", shown, "list", "--format", "{start} {title}", "--day-format", "", dayIn(0), "90d")).out.trim();
-    /** Once it has caught up with the import. */
+    /** What is listed once it has caught up with the import. */
     const follows = (expected: string) =>
       waitFor(expected, async () => {
         expect(await sync()).toMatchObject({ code: 0 });
-        return (await list()).includes(expected);
+        const listed = await list();
+        return listed.includes(expected) && listed;
       });
 
     expect(await run("vdirsyncer", "--config", config, "discover")).toMatchObject({ code: 0 });
     await follows(`${first} 12:00 Due: Quantum sensing`);
     await take({ closes: second });
-    await follows(`${second} 12:00 Due: Quantum sensing`);
-    expect(await list()).not.toContain(first);
+    expect(await follows(`${second} 12:00 Due: Quantum sensing`)).not.toContain(first);
     await take({ closes: second, status: "cancelled" });
     const files = () => readdirSync(calendar).map((name) => readFileSync(`${calendar}/${name}`, "utf8"));
     await waitFor("it is cancelled", async () => {

@@ -178,22 +178,6 @@ describe("up", () => {
     await server.ended;
     expect(await (await upOn(home)).stop()).toBe(0);
   });
-
-  test("starts again without running the jobs again", async () => {
-    const home = aHome();
-    const data = home.at("fundfeed-data");
-    const startedAt = () => readJobs(data).find(({ name }) => name === "backup")?.started_at;
-    const first = await upOn(home, "--backups", "b");
-    const ended = () => readJobs(data).filter(({ result }) => result === "ok").length === 2;
-    await waitFor("the jobs have ended", ended);
-    expect(await first.stop()).toBe(0);
-    const before = startedAt();
-    const second = await upOn(home, "--backups", "b");
-    const jobs = await (await page(second, "/status")).text();
-    expect(jobs).toContain("<dt>Result</dt><dd>ok</dd>");
-    expect(await second.stop()).toBe(0);
-    expect(startedAt()).toEqual(before);
-  });
 });
 
 describe("up works", () => {
@@ -237,6 +221,53 @@ describe("up works", () => {
     expect(existsSync(home.at("own/catalog.db"))).toBe(false);
     expect(await server.stop()).toBe(0);
   });
+});
+
+test("the dashboard asks only for metrics and labels that there are", async () => {
+  const home = aHome();
+  await here(home, "import", "records", home.file("records.jsonl", record));
+  expect((await here(home, "watch", "add", "w", "quantum", "--to", "stdout")).code).toBe(0);
+  const server = await upOn(home, "--metrics-port", "0");
+  await server.get("/meta");
+  await waitFor("a job has ended", () => readJobs(home.at("fundfeed-data")).some(({ result }) => result === "ok"));
+  const [, port] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(server.log()) ?? [];
+  const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split("\n").filter((line) => !line.startsWith("#"));
+  expect(await server.stop()).toBe(0);
+  const samples = Map.groupBy(lines.slice(0, -1), (line) => line.replace(/[{ ].*/, ""));
+  const { panels } = JSON.parse(readFileSync(join(import.meta.dir, "../../docs/operate/grafana.json"), "utf8")) as {
+    panels: { targets?: { expr: string; legendFormat: string }[] }[];
+  };
+  const targets = panels.flatMap((panel) => panel.targets ?? []);
+  expect(targets.length).toBeGreaterThan(20);
+  const namesIn = (text: string, name: RegExp) => Array.from(text.matchAll(name), ([, label = ""]) => label);
+  for (const { expr, legendFormat } of targets) {
+    const [name = ""] = /(fundfeed|process)_\w+/.exec(expr) ?? [];
+    const own = namesIn(samples.get(name)?.[0] ?? "", /(\w+)="/g);
+    expect([name, samples.has(name)]).toEqual([name, true]);
+    expect(own).not.toContainAnyValues(["job", "instance"]); // Prometheus adds these, and would rename ours.
+    const grouped = /by \(([\w, ]+)\)/.exec(expr)?.[1]?.split(", ") ?? [];
+    const asked = [...grouped, ...namesIn(legendFormat, /\{\{(\w+)\}\}/g), ...namesIn(expr, /(\w+)=~?"/g)];
+    expect([expr, asked.filter((label) => !["job", "instance", ...own].includes(label))]).toEqual([expr, []]);
+  }
+});
+
+// At the same time, because they wait for jobs, which start one second after another.
+describe.concurrent("the jobs of up", () => {
+  test("do not run again at the next start", async () => {
+    const home = aHome();
+    const data = home.at("fundfeed-data");
+    const startedAt = () => readJobs(data).find(({ name }) => name === "backup")?.started_at;
+    const first = await upOn(home, "--backups", "b");
+    const ended = () => readJobs(data).filter(({ result }) => result === "ok").length === 2;
+    await waitFor("the jobs have ended", ended);
+    expect(await first.stop()).toBe(0);
+    const before = startedAt();
+    const second = await upOn(home, "--backups", "b");
+    const jobs = await (await page(second, "/status")).text();
+    expect(jobs).toContain("<dt>Result</dt><dd>ok</dd>");
+    expect(await second.stop()).toBe(0);
+    expect(startedAt()).toEqual(before);
+  });
 
   test("with a source: it pulls it, the page shows it, and a restart does not pull it again", async () => {
     const home = aHome();
@@ -275,58 +306,30 @@ describe("up works", () => {
     expect([before > 0, downloads]).toEqual([true, before]);
     await upstream.stop(true);
   });
+
+  test("a job that fails is one line of the log without a stack, and status says why", async () => {
+    const home = aHome();
+    const env = { FUNDFEED_GRANTS_GOV_URL: "http://127.0.0.1:1/" };
+    const server = await home.serve(["up", "--port", "0", "--pull", "grants-gov"], { env });
+    const line = await waitFor("it is logged", () =>
+      server
+        .log()
+        .split("\n")
+        .find((each) => each.includes('"level":"error"')),
+    );
+    const reason =
+      /^Cannot fetch http:\/\/127.0.0.1:1\/GrantsDBExtract\d+v2.zip: http:\/\/127.0.0.1:1 is not https; use --allow-http to fetch without TLS$/;
+    const [, why = ""] =
+      /^The job pull grants-gov failed: (.*)\. It runs again in 60 seconds$/.exec((JSON.parse(line) as { error: string }).error) ?? [];
+    expect(why).toMatch(reason);
+    const { code, out } = await here(home, "status", "--json");
+    const { jobs } = JSON.parse(out) as { jobs: { name: string; error: string | null }[] };
+    expect([code, jobs.find(({ name }) => name === "pull grants-gov")?.error]).toEqual([1, why]);
+    expect(await server.stop()).toBe(0);
+  });
 });
 
-test("the dashboard asks only for metrics and labels that there are", async () => {
-  const home = aHome();
-  await here(home, "import", "records", home.file("records.jsonl", record));
-  expect((await here(home, "watch", "add", "w", "quantum", "--to", "stdout")).code).toBe(0);
-  const server = await upOn(home, "--metrics-port", "0");
-  await server.get("/meta");
-  await waitFor("a job has ended", () => readJobs(home.at("fundfeed-data")).some(({ result }) => result === "ok"));
-  const [, port] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(server.log()) ?? [];
-  const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split("\n").filter((line) => !line.startsWith("#"));
-  expect(await server.stop()).toBe(0);
-  const samples = Map.groupBy(lines.slice(0, -1), (line) => line.replace(/[{ ].*/, ""));
-  const { panels } = JSON.parse(readFileSync(join(import.meta.dir, "../../docs/operate/grafana.json"), "utf8")) as {
-    panels: { targets?: { expr: string; legendFormat: string }[] }[];
-  };
-  const targets = panels.flatMap((panel) => panel.targets ?? []);
-  expect(targets.length).toBeGreaterThan(20);
-  const namesIn = (text: string, name: RegExp) => Array.from(text.matchAll(name), ([, label = ""]) => label);
-  for (const { expr, legendFormat } of targets) {
-    const [name = ""] = /(fundfeed|process)_\w+/.exec(expr) ?? [];
-    const own = namesIn(samples.get(name)?.[0] ?? "", /(\w+)="/g);
-    expect([name, samples.has(name)]).toEqual([name, true]);
-    expect(own).not.toContainAnyValues(["job", "instance"]); // Prometheus adds these, and would rename ours.
-    const grouped = /by \(([\w, ]+)\)/.exec(expr)?.[1]?.split(", ") ?? [];
-    const asked = [...grouped, ...namesIn(legendFormat, /\{\{(\w+)\}\}/g), ...namesIn(expr, /(\w+)=~?"/g)];
-    expect([expr, asked.filter((label) => !["job", "instance", ...own].includes(label))]).toEqual([expr, []]);
-  }
-});
-
-test("a job that fails is one line of the log without a stack, and status says why", async () => {
-  const home = aHome();
-  const env = { FUNDFEED_GRANTS_GOV_URL: "http://127.0.0.1:1/" };
-  const server = await home.serve(["up", "--port", "0", "--pull", "grants-gov"], { env });
-  const line = await waitFor("it is logged", () =>
-    server
-      .log()
-      .split("\n")
-      .find((each) => each.includes('"level":"error"')),
-  );
-  const reason =
-    /^Cannot fetch http:\/\/127.0.0.1:1\/GrantsDBExtract\d+v2.zip: http:\/\/127.0.0.1:1 is not https; use --allow-http to fetch without TLS$/;
-  const [, why = ""] =
-    /^The job pull grants-gov failed: (.*)\. It runs again in 60 seconds$/.exec((JSON.parse(line) as { error: string }).error) ?? [];
-  expect(why).toMatch(reason);
-  const { code, out } = await here(home, "status", "--json");
-  const { jobs } = JSON.parse(out) as { jobs: { name: string; error: string | null }[] };
-  expect([code, jobs.find(({ name }) => name === "pull grants-gov")?.error]).toEqual([1, why]);
-  expect(await server.stop()).toBe(0);
-});
-
-describe("the children of up", () => {
+describe.concurrent("the children of up", () => {
   test("a killed reader is replaced, and the API does not notice", async () => {
     const server = await upOn(aHome());
     expect((await page(server, "/")).status).toBe(200);
