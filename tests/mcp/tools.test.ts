@@ -120,11 +120,11 @@ describe("the list of tools", () => {
 });
 
 describe("find", () => {
-  /** A filter for each field. */
+  /** A filter for each field, which a few pages of records meet. */
   const filters: Record<string, unknown>[] = [
-    { words: 'research -"clinical trial"' },
-    { status: ["open", "closing_soon"] },
-    { source: ["sam_gov", "DSIP"] },
+    { words: 'health -"clinical trial"' },
+    { status: ["forecast", "closing_soon"] },
+    { source: ["sbir_gov", "DSIP"] },
     { agency: "navy" },
     { program_type: ["SBIR", "STTR"] },
     { naics: ["54"] },
@@ -134,15 +134,15 @@ describe("find", () => {
     { applicant: ["university", "tribe"] },
     { place: ["TX", "Germany"] },
     { eligibility: "small business" },
-    { posted_after: "2026-01-01" },
-    { posted_before: "-400d" },
+    { posted_after: "2026-06-01" },
+    { posted_before: "-1000d" },
     { opens_after: "-60d" },
     { opens_before: "2020-01-01" },
-    { closes_after: "0d" },
-    { closes_before: "60d" },
-    { min_amount: "1000000" },
+    { closes_after: "300d" },
+    { closes_before: "-300d" },
+    { min_amount: "10000000" },
     { max_amount: "50000" },
-    { updated_after: "2026-03-01T12:00:05Z" },
+    { updated_after: "2026-03-01T12:00:25Z" },
   ];
 
   test("is tested with every filter", () => {
