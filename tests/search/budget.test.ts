@@ -16,8 +16,12 @@ import { anOpportunity } from "../support/records.ts";
 
 setDefaultTimeout(300_000);
 
-/** Somewhat more than a span. The oldest rows have a status of their own, the very first one a word, and a tenth of the others is open. */
-const [ROWS, OLD, NOW] = [SPAN_ROWS + 10_000, 30_000, 500];
+/**
+ * Their numbers are somewhat more than a span, and every sixth of them has a row. The older half has a status of its
+ * own, the very first row a word, and nine of ten others are open: either are more than are sorted.
+ */
+const [STEP, NOW] = [6, 500];
+const [ROWS, OLD] = [Math.floor((SPAN_ROWS + 10_000) / STEP), 22_000];
 const dates = { due_at: "row * 7919 % 1000", posted_at: "row * 31 % 777", updated_at: "row / 500", amount_high: "'3' || (row * 17 % 90)" };
 const index = openSearchFile(aDirectory());
 const rows = `with recursive rows (row) as (select 1 union all select row + 1 from rows where row < ${ROWS})`;
@@ -25,11 +29,11 @@ const cells = Object.values(dates).map((value) => `case row % 5 when 0 then null
 index.sqlite
   .transaction(() => {
     index.sqlite.run(
-      `insert into texts (rowid, title, text) ${rows} select row, '', 'alpha' || case row when 1 then ' bravo' else '' end from rows`,
+      `insert into texts (rowid, title, text) ${rows} select row * ${STEP}, '', 'alpha' || case row when 1 then ' bravo' else '' end from rows`,
     );
     index.sqlite.run(
       `insert into records (seq, id, stored_at, number, number_key, status, source, ${Object.keys(dates)})
-        ${rows} select row, 'id' || row, 0, '', '', case when row <= ${OLD} then 'closed' when row % 10 = 1 then 'open' else 'archived' end, 'OWN', ${cells} from rows`,
+        ${rows} select row * ${STEP}, 'id' || row, 0, '', '', case when row <= ${OLD} then 'closed' when row % 10 = 1 then 'archived' else 'open' end, 'OWN', ${cells} from rows`,
     );
     finishBuild(index.sqlite);
   })
@@ -93,8 +97,14 @@ describe("a search whose time is over", () => {
   test("has the best matches of the newest records", () => {
     const candidates = (budget: typeof NO_BUDGET) =>
       candidatesFor(index.sqlite, readQuestion("alpha bravo", vocabularyOf(index.sqlite)), undefined, 10, budget);
-    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: 1 }, ...Array(9).fill({})], any: ROWS, isAll: true, isWhole: true });
-    expect(candidates(spentAt(1))).toMatchObject({ any: 10_000, every: 0, rows: null, isAll: false, isWhole: false });
+    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: STEP }, ...Array(9).fill({})], any: ROWS, isAll: true, isWhole: true });
+    expect(candidates(spentAt(1))).toMatchObject({
+      any: ROWS - Math.floor(SPAN_ROWS / STEP),
+      every: 0,
+      rows: null,
+      isAll: false,
+      isWhole: false,
+    });
   });
 
   test("says of what is like an opportunity whether all was looked at", async () => {
