@@ -1,12 +1,12 @@
 /** One bad record never costs another, on either engine (D-35): texts that cannot be stored, deep values, texts beyond the limits. */
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Unstorable } from "../../db/value.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { findSourceDigests, findStored } from "../../src/changes/stored.ts";
 import { addFacets, allowedFacets, createFacets, readFacets } from "../../src/opportunities/facets.ts";
 import { engines } from "../support/engines.ts";
-import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch } from "../support/imports.ts";
+import { aCatalog, documentOf, documentsOf, dropScratch, eventsOf, inScratch, type TestCatalog } from "../support/imports.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -96,21 +96,28 @@ const longest = {
 };
 
 describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
-  test.if(isThere).each(bad)("a record with %s is rejected alone, with its line and the reason", async (_name, line, reason) => {
-    const catalog = await aCatalog(await emptyCatalog());
+  let shared: TestCatalog;
+  beforeAll(async () => {
+    if (isThere) shared = await aCatalog(await emptyCatalog());
+  });
+  afterAll(() => shared?.db.close());
+
+  test.if(isThere).each(bad)("a record with %s is rejected alone, with its line and the reason", async (name, line, reason) => {
     const rejects = inScratch("one-bad.ndjson");
-    const lines = [record("first"), line, record("last")];
+    const lines = [record(`first, ${name}`), line, record(`last, ${name}`)];
+    const before = (await documentsOf(shared.db)).map(({ title }) => title);
     for (const [added, unchanged] of [
       [2, 0],
       [0, 2], // The second time, records are looked up.
     ]) {
-      expect(await catalog.take(lines, { rejects })).toMatchObject({ read: 3, added, unchanged, rejected: 1, rejects: [rejects] });
+      expect(await shared.take(lines, { rejects })).toMatchObject({ read: 3, added, unchanged, rejected: 1, rejects: [rejects] });
       const [kept] = readFileSync(rejects, "utf8").trimEnd().split("\n");
       expect(kept).toStartWith(`{"line":2,"reason":${JSON.stringify(reason)},"record":`);
       expect(kept).toEndWith(`${line}}`);
     }
-    expect((await documentsOf(catalog.db)).map(({ title }) => title).sort()).toEqual(["Title first", "Title last"]);
-    expect(await checkCatalog(catalog.db)).toEqual([]);
+    const stored = (await documentsOf(shared.db)).map(({ title }) => title);
+    expect(stored.sort()).toEqual([...before, `Title first, ${name}`, `Title last, ${name}`].sort());
+    expect(await checkCatalog(shared.db)).toEqual([]);
   });
 
   test.if(isThere)("a rejected record whose source and id can be read counts as present, whatever its lineage (D-34)", async () => {
