@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { join } from "node:path";
 import { createRejects } from "../../src/import/rejects.ts";
 import { Rejection } from "../../src/import/validate.ts";
-import { program } from "../support/binary.ts";
+import { program, QUICK } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, dropScratch } from "../support/imports.ts";
 
@@ -103,7 +103,7 @@ describe("the rejects file", () => {
     const { working, data, input, options = [] } = place;
     const { stderr } = Bun.spawnSync([program, "import", "records", input, "--data", data, ...options], {
       cwd: working,
-      env: { ...process.env, FUNDFEED_DATA: undefined, FUNDFEED_DATABASE: undefined },
+      env: { ...process.env, ...QUICK, FUNDFEED_DATA: undefined, FUNDFEED_DATABASE: undefined },
     });
     const [, file = ""] = /Rejected records with their reasons are in (.*)\n/.exec(stderr.toString()) ?? [];
     expect(readFileSync(join(file.startsWith("/") ? "/" : working, file), "utf8")).toStartWith('{"line":1,"reason":"unknown field');
