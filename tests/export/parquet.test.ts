@@ -92,7 +92,8 @@ test.each([
   expect(rows.length).toBe(expected.length);
   const events = await read(`select max(detected_at)::text as last from '${path}/events.parquet'`);
   if (asOf.length > 0) expect(`${events[0]?.last}` <= "2026-03-01 12:00:10+00").toBe(true);
-  for (const [n, row] of rows.entries()) expect(row).toEqual(expected[n] as typeof row);
+  const wrong = rows.findIndex((row, n) => !Bun.deepEquals(row, expected[n]));
+  expect(rows[wrong]).toEqual(expected[wrong] as (typeof rows)[number]);
   const isEmpty = (name: string) => rows.every((row) => row[name] === null || `${row[name]}` === "");
   if (asOf.length === 0) expect(Object.keys(rows[0] ?? {}).filter(isEmpty)).toEqual([]);
 });
@@ -184,18 +185,18 @@ test("writes a row group when many rows or long texts have come, and loses none"
   const made = await createParquetFiles(path, { filter: "{}", made_at: "" });
   const keywords = Array.from({ length: 30_000 }, (_, n) => `${n}`);
   const description = "long ".repeat(1_000_000);
-  for (let n = 0; n < 4; n++)
+  for (let n = 0; n < 3; n++)
     made.put({ ...one, id: `${n}`, description, classifications: { ...one.classifications, keywords, tech_taxonomy: [] } }, []);
   made.finish();
   const rowsOf = async (name: string) => {
     const groups = `select row_group_id, any_value(row_group_num_rows)::integer as n from parquet_metadata('${path}/${name}.parquet')`;
     return (await read(`${groups} group by 1 order by 1`)).map(({ n }) => n);
   };
-  expect(await rowsOf("opportunities")).toEqual([2, 2]);
+  expect(await rowsOf("opportunities")).toEqual([2, 1]);
   expect((await rowsOf("classifications"))[0]).toBe(50_000);
   const classified = `from '${path}/classifications.parquet' where scheme = 'keyword'`;
   expect(await read(`select count(*)::integer as all, count(distinct (opportunity_id, code))::integer as different ${classified}`)).toEqual(
-    [{ all: 120_000, different: 120_000 }],
+    [{ all: 90_000, different: 90_000 }],
   );
 });
 

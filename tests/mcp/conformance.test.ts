@@ -15,9 +15,7 @@ let proxy: Bun.Server<undefined>;
 beforeAll(async () => {
   const home: Home = aHome();
   server = await home.serve(["up", "--port", "0", "--pull", "none"]);
-  await home.run("plans set suite --daily 1000000 --per-minute 1000000".split(" "));
-  const { out } = await home.run("keys create --account suite --plan suite".split(" "));
-  proxy = withKey(out.trim());
+  proxy = withKey(await home.key());
 });
 afterAll(async () => {
   await proxy.stop(true);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describeFilter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { dateInWords } from "../../src/text/date-in-words.ts";
-import { aDirectoryOfAll } from "../support/all-records.ts";
+import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { connectMcp, type McpClient, type ToolResult } from "../support/mcp.ts";
@@ -28,7 +28,7 @@ async function connected(args: readonly string[], now = NOW): Promise<McpClient>
 beforeAll(async () => {
   const directory = await aDirectoryOfAll();
   all = directory.all;
-  mcp = await connected(["--data", directory.data]);
+  mcp = await connected(["--data", directory.data, "--search-data", await anIndexOfAll()]);
 });
 afterAll(async () => {
   await Promise.all(clients.map(({ close }) => close()));

@@ -20,7 +20,7 @@ import { checkListIndex } from "../support/check-list-index.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Each round has a new index and some 1,500 lists. */
-const ROUNDS = Number(process.env.FUNDFEED_INDEX_ROUNDS ?? 20);
+const ROUNDS = Number(process.env.FUNDFEED_INDEX_ROUNDS ?? 12);
 const STEPS = 50;
 const LISTS = 25;
 

@@ -18,7 +18,7 @@ import { storeRecords } from "../support/records.ts";
 
 const SEED = Number(process.env.FUNDFEED_SEED ?? 20260301);
 /** Something may be written in each step. After it, there are `QUESTIONS` lists. */
-const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 100 : 250));
+const STEPS = Number(process.env.FUNDFEED_LIST_STEPS ?? (onPostgres ? 100 : 150));
 const QUESTIONS = 5;
 /** Clients that read page by page at the same time. */
 const WALKS = 5;

@@ -5,10 +5,9 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { matches } from "../../src/filter/filter.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { countByAgency } from "../../src/search/agencies.ts";
-import { catchUp } from "../../src/search/catch-up.ts";
 import { findAll } from "../../src/search/find.ts";
-import { openTemporarySearchFile, type SearchFile } from "../../src/search/search-file.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
+import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
 import { EXCERPTS, realFile } from "../support/real-data.ts";
 
@@ -23,8 +22,7 @@ const codes = new Map<string, string>();
 
 beforeAll(async () => {
   ({ db, all } = await aCatalogOfAll());
-  index = openTemporarySearchFile();
-  await catchUp(db, index);
+  index = openSearchFile(await anIndexOfAll());
   readRawCodes();
 });
 afterAll(async () => {

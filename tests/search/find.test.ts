@@ -13,8 +13,8 @@ import { catchUp } from "../../src/search/catch-up.ts";
 import type { CursorPlace } from "../../src/search/cursor.ts";
 import { find, findByNumber, type Order, orderNames, whichMayMatch } from "../../src/search/find.ts";
 import { openSearchFile, openTemporarySearchFile, type SearchFile } from "../../src/search/search-file.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
-import { aCatalog, aDirectory, dropScratch } from "../support/imports.ts";
+import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
+import { aCatalog, dropScratch } from "../support/imports.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { rowsAmong } from "../support/rows.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
     stored.map(({ id }) => id),
     NOW,
   );
-  index = openSearchFile(aDirectory());
+  index = openSearchFile(await anIndexOfAll());
   await catchUp(db, index, undefined, NOW);
 });
 afterAll(() => {

@@ -7,7 +7,7 @@ import { catchUp } from "../../src/search/catch-up.ts";
 import { type SearchRequest, type SearchResult, search as searchIn, sorts } from "../../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { MATCH_BEGIN, MATCH_END } from "../../src/search/snippet.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { aCatalog, aDirectory, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
@@ -20,8 +20,7 @@ let index: SearchFile;
 
 beforeAll(async () => {
   ({ db: catalog } = await aCatalogOfAll());
-  index = openSearchFile(aDirectory());
-  await catchUp(catalog, index);
+  index = openSearchFile(await anIndexOfAll());
 });
 afterAll(() => {
   index.close();

@@ -8,7 +8,7 @@ import { groupsOf } from "../../src/search/find.ts";
 import { numberOf } from "../../src/search/number.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { findSimilar } from "../../src/search/similar.ts";
-import { aCatalogOfAll } from "../support/all-records.ts";
+import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { aCatalog, aDirectory, dropScratch, NOON, opportunitiesOf } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
@@ -19,8 +19,7 @@ let index: SearchFile;
 
 beforeAll(async () => {
   ({ db: catalog, all } = await aCatalogOfAll());
-  index = openSearchFile(aDirectory());
-  await catchUp(catalog, index);
+  index = openSearchFile(await anIndexOfAll());
 });
 afterAll(() => {
   index.close();

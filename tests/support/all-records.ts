@@ -4,6 +4,8 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { formats } from "../../src/import/formats/all.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
 import { fundfeed } from "./command-line.ts";
 import { aCatalog, aDirectory, NOON, opportunitiesOf } from "./imports.ts";
 import { oncePerRun } from "./once-per-run.ts";
@@ -56,6 +58,20 @@ async function buildIndex(directory: string): Promise<void> {
   const { data } = await aDirectoryOfAll();
   const { code, err } = await fundfeed(["find", "--data", data, "--search-data", directory], {}, () => NOON);
   if (code !== 0) throw new Error(`Cannot build the search index: ${err}`);
+}
+
+/** A directory with the search index of the excerpts, as they were stored, which is built once per run. */
+export async function anIndexOfAll(): Promise<string> {
+  const directory = aDirectory();
+  const built = oncePerRun("all-index", async (path) => {
+    const { db } = await aCatalogOfAll();
+    const index = openSearchFile(path);
+    await catchUp(db, index);
+    index.close();
+    await db.close();
+  });
+  cpSync(await built, directory, { recursive: true });
+  return directory;
 }
 
 async function importAll(directory: string, data: string): Promise<void> {
