@@ -18,6 +18,34 @@ export async function openCatalogAt(location: DatabaseLocation, now: number, ope
   return (await postgresEngine()).openPostgresCatalog(location.database, now, postgres);
 }
 
+/**
+ * Returns what opens the catalog for a request. In PostgreSQL, which admits so many connections, the requests under way share one pool. Files
+ * are opened for each request, so that a restore can replace them.
+ */
+export function catalogPerRequest(location: DatabaseLocation, now: () => number): () => Promise<CatalogDb> {
+  if (location.database === undefined) return () => openCatalogAt(location, now());
+  let shared: { catalog: Promise<CatalogDb>; users: number } | undefined;
+  return async () => {
+    shared ??= { catalog: openCatalogAt(location, now()), users: 0 };
+    const mine = shared;
+    const forget = () => {
+      if (shared === mine) shared = undefined;
+    };
+    mine.users++;
+    const catalog = await mine.catalog.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    const close = async () => {
+      mine.users--;
+      if (mine.users > 0) return;
+      forget();
+      await catalog.close();
+    };
+    return { ...catalog, close };
+  };
+}
+
 /** A new catalog in a file, wherever the others are. The caller removes the directory at once, and nothing is left, however the program ends. */
 export function openTemporaryCatalog(directory: string, now: number): CatalogDb {
   return openUnnamedCatalog(directory, now);

@@ -3,7 +3,7 @@
  * reaches, and checks no host and no key: the front has done so. (E-67)
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { type DatabaseLocation, openCatalogAt } from "../../db/open.ts";
+import { catalogPerRequest, type DatabaseLocation } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { currentIndex } from "../browse/search-index.ts";
@@ -25,7 +25,7 @@ const NEVER_IDLE: object = { idleTimeout: 0 };
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
 export async function serveReader(machine: Machine, { socket, location, index, log, hasSignIn }: ReaderOptions): Promise<void> {
   const { now } = machine;
-  const openCatalog = () => openCatalogAt(location, now());
+  const openCatalog = catalogPerRequest(location, now);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const stopped = Promise.withResolvers<void>();
   machine.onStopSignal(stopped.resolve);

@@ -1,6 +1,6 @@
 /** `fundfeed browse`: show opportunities and what changed in a web browser. */
 import { Option } from "commander";
-import { type DatabaseLocation, openCatalogAt } from "../../../db/open.ts";
+import { catalogPerRequest, type DatabaseLocation } from "../../../db/open.ts";
 import type { Listener } from "../../http/listen.ts";
 import { createLog, type Log } from "../../monitoring/log.ts";
 import type { Machine } from "../../runtime/machine.ts";
@@ -67,7 +67,7 @@ export async function startBrowse(
   log: Log,
 ): Promise<{ listener: Listener; url: string }> {
   const { serveBrowse } = await import("../../browse/serve.ts");
-  const openCatalog = () => openCatalogAt(location, machine.now());
+  const openCatalog = catalogPerRequest(location, machine.now);
   const onFailure = (error: unknown) => log.failure(machine.now(), error, null);
   const listener = await serveBrowse({ host, port, openCatalog, openIndex: index.current, now: machine.now, onFailure });
   return { listener, url: `${originOf("http", host, listener)}/` };
