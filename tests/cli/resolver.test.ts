@@ -19,7 +19,7 @@ const commands = [
 describe.skipIf(!isPossible)(
   `where the name server answers with${isPossible ? "" : " (skipped: needs unshare, and the right to use it)"}`,
   () => {
-    test.each(nameServerBehaviors)("%s, the commands print why the name does not resolve", async (answer) => {
+    test.concurrent.each(nameServerBehaviors)("%s, the commands print why the name does not resolve", async (answer) => {
       const directory = aDirectory();
       const started = commands.map(([args]) => [program, ...args, ...(args[0] === "serve" ? ["--data", directory] : [])]);
       const expected = commands.map(([, err]) => ({ code: 1, out: "", err }));

@@ -60,11 +60,11 @@ function aClientAnswered(api: TestApi, ...answers: (() => Response | Promise<Res
 
 describe("a used-up limit", () => {
   test("is waited for as long as Retry-After requires, minute after minute", async () => {
-    const api = await serving(1000);
-    const { key } = await api.newKey({ daily: 1000, per_minute: 3 });
+    const api = await serving(500);
+    const { key } = await api.newKey({ daily: 1000, per_minute: 2 });
     const client = aClient(api);
-    expect(await outcomeOf({ ...client, key, random: () => 0 })).toBe(1000);
-    expect(client.waits).toEqual(Array(7).fill(20_000));
+    expect(await outcomeOf({ ...client, key, random: () => 0 })).toBe(500);
+    expect(client.waits).toEqual(Array(3).fill(30_000));
   });
 
   test("is waited for until the next day, and the wait is reported", async () => {
