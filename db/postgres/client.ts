@@ -47,7 +47,7 @@ export type Client = Executor & {
   close(): Promise<void>;
 };
 
-/** A command uses two to four at a time. Each costs PostgreSQL some 8 ms. */
+/** A command uses two to four at a time. Each costs PostgreSQL some 4 ms. */
 const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** A writing transaction that is idle for so long is rolled back, since it would keep every other writer waiting. */
