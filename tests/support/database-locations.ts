@@ -36,10 +36,9 @@ const free: string[] = [];
 export async function postgresLocation(server?: PostgresServer): Promise<TestLocation> {
   const url = server === undefined ? await anEmptyDatabase() : await server.freshDatabase();
   if (server === undefined) opened?.urls.add(url);
-  const options = { connections: 3 }; // A pull holds two of them for its locks.
   return {
-    catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, options)),
-    state: async (now) => closedAfterTest(await openPostgresState(url, now, options)),
+    catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, { connections: 3 })), // A pull holds two of them for its locks.
+    state: async (now) => closedAfterTest(await openPostgresState(url, now, { connections: 2 })),
   };
 }
 
