@@ -9,7 +9,7 @@ import { formatInstant } from "../../src/text/instant.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { SAMPLE_NOW } from "../support/demo-data.ts";
-import { aDirectory, aFile, DAY, dropScratch } from "../support/imports.ts";
+import { aCatalog, aDirectory, aFile, DAY, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
@@ -27,7 +27,12 @@ beforeAll(async () => {
     program: { solicitation_id: "AB-12345" },
     contacts: [{ name: "Ann", email: "ann@example.org" }],
   });
-  for (let n = 0; n < 60; n++) await run(90 - n, "import", "records", aFile([record(1, `Title ${n}`), record(2, `Title ${n}`)]));
+  const { db, clock, take } = await aCatalog(openCatalog(data, ago(90)));
+  for (let n = 0; n < 60; n++) {
+    clock.now = ago(90 - n);
+    await take([record(1, `Title ${n}`), record(2, `Title ${n}`)]);
+  }
+  await db.close();
   await run(5, "redact");
   id = JSON.parse((await run(0, "show", "100001", "--json")).out).id;
   site = await browsed(data);
