@@ -1,21 +1,23 @@
 /** The packed client, as its users have it: installed into an empty folder without a network, in Node, Bun, Deno and a browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
 import { packClient } from "../../release/npm.ts";
 import { runProgram } from "../../release/run-program.ts";
 import { publish } from "../mirror/mirrored.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { afterRun } from "../support/once-per-run.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
 const CHROMIUM = "/usr/bin/chromium";
 const SOURCE = join(import.meta.dir, "../../clients/typescript/src/fundfeed.ts");
-const FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const FLAGS =
+  "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
 /** What a program of a user does, in plain JavaScript. */
 const USE = `
@@ -100,12 +102,21 @@ describe.if(has("npm") && has("node"))("the packed client", () => {
       const limited = () => Response.json({ code: "rate_limit_exceeded" }, { status: 429, headers: { "Retry-After": "0" } });
       return asked++ === 50 ? limited() : api.fetch(request);
     }
-    if (pathname === "/") return new Response(PAGE, { headers: { "Content-Type": "text/html" } });
+    if (pathname === "/") return new Response(pageFor(api.key), { headers: { "Content-Type": "text/html" } });
+    if (pathname === "/used") used.resolve(await request.json());
     if (!pathname.endsWith(".js")) return new Response(null, { status: 204 }); // The browser asks for an icon.
     const file = pathname === "/use.js" ? USE : readFileSync(join(folder, "node_modules/@fundfeed/client", pathname), "utf8");
     return new Response(file, { headers: { "Content-Type": "text/javascript" } });
   }
-  const PAGE = '<!doctype html><script type="importmap">{"imports": {"@fundfeed/client": "/fundfeed.js"}}</script>';
+  const used = Promise.withResolvers<unknown>();
+  /** Uses the client, and sends what came of it to the server. */
+  const pageFor = (key: string) => `<!doctype html>
+    <script type="importmap">{"imports": {"@fundfeed/client": "/fundfeed.js"}}</script>
+    <script type="module">
+      import { use } from "/use.js";
+      const used = await use("/v1", ${JSON.stringify(key)}).catch(String);
+      await fetch("/used", { method: "POST", body: JSON.stringify(used) });
+    </script>`;
 
   const expected = {
     copied: 130,
@@ -158,15 +169,19 @@ describe.if(has("npm") && has("node"))("the packed client", () => {
     });
 
   test.if(existsSync(CHROMIUM))("reads all endpoints in a browser, on a page of the same origin", async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(" "), timeout: 240_000 });
+    asked = 0;
+    const profile = mkdtempSync(join(tmpdir(), "fundfeed-browser-"));
+    afterRun('rm -rf "$0"', profile); // Its processes may still write there when it has ended.
+    const browser = Bun.spawn([CHROMIUM, ...FLAGS.split(" "), `--user-data-dir=${profile}`, `http://127.0.0.1:${server.port}/`], {
+      env: { ...process.env, TMPDIR: profile },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
     try {
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${server.port}/`);
-      asked = 0;
-      const used = page.evaluate(`import("/use.js").then(({ use }) => use("/v1", ${JSON.stringify(api.key)}))`);
-      expect(await used).toEqual(expected);
+      const ended = browser.exited.then((code) => `the browser ended with ${code}`);
+      expect(await Promise.race([used.promise, ended])).toEqual(expected);
     } finally {
-      await browser.close();
+      browser.kill();
+      await browser.exited;
     }
   });
 
