@@ -82,8 +82,8 @@ describe.each((await upstreamFiles()).map((file, index): [string, UpstreamFile, 
 
     beforeAll(async () => {
       expected = await expectedOf(file);
-      for (const [, isInstalled, emptyCatalog] of engines) {
-        if (!isInstalled) continue;
+      for (const [name, isInstalled, emptyCatalog] of engines) {
+        if (!isInstalled || (name !== "SQLite" && fileIndex % 4 > 1)) continue; // Half of the files: each value of JSON and CSV is in one of them.
         const catalog = await catalogFor(file, await emptyCatalog());
         await importFile(catalog, file, file.records);
         catalogs.push(catalog);
@@ -102,7 +102,7 @@ describe.each((await upstreamFiles()).map((file, index): [string, UpstreamFile, 
       }
     });
 
-    // Of every third file into a catalog that has the records, else into an empty one. The engines take turns, so that each gets every value.
+    // Of every third file into a catalog that has the records, else into an empty one. The engines take turns.
     test.each(valueNamesFor(file).map((names, n): [string, ValueNames, number] => [names.join(" and "), names, n + fileIndex]))(
       "with %s in some records",
       async (_, names, turn) => {
