@@ -230,7 +230,7 @@ test("the dashboard asks only for metrics and labels that there are", async () =
   const server = await upOn(home, "--metrics-port", "0");
   await server.get("/meta");
   await waitFor("a job has ended", () => readJobs(home.at("fundfeed-data")).some(({ result }) => result === "ok"));
-  const [, port] = /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(server.log()) ?? [];
+  const [, port] = await waitFor("it is logged", () => /metrics are at http:\/\/127\.0\.0\.1:(\d+)/.exec(server.log()) ?? false);
   const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split("\n").filter((line) => !line.startsWith("#"));
   expect(await server.stop()).toBe(0);
   const samples = Map.groupBy(lines.slice(0, -1), (line) => line.replace(/[{ ].*/, ""));
@@ -289,7 +289,7 @@ describe.concurrent("the jobs of up", () => {
     const first = await start();
     const resultOf = (name: string) => readJobs(home.at("fundfeed-data")).find((job) => job.name === name)?.result;
     await waitFor("it is pulled", () => resultOf("pull grants-gov") === "ok", { saw: () => first.log() });
-    expect(first.log()).toMatch(/pull grants-gov: grants-gov: \d+ read/);
+    await waitFor("it is logged", () => /pull grants-gov: grants-gov: \d+ read/.test(first.log()), { saw: () => first.log() });
     expect(first.log()).toContain("simpler-grants-gov is not pulled: it needs a key, in FUNDFEED_SIMPLER_KEY");
     expect(first.log()).toContain("sam-gov-api is not pulled: it needs a key, in FUNDFEED_SAM_GOV_KEY");
     await waitFor("the page shows it", async () => (await (await page(first, "/sources")).text()).includes("GRANTS_GOV"));
@@ -337,7 +337,7 @@ describe.concurrent("the children of up", () => {
     process.kill(first, "SIGKILL");
     expect((await server.get("/meta")).status).toBe(200);
     await waitFor("the pages are back", async () => (await page(server, "/")).status === 200 && childNamed(server, "reader") !== first);
-    expect(server.log()).toContain("The reader of the pages ended (SIGKILL)");
+    await waitFor("it is logged", () => server.log().includes("The reader of the pages ended (SIGKILL)"), { saw: () => server.log() });
     expect(await server.stop()).toBe(0);
   });
 
