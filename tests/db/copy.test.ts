@@ -8,7 +8,7 @@ import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
-import { program } from "../support/binary.ts";
+import { program, QUICK } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -185,6 +185,7 @@ describe.if(hasPostgres)("copyDatabases()", () => {
     const rows = await rowsOf(await open(place));
     const copy = () =>
       Bun.spawn([program, "copy", "--database", url, place], {
+        env: { ...process.env, ...QUICK },
         stdio: ["ignore", "ignore", "ignore"],
       });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { program } from "../support/binary.ts";
+import { program, QUICK } from "../support/binary.ts";
 import { aCatalog, aDirectory, dropScratch, inScratch, NOON, SECOND } from "../support/imports.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -16,7 +16,7 @@ afterAll(dropScratch);
 /** Starts `changes --follow`, and collects what it prints. */
 function follow(...args: readonly string[]) {
   const child = Bun.spawn([program, "changes", "--follow", "--format", "ndjson", ...args], {
-    env: { ...process.env, TMPDIR: inScratch() },
+    env: { ...process.env, TMPDIR: inScratch(), ...QUICK },
     stdout: "pipe",
     stderr: "pipe",
   });

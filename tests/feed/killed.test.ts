@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { program } from "../support/binary.ts";
+import { program, QUICK } from "../support/binary.ts";
 import { outputOf } from "../support/clocked-program.ts";
 import { aCatalog, aDirectory, dropScratch, NOON, SECOND } from "../support/imports.ts";
 import { randomIntegers } from "../support/random-numbers.ts";
@@ -59,7 +59,7 @@ test("changes --cursor-file", async () => {
 
 /** Runs the program, kills it after it has printed so much or run so long, and returns what it had printed by then. */
 async function runUntil(args: readonly string[], { bytes, ms }: { bytes?: number; ms?: number }): Promise<string> {
-  const child = Bun.spawn([program, ...args], { stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([program, ...args], { env: { ...process.env, ...QUICK }, stdout: "pipe", stderr: "inherit" });
   const timer = ms === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), ms);
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
+import { aHome, dropHomes, type Home, QUICK, type Server } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { moreResponses, startLoad } from "../support/load.ts";
 import { childrenOf, runs } from "../support/processes.ts";
@@ -267,7 +267,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "workers" : "workers: ther
       const data = aHome().at("data");
       const main = join(import.meta.dir, "../../src/main.ts");
       const child = Bun.spawn([process.execPath, main, "serve", "--workers", "2", "--port", "0", "--data", data], {
-        env: { ...process.env, FUNDFEED_QUOTAS: address() },
+        env: { ...process.env, ...QUICK, FUNDFEED_QUOTAS: address() },
         stdout: "pipe",
         stderr: "ignore",
       });
