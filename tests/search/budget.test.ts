@@ -94,6 +94,15 @@ describe("a search whose time is over", () => {
     expect(ids).toHaveLength(10);
   });
 
+  test("has counted the newest matches", () => {
+    const counted = (budget: typeof NO_BUDGET) =>
+      find(index, { filter: { status: ["closed"] }, limit: 10, order: "updated" }, { now: NOW, keys: [] }, budget);
+    expect(counted(NO_BUDGET)).toMatchObject({ total: OLD, isWhole: true });
+    let asked = 0;
+    counted({ isSpent: () => ++asked < 0 });
+    expect(counted(spentAt(asked))).toMatchObject({ total: OLD - Math.floor((ROWS * STEP - SPAN_ROWS) / STEP), isWhole: false });
+  });
+
   test("has the best matches of the newest records", () => {
     const candidates = (budget: typeof NO_BUDGET) =>
       candidatesFor(index.sqlite, readQuestion("alpha bravo", vocabularyOf(index.sqlite)), undefined, 10, budget);
