@@ -1,6 +1,7 @@
 /** What happens to a service that is used when it, or what works beside it, ends. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
+import { tryLockIn } from "../../db/sqlite/lock.ts";
 import { CHUNK } from "../../src/import/run.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -105,18 +106,22 @@ describe("everything at once", () => {
     const server = await home.serve();
     const load = startLoad(server, key, 2);
     const other = await home.json<{ id: string; key: string }>(["keys", "create", "--account", "Other"]);
+    const release = tryLockIn(home.at(DATA), "import");
+    const imports = ["Second", "Third"].map((title) => home.start(["import", "records", "-"], { stdin: records(2000, title) }));
+    for (const { stderr } of imports) {
+      const said = await stderr.getReader().read();
+      expect(new TextDecoder().decode(said.value)).toBe("Waiting for another import to finish\n");
+    }
+    release?.();
     const ran = await Promise.all([
-      home.run(["import", "records", "-"], { stdin: records(2000, "Second") }),
-      home.run(["import", "records", "-"], { stdin: records(2000, "Third") }),
       home.run(["refresh"]),
       home.run(["keys", "revoke", other.id]),
       home.run(["plans", "set", "starter", "--daily", "5", "--per-minute", "5"]),
       home.run(["sources", "add", "OWN", "--name", "Own", "--description", "Ours"]),
       home.run(["backup", "copy"]),
     ]);
-    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    const waited = ran.slice(0, 2).filter(({ err }) => err === "Waiting for another import to finish\n");
-    expect(waited).toHaveLength(1);
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
+    expect(await Promise.all(imports.map(({ exited }) => exited))).toEqual([0, 0]);
     expect((await server.get("/sources", other.key)).status).toBe(401);
     await load.stop();
     expect([[...load.statuses], load.errors]).toEqual([[200], []]);
