@@ -57,17 +57,42 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     return quotas;
   };
   const stored = (id: string) => redis.command("HGETALL", `fundfeed:quota:${id}`);
+  const close = () => {
+    for (const quotas of opened.splice(0)) quotas[Symbol.dispose]();
+    calls = [];
+  };
+  /**
+   * A test that is run again, with an empty Redis, if Redis answered too late (E-42) more often than the test makes it `hang`: on a busy
+   * machine that happens.
+   */
+  const testOfRedis = (name: string, body: () => Promise<void>, { hangs = 0 } = {}) =>
+    test(
+      name,
+      () =>
+        waitFor("Redis answers in time", async () => {
+          const failure = await body().then(
+            () => undefined,
+            (error: unknown) => ({ error }),
+          );
+          if (calls.filter((text) => /no response|timeout/i.test(text)).length > hangs) {
+            close();
+            redis.kill("SIGKILL");
+            await redis.start();
+            return false;
+          }
+          if (failure !== undefined) throw failure.error;
+          return true;
+        }),
+      300_000,
+    );
 
   beforeAll(async () => {
     redis = await aRedis();
   });
-  afterEach(() => {
-    for (const quotas of opened.splice(0)) quotas[Symbol.dispose]();
-    calls = [];
-  });
+  afterEach(close);
   afterAll(() => redis.stop());
 
-  test("any requests at any instants with any limits get the same allowances as without Redis", async () => {
+  testOfRedis("any requests at any instants with any limits get the same allowances as without Redis", async () => {
     const clock = { now: 0 };
     const quotas = await share({ clock: () => clock.now });
     const quota = fc.record({ daily: fc.integer({ min: 1, max: 60 }), per_minute: fc.integer({ min: 1, max: 20 }) });
@@ -98,16 +123,16 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       { numRuns: 150 },
     );
     expect(calls).toEqual([]);
-  }, 300_000);
+  });
 
-  test("the largest limits are counted exactly", async () => {
+  testOfRedis("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });
     const key: LimitedKey = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: unused };
     for (const left of [999_999_999, 999_999_998]) expect((await take(quotas, key, NOON)).allowance.remaining).toBe(left);
     expect(await stored("largest")).toMatchObject({ taken: "120000", refilled_at: `${NOON}` });
   });
 
-  test("servers count together, and by Redis's clock, however far apart their own clocks are", async () => {
+  testOfRedis("servers count together, and by Redis's clock, however far apart their own clocks are", async () => {
     const limits = { id: "apart", daily: 100, per_minute: 3 };
     const ahead = 30 * HOUR;
     const servers = [
@@ -146,7 +171,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     expect(calls.join()).toMatch(/^unavailable: (no connection: .* speak TLS for rediss:\/\/ alone|no response within 1000 ms)$/);
   });
 
-  test("the stored use of a key expires an hour after its day, and contains no secret", async () => {
+  testOfRedis("the stored use of a key expires an hour after its day, and contains no secret", async () => {
     const quotas = await share({ clock: () => NOON });
     await take(quotas, { id: "key_1", daily: 5, per_minute: 5, use: unused }, NOON);
     expect(await stored("key_1")).toEqual({ day: `${NOON / DAY - 0.5}`, used: "1", taken: "60000", refilled_at: `${NOON}` });
@@ -157,7 +182,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     expect(left > 13 * HOUR - 60_000 && left <= 13 * HOUR).toBe(true);
   });
 
-  test("a flushed script is sent again", async () => {
+  testOfRedis("a flushed script is sent again", async () => {
     const quotas = await share({ clock: () => NOON });
     const key: LimitedKey = { id: "flushed", daily: 5, per_minute: 5, use: unused };
     for (const left of [4, 3]) {
@@ -178,7 +203,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       api.access.quotas = quotas;
     };
 
-    test("returns the same headers and refusals", async () => {
+    testOfRedis("returns the same headers and refusals", async () => {
       await shareNow();
       const { key, id } = await api.newKey({ daily: 3, per_minute: 2 });
       const responses = [];
@@ -205,7 +230,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect(api.access.keys.values().find((known) => known.id === id)?.use.window.used).toBe(3);
     });
 
-    test("applies a revocation and another plan at once, with the use so far", async () => {
+    testOfRedis("applies a revocation and another plan at once, with the use so far", async () => {
       await shareNow();
       const { key, id, account } = await api.newKey({ daily: 2, per_minute: 2 });
       for (const status of [200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
@@ -215,7 +240,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       await expectProblem(await api.get("/sources", { key }), { code: "authentication_required" });
     });
 
-    test("a Redis that lost everything continues the day from the stored use, and begins the minute again", async () => {
+    testOfRedis("a Redis that lost everything continues the day from the stored use, and begins the minute again", async () => {
       await shareNow();
       const { key } = await api.newKey({ daily: 6, per_minute: 4 });
       for (const status of [200, 200, 200, 200, 429]) expect((await api.get("/sources", { key })).status).toBe(status);
@@ -224,7 +249,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect((await api.get("/sources", { key })).status).toBe(429);
     });
 
-    test("a server that starts with an empty Redis continues from the stored use", async () => {
+    testOfRedis("a server that starts with an empty Redis continues from the stored use", async () => {
       await shareNow();
       const { key, id } = await api.newKey({ daily: 6, per_minute: 60 });
       for (let n = 0; n < 4; n++) await api.get("/sources", { key });
@@ -236,51 +261,62 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       expect(use.window.used).toBe(5);
     });
 
-    test("while Redis is unavailable, half of the minute is granted and the day continues; onUnavailable is called once", async () => {
-      await shareNow();
-      const { key } = await api.newKey({ daily: 9, per_minute: 5 });
-      for (const left of [8, 7, 6]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
-      redis.kill("SIGKILL");
-      const statuses = [];
-      for (let n = 0; n < 6; n++) statuses.push((await api.get("/sources", { key })).status);
-      expect([statuses, quotas.isShared(), quotas.countedAlone()]).toEqual([[200, 200, 200, 429, 429, 429], false, 6]);
-      expect(calls).toEqual(["unavailable: Connection closed"]);
-      await redis.start();
-      await waitFor("it is back", () => quotas.isShared());
-      for (const left of [2, 1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
-      expect((await api.get("/sources", { key })).status).toBe(429);
-      expect(calls).toEqual(["unavailable: Connection closed", "back"]);
-    });
+    testOfRedis(
+      "while Redis is unavailable, half of the minute is granted and the day continues; onUnavailable is called once",
+      async () => {
+        await shareNow();
+        const { key } = await api.newKey({ daily: 9, per_minute: 5 });
+        for (const left of [8, 7, 6]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
+        redis.kill("SIGKILL");
+        const statuses = [];
+        for (let n = 0; n < 6; n++) statuses.push((await api.get("/sources", { key })).status);
+        expect([statuses, quotas.isShared(), quotas.countedAlone()]).toEqual([[200, 200, 200, 429, 429, 429], false, 6]);
+        expect(calls).toEqual(["unavailable: Connection closed"]);
+        await redis.start();
+        await waitFor("it is back", () => quotas.isShared());
+        for (const left of [2, 1, 0]) expect(remaining(await api.get("/sources", { key }))).toBe(left);
+        expect((await api.get("/sources", { key })).status).toBe(429);
+        expect(calls).toEqual(["unavailable: Connection closed", "back"]);
+      },
+    );
 
-    test("requests that wait for a hanging Redis count alone, none twice, and later ones do not wait", async () => {
-      await shareNow();
-      const { key } = await api.newKey({ daily: 10, per_minute: 100 });
-      expect(remaining(await api.get("/sources", { key }))).toBe(9);
-      redis.kill("SIGSTOP");
-      const statuses = (await Promise.all([1, 2].map(() => api.get("/sources", { key })))).map(({ status }) => status);
-      for (let n = 0; n < 3; n++) statuses.push((await api.get("/sources", { key })).status);
-      const other: LimitedKey = { id: "other", daily: 1, per_minute: 1, use: unused };
-      expect(quotas.take(other, NOON)).not.toBeInstanceOf(Promise);
-      redis.kill("SIGCONT");
-      expect([statuses, calls]).toEqual([[200, 200, 200, 200, 200], ["unavailable: no response within 100 ms"]]);
-      await waitFor("it is back", () => quotas.isShared());
-      expect(remaining(await api.get("/sources", { key }))).toBe(3);
-    });
+    testOfRedis(
+      "requests that wait for a hanging Redis count alone, none twice, and later ones do not wait",
+      async () => {
+        await shareNow();
+        const { key } = await api.newKey({ daily: 10, per_minute: 100 });
+        expect(remaining(await api.get("/sources", { key }))).toBe(9);
+        redis.kill("SIGSTOP");
+        const statuses = (await Promise.all([1, 2].map(() => api.get("/sources", { key })))).map(({ status }) => status);
+        for (let n = 0; n < 3; n++) statuses.push((await api.get("/sources", { key })).status);
+        const other: LimitedKey = { id: "other", daily: 1, per_minute: 1, use: unused };
+        expect(quotas.take(other, NOON)).not.toBeInstanceOf(Promise);
+        redis.kill("SIGCONT");
+        expect([statuses, calls]).toEqual([[200, 200, 200, 200, 200], ["unavailable: no response within 100 ms"]]);
+        await waitFor("it is back", () => quotas.isShared());
+        expect(remaining(await api.get("/sources", { key }))).toBe(3);
+      },
+      { hangs: 1 },
+    );
 
-    test("of many requests that wait for a hanging Redis, the share of a minute is granted", async () => {
-      await shareNow();
-      const { key } = await api.newKey({ daily: 1000, per_minute: 12 });
-      await api.get("/sources", { key });
-      redis.kill("SIGSTOP");
-      const statuses = (await Promise.all(Array.from({ length: 60 }, () => api.get("/sources", { key })))).map(({ status }) => status);
-      redis.kill("SIGCONT");
-      expect(statuses.filter((status) => status === 200)).toHaveLength(6);
-      expect(calls.slice(0, 1)).toEqual(["unavailable: no response within 100 ms"]);
-      await waitFor("it is back", () => quotas.isShared());
-    });
+    testOfRedis(
+      "of many requests that wait for a hanging Redis, the share of a minute is granted",
+      async () => {
+        await shareNow();
+        const { key } = await api.newKey({ daily: 1000, per_minute: 12 });
+        await api.get("/sources", { key });
+        redis.kill("SIGSTOP");
+        const statuses = (await Promise.all(Array.from({ length: 60 }, () => api.get("/sources", { key })))).map(({ status }) => status);
+        redis.kill("SIGCONT");
+        expect(statuses.filter((status) => status === 200)).toHaveLength(6);
+        expect(calls.slice(0, 1)).toEqual(["unavailable: no response within 100 ms"]);
+        await waitFor("it is back", () => quotas.isShared());
+      },
+      { hangs: 1 },
+    );
   });
 
-  test("a Redis that refuses to count is unavailable until it counts again", async () => {
+  testOfRedis("a Redis that refuses to count is unavailable until it counts again", async () => {
     const quotas = await share();
     const key: LimitedKey = { id: "full", daily: 5, per_minute: 5, use: unused };
     await redis.command("CONFIG", "SET", "maxmemory", "1");
@@ -293,7 +329,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     await waitFor("it is back", () => quotas.isShared());
   });
 
-  test("a pause of the server is not mistaken for one of Redis", async () => {
+  testOfRedis("a pause of the server is not mistaken for one of Redis", async () => {
     const quotas = await share();
     const key: LimitedKey = { id: "pause", daily: 5, per_minute: 5, use: unused };
     const taking = take(quotas, key, NOON);
@@ -316,7 +352,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     const isShared = (env: Record<string, string>) =>
       Bun.spawnSync([process.execPath, "-e", shares], { env: { PATH: process.env.PATH ?? "", ...env } }).stdout.toString();
     try {
-      expect([isShared({}), isShared({ NODE_EXTRA_CA_CERTS: at("crt.pem") })]).toEqual(["false", "true"]);
+      expect(isShared({})).toBe("false");
+      await waitFor("a trusted one is shared", () => isShared({ NODE_EXTRA_CA_CERTS: at("crt.pem") }) === "true");
     } finally {
       await guarded.stop();
     }
@@ -329,8 +366,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       for (const address of [at(":wrong-secret@"), at(""), at("nobody:p%40ss%2Fword@"), at(":p%40ss%2Fword@", 99)])
         expect((await share({ address })).isShared()).toBe(false);
       expect([calls.length, calls.filter((text) => /secret|ss.word/.test(text))]).toEqual([4, []]);
-      expect((await share({ address: at(":p%40ss%2Fword@") })).isShared()).toBe(true);
-      expect((await share({ address: at("default:p%40ss%2Fword@", 3) })).isShared()).toBe(true);
+      for (const address of [at(":p%40ss%2Fword@"), at("default:p%40ss%2Fword@", 3)])
+        await waitFor("it is shared", (await share({ address })).isShared);
     } finally {
       await guarded.stop();
     }

@@ -77,6 +77,10 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
     await Promise.all(clients);
     return seen;
   };
+  const countedAlone = async () => {
+    const counts = await Promise.all(servers.map((server) => metric(server, "fundfeed_quotas_counted_alone_total")));
+    return counts.reduce((sum, count) => sum + count);
+  };
   const untilShared = (expected: number) =>
     Promise.all(
       servers.map((server) =>
@@ -115,21 +119,27 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
   });
 
   test("apply a revocation and another plan at once", async () => {
-    const { plan, key, seen } = await usedKey(50, 1000, 60);
-    expect(granted(seen)).toHaveLength(50);
-    await printed("plans", "set", plan, "--daily", "56", "--per-minute", "1000");
-    expect(granted(await burst(30, key))).toHaveLength(6);
+    const { plan, key, counts } = await countedByRedis(await Promise.all(servers.map(metricsOf)), async () => {
+      const made = await aKey(50, 1000);
+      const first = await burst(60, made.key);
+      await printed("plans", "set", made.plan, "--daily", "56", "--per-minute", "1000");
+      const second = await burst(30, made.key);
+      return { ...made, counts: [first, second].map((seen) => granted(seen).length) };
+    });
+    expect(counts).toEqual([50, 6]);
     await printed("keys", "revoke", (await listedKey(plan))?.id ?? "");
     expect((await burst(9, key)).map(({ status }) => status)).toEqual(new Array(9).fill(401));
   });
 
   test("do not grant the day again if Redis loses everything", async () => {
-    const { plan, key, seen } = await usedKey(70, 1000, 60);
-    expect(granted(seen)).toHaveLength(60);
-    await waitFor("it is stored", async () => (await usedToday(plan)) === 60);
-    const { port } = redis;
-    await Bun.$`redis-cli -p ${port} --no-auth-warning -a quota-secret flushall`.quiet();
-    expect(granted(await burst(60, key))).toHaveLength(10);
+    const counts = await countedByRedis(await Promise.all(servers.map(metricsOf)), async () => {
+      const { plan, key } = await aKey(70, 1000);
+      const first = granted(await burst(60, key)).length;
+      await waitFor("it is stored", async () => (await usedToday(plan)) === first);
+      await Bun.$`redis-cli -p ${redis.port} --no-auth-warning -a quota-secret flushall`.quiet();
+      return [first, granted(await burst(60, key)).length];
+    });
+    expect(counts).toEqual([60, 10]);
   });
 
   test.each(["SIGKILL", "SIGSTOP"] as const)(
@@ -163,7 +173,12 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       }
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
       // Redis still knows the minute.
-      if (signal === "SIGSTOP") expectWithin(granted(await burst(60, counted)).length, 0, 2 + backSince(from, number));
+      if (signal === "SIGSTOP") {
+        const countAlone = await countedAlone();
+        const again = granted(await burst(60, counted)).length;
+        const ofShares = (await countedAlone()) > countAlone ? 1.5 * number : 0; // On a busy machine Redis may answer too late.
+        expectWithin(again, 0, 2 + backSince(from, number) + ofShares);
+      }
       const another = await usedKey(1000, number + 1, 90);
       expectWithin(granted(another.seen).length, number + 1, number + 1 + backSince(another.from, number + 1));
     },
