@@ -23,6 +23,7 @@ import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 
@@ -420,7 +421,7 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     await using place = await opened();
     await place.one.run(rawSql(put, "x", bytes(".")));
     expect(await place.one.storageFaults()).toEqual([]);
-    expect(await place.one.vacuum()).toBe(true);
+    await waitFor("no reader sees old versions", () => place.one.vacuum());
     expect(await namesIn(place.other)).toEqual(["x"]);
   });
 });

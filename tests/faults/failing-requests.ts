@@ -126,14 +126,15 @@ function run(name: string, base: string) {
     if (ms !== 350) waits++; // The pace between two requests.
     if (ms > 3_600_000) throw new Error("No test waits for that long");
   };
-  const timeouts = { responseMs: 500, silenceMs: 500, totalMs: 60_000 };
+  const limitMs = name.includes("silen") ? 500 : 60_000; // On a busy machine, a resolver takes more than half a second.
+  const timeouts = { responseMs: limitMs, silenceMs: limitMs, totalMs: 60_000 };
   return {
     pull: () =>
       pullCommand(bareCommand("pull"), cli, { timeouts, wait })
         .exitOverride()
         .parseAsync(["sam-gov-api", "--from", base, "--allow-http", "--data", place, "--keep", join(place, "kept")], { from: "user" }),
     mirror: () =>
-      mirrorCommand(bareCommand("mirror"), cli, { wait, timeoutMs: 500 })
+      mirrorCommand(bareCommand("mirror"), cli, { wait, timeoutMs: limitMs })
         .exitOverride()
         .parseAsync([`${base}v1`, "--allow-http", "--into", join(place, "copy.ndjson")], { from: "user" }),
     outcome: (failure: unknown): Omit<Failed, "command"> => ({
