@@ -89,6 +89,26 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       expect((await addUse(second, known, NOON)).remaining).toBe(100 - 11);
     });
 
+    testIf("a stored count that arrives after later requests were saved is not used", async () => {
+      const { key } = await api.newKey({ daily: 100, per_minute: 100 });
+      const late = Promise.withResolvers<void>();
+      let reads = 0;
+      const get: StateDb["get"] = async (...asked) => {
+        const isFirst = "day" in Object(asked[1]) && reads++ === 0;
+        const row = await other.get(...asked);
+        if (isFirst) await late.promise;
+        return row;
+      };
+      const access = await createAccess({ ...other, get });
+      const known = findKey(access, key);
+      if (known === undefined) throw new Error("the key is not known");
+      const first = addUse(access, known, NOON);
+      for (const left of [99, 98]) expect((await addUse(access, known, NOON)).remaining).toBe(left);
+      await saveUse(access);
+      late.resolve();
+      expect((await first).remaining).toBe(97);
+    });
+
     testIf("a key that another server used up is refused here, too", async () => {
       const { key } = await api.newKey({ daily: 4, per_minute: 100 });
       const second = await createAccess(other);

@@ -4,7 +4,7 @@ import type { StateDb } from "../../db/engine.ts";
 import { type Access, addUse, createAccess, findKey, saveUse, updateAccess } from "../../src/accounts/access.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { type Allowance, dayOf, type Quotas, takeRequest, unused, windowAt } from "../../src/quota/allowance.ts";
+import { type Allowance, dayOf, type Quotas, type Taken, takeRequest, unused, windowAt } from "../../src/quota/allowance.ts";
 import type { TestLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
@@ -59,16 +59,23 @@ function sharedQuotas(aheadMs: number): Quotas {
   };
 }
 
-/** The same quotas; `granted` counts what they granted, by key and day. */
+/** The same quotas of one server. `granted` counts what they granted, by key and day. They never report less use than that. */
 function counting(quotas: Quotas, granted: Map<string, Record<number, number>>): Quotas {
+  const own: Record<string, number> = {};
+  const count = (id: string, taken: Taken): Taken => {
+    const { day, used } = taken.use.window;
+    if (taken.allowance.retryAfterSeconds === 0) {
+      const days = granted.get(id) ?? {};
+      granted.set(id, { ...days, [day]: (days[day] ?? 0) + 1 });
+      own[`${id} ${day}`] = (own[`${id} ${day}`] ?? 0) + 1;
+    }
+    expect(used).toBeGreaterThanOrEqual(own[`${id} ${day}`] ?? 0);
+    return taken;
+  };
   return {
-    take: async (key, now) => {
-      const answer = await quotas.take(key, now);
-      const taken = typeof answer === "function" ? answer() : answer;
-      const days = granted.get(key.id) ?? {};
-      const { day } = taken.use.window;
-      if (taken.allowance.retryAfterSeconds === 0) granted.set(key.id, { ...days, [day]: (days[day] ?? 0) + 1 });
-      return () => taken;
+    take: (key, now) => {
+      const taken = quotas.take(key, now);
+      return taken instanceof Promise ? taken.then((later) => () => count(key.id, later())) : count(key.id, taken);
     },
   };
 }
