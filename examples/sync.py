@@ -96,6 +96,7 @@ def sync(base, key, copy):
     changed = 0
     since, newest, cursor = copy.execute("select since, newest, cursor from state").fetchone()
     for records, following in pages(base, key, "/opportunities", cursor, updated_since=since):
+        refuse_future(records)
         histories = [
             event
             for record in records
@@ -114,6 +115,14 @@ def sync(base, key, copy):
         changed += len(records)
         print(f"{changed} new or changed records", file=sys.stderr)
     return changed
+
+
+def refuse_future(records):
+    """With an updated_at in the future as its mark, the copy would see no later change. Two clocks may differ by a minute."""
+    latest = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 60))
+    for record in records:
+        if record["updated_at"] > latest:
+            raise SystemExit(f"{record['id']} changed in the future, at {record['updated_at']}; check the clocks of both machines")
 
 
 def text_of(document):

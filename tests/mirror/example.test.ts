@@ -78,7 +78,20 @@ async function expectCopy(directory: string, api: TestApi): Promise<void> {
   );
 }
 
+/** The run of an example with a server whose clock is ahead. The mark of such a change would hide every later one. */
+async function runWithFuture(command: readonly string[]) {
+  const { api, baseUrl } = await serving(2);
+  api.clock.now = Date.now() + 120_000;
+  await publish(api, 0, 1, "Changed");
+  return outcomeOf(command, api, baseUrl, join(aDirectory(), "copy"));
+}
+const REFUSED = { exitCode: 1, printed: "", told: expect.stringContaining(" changed in the future, at 20") };
+
 describe("examples/sync.ts", () => {
+  test("refuses what changed in the future", async () => {
+    expect(await runWithFuture(inTypeScript)).toMatchObject(REFUSED);
+  });
+
   test("copies everything, then what changed, and checks one record", async () => {
     const { api, paths, baseUrl } = await serving(102);
     const directory = aDirectory();
@@ -130,6 +143,10 @@ describe("examples/sync.ts", () => {
 
 describe.if(python !== null)("examples/sync.py", () => {
   const runPython = (api: Pick<TestApi, "key">, ...args: string[]) => outcomeOf(inPython, api, ...args);
+
+  test("refuses what changed in the future", async () => {
+    expect(await runWithFuture(inPython)).toMatchObject(REFUSED);
+  });
 
   test("copies everything, then what changed", async () => {
     const { api, paths, baseUrl } = await serving(102);
