@@ -8,6 +8,8 @@ import type { Executor } from "./client.ts";
  * less than the time limit of a server's statement, and for more than the second after which PostgreSQL cancels an autovacuum in the way.
  */
 const [LOCK_WAIT_MS, PAUSE_MS] = [2000, 8000];
+/** A connection that is being opened reads for a moment, this command's own ones too. */
+const OPENING_MS = 1000;
 /** SQLSTATE: no lock within the limit. */
 const LOCK_NOT_AVAILABLE = "55P03";
 
@@ -28,8 +30,11 @@ export async function rewriteTables(connection: Executor, { forMs, onWait }: Pat
     }
   };
   let areAllClean = true;
-  // Twice, because a row that was inserted meanwhile looks like an old version.
-  for (const { name } of tables) if (!(await rewrite(name)) && !(await rewrite(name))) areAllClean = false;
+  for (const { name } of tables) {
+    if (await rewrite(name)) continue;
+    await Bun.sleep(OPENING_MS);
+    if (!(await rewrite(name))) areAllClean = false; // Twice, because a row that was inserted meanwhile looks like an old version.
+  }
   return areAllClean;
 }
 

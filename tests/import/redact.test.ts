@@ -21,6 +21,7 @@ import { aCatalog, aDirectory, aFile, documentOf, documentsOf, dropScratch, even
 import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 /** A run that is on PostgreSQL as a whole would only repeat these tests. */
 const startsPostgres = hasPostgres && !onPostgres;
@@ -253,8 +254,11 @@ describe("fundfeed redact", () => {
       expect.stringMatching(/^Unused space of tables still contains contacts, because a dump, .* Run redact again when it has ended\.\n$/),
     ]);
     await reader.unsafe("commit");
-    const again = await fundfeed(["redact", "--json", "--database", url]);
-    expect([JSON.parse(again.out), again.err]).toEqual([{ records: 0, events: 0, complete: true }, ""]);
+    const again = await waitFor("no reader sees old versions", async () => {
+      const { out, err } = await fundfeed(["redact", "--json", "--database", url]);
+      return err === "" && JSON.parse(out);
+    });
+    expect(again).toEqual({ records: 0, events: 0, complete: true });
     await reader.close();
   });
 
