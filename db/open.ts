@@ -19,8 +19,8 @@ export async function openCatalogAt(location: DatabaseLocation, now: number, ope
 }
 
 /**
- * Returns what opens the catalog for a request. In PostgreSQL, which admits so many connections, the requests under way share one pool. Files
- * are opened for each request, so that a restore can replace them.
+ * Returns the function that opens the catalog for one request. On PostgreSQL, which limits the number of connections, requests under way share
+ * one pool. Files are opened for each request, so that a restore can replace them.
  */
 export function catalogPerRequest(location: DatabaseLocation, now: () => number): () => Promise<CatalogDb> {
   if (location.database === undefined) return () => openCatalogAt(location, now());

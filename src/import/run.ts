@@ -129,10 +129,11 @@ type Run = Plan & {
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
-  /** Records to change, how many of them are changed, and how many of these in committed transactions, which are so many. */
+  /** Records to change, how many of them are changed, and how many of these in committed transactions. */
   total: number;
   done: number;
   committed: number;
+  /** Transactions begun. */
   transactions: number;
   /** Sources of which the present transaction stores news. */
   changing: Set<string>;
