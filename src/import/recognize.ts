@@ -16,7 +16,7 @@ const xml: readonly Mark[] = [
 
 /** The order matters, because some member names occur in several kinds. */
 const json: readonly Mark[] = [
-  { format: "events", what: "events as NDJSON", mark: /^(?=.*"detected_at":)(?=.*"severity":)/ },
+  { format: "events", what: "events as NDJSON", mark: /^.*"detected_at"\s*:/ },
   { format: "records", what: "records as NDJSON", mark: /^.*"source": ?\{ ?"code":/ },
   { format: "sam-gov", what: "JSON of SAM.gov", mark: /"(noticeId|NoticeId|opportunitiesData)"\s*:/ },
   {

@@ -51,6 +51,7 @@ describe("a file is recognized from its beginning", () => {
   test.each([
     ['{"source":{"code":"A","opportunity_id":"1"},"title":"T"}\n', "records"],
     ['{"type":"x","severity":"minor","detected_at":"2026-01-01T00:00:00Z","source":{"code":"A","opportunity_id":"1"}}', "events"],
+    ['{"type":"without severity","detected_at":"2026-01-01T00:00:00Z","source":{"code":"A","opportunity_id":"1"}}', "events"],
     ["\ufeff\n<html><body>Down for maintenance", undefined],
     ["a,b\n1,2\n", undefined],
     ['{"solicitation_number":"of somebody else"}', undefined],
