@@ -139,7 +139,7 @@ async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint
 }
 
 function refuseBomb(bytes: number, packedBytes: number): void {
-  if (bytes > UNPACKED_BYTES_MAX) throw new Error(`it unpacks to more than ${UNPACKED_BYTES_MAX} bytes`);
+  if (bytes > UNPACKED_BYTES_MAX) throw new Error(`it unpacks to more than ${UNPACKED_BYTES_MAX / 1024 ** 3} GiB`);
   if (bytes > RATIO_CHECKED_FROM_BYTES && bytes > packedBytes * RATIO_MAX)
     throw new Error(`it unpacks to more than ${RATIO_MAX} times its size, as no real extract does`);
 }

@@ -389,12 +389,12 @@ async function wholeResponse(input: Input): Promise<FoundObject> {
 }
 
 /** The JSON of a file that holds one response. Throws if it is none. */
-export async function wholeDocument(input: Input): Promise<unknown> {
+export async function wholeDocument(input: Pick<Input, "bytes">): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of input.bytes()) {
     bytes += chunk.length;
-    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`it has more than ${RESPONSE_BYTES_MAX} bytes, as no response has`);
+    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`it has more than ${RESPONSE_BYTES_MAX / 1024 ** 2} MiB, as no response has`);
     chunks.push(new Uint8Array(chunk));
   }
   try {

@@ -1,5 +1,6 @@
 /** Answers of Grants.gov that are easily misread: a forecast beside its synopsis, one number of five opportunities, errors with status 200. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { wholeDocument } from "../../../../src/import/formats/grants-gov/api.ts";
 import { grantsGov } from "../../../../src/import/formats/grants-gov/extract.ts";
 import { opportunityId } from "../../../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../../../src/opportunities/opportunity.ts";
@@ -85,4 +86,11 @@ describe("an error with status 200", () => {
     expect(refused).toEqual(["the element is an error message of Grants.gov: There is no record found for your search."]);
     expect([...kept.keys()]).toEqual(["361403"]);
   });
+});
+
+test("a response of more than 64 MiB is refused", async () => {
+  const bytes = async function* () {
+    for (let n = 0; n <= 64; n++) yield new Uint8Array(2 ** 20);
+  };
+  await expect(wholeDocument({ bytes })).rejects.toThrow("it has more than 64 MiB, as no response has");
 });
