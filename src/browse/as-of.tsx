@@ -27,8 +27,11 @@ export class NoPastPage extends Error {
 
 /** The instant in an address; undefined without one. Throws a NoPastPage if it is not in the past. */
 export function readAsOf(query: URLSearchParams, now: EpochMs): AsOf | undefined {
-  const given = query.get("as_of") ?? "";
-  if (given.trim() === "") return undefined;
+  const given = query
+    .getAll("as_of")
+    .filter((text) => text.trim() !== "")
+    .join(","); // Of several, none counts.
+  if (given === "") return undefined;
   const at = momentOf(given, now);
   const is = "is no day of the past, such as 2026-03-01";
   if (at === undefined || at > now) throw new NoPastPage(400, `“${cutText(given, 100)}” ${is}.`, `It ${is}.`);

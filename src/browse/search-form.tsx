@@ -36,10 +36,11 @@ type FormContext = Pick<PageContext, "catalog" | "index" | "query">;
 export async function readSearchForm({ catalog, index, query }: FormContext, own: OwnFields): Promise<SearchForm> {
   const given = givenIn(query);
   const errors = new Map<string, string>();
-  const known: Readonly<Record<string, Pick<Field<unknown>, "read">>> = { ...fields, ...own, all_sources: allSourcesField };
+  const known: Readonly<Record<string, Pick<Field<unknown>, "read" | "schema">>> = { ...fields, ...own, all_sources: allSourcesField };
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
   const filter = readFilters(given, known, errors);
+  for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");
   const resolved = await resolveFilter(catalog, filter, "find").catch((error: unknown) => {
     if (error instanceof UnknownSource) errors.set("source", `${capitalized(error.reason)}.`);
     else if (error instanceof UnknownAgency) errors.set("agency", capitalized(error.message));
@@ -76,9 +77,19 @@ function readFilters(
 
 /** Values of one name are joined with commas, as a list is on the command line. */
 function givenIn(query: URLSearchParams): Record<string, string> {
-  const filled = [...query].filter(([, text]) => text.trim() !== "");
-  const texts = Map.groupBy(filled, ([name]) => filterOf(name));
+  const texts = Map.groupBy(filledIn(query), ([name]) => name);
   return Object.fromEntries([...texts].map(([name, values]) => [name, values.map(([, text]) => text).join(",")]));
+}
+
+/** The values that are not blank, by the names of their filters. */
+function filledIn(query: URLSearchParams): [name: string, text: string][] {
+  return [...query].filter(([, text]) => text.trim() !== "").map(([name, text]) => [filterOf(name), text]);
+}
+
+/** The names of one value that have several. */
+function repeatedIn(query: URLSearchParams, known: Readonly<Record<string, Pick<Field<unknown>, "schema">>>): string[] {
+  const names = filledIn(query).map(([name]) => name);
+  return names.filter((name, at) => names.indexOf(name) !== at && (known[name]?.schema.type ?? "array") !== "array");
 }
 
 /** The end of the name of a date picker, which stands beside a field for times such as 30d. */
@@ -96,13 +107,13 @@ function filterOf(name: string): string {
 
 /**
  * The tidy form of an address: browsers send every field of a form, empty ones too, and a list as repeated names. Undefined if it is tidy
- * already.
+ * already, and if it has several values for a filter that takes one, which the page refuses.
  */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
   const isUntidy = [...query.entries()].some(
     ([name, text]) => text.trim() === "" || query.getAll(name).length > 1 || filterOf(name) !== name,
   );
-  return isUntidy ? addressOf(path, givenIn(query)) : undefined;
+  return isUntidy && repeatedIn(query, fields).length === 0 ? addressOf(path, givenIn(query)) : undefined;
 }
 
 /** The filters besides the words, which have a place of their own. */
