@@ -101,7 +101,9 @@ export function typesAmong(allowed: readonly EventType[]): (text: string, earlie
   };
 }
 
-/** Source codes in upper case, from an option that is repeated or has commas; `undefined` without the option. */
-export function sourceCodes(given: readonly string[] | undefined): string[] | undefined {
-  return given?.flatMap((each) => each.split(",")).map((code) => upperCaseCode(code.trim()));
+/** A parser of source codes, which become upper case. */
+export function sourceCodes(text: string, earlier: string[] = []): string[] {
+  const codes = text.split(",").map((code) => upperCaseCode(code.trim()));
+  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
+  return [...new Set([...earlier, ...codes])];
 }

@@ -8,7 +8,6 @@ import { csvPrinter, jsonPrinter, markdownPrinter, ndjsonPrinter, type Printer }
 import type { Machine } from "../runtime/machine.ts";
 import { type Replacement, replaceFile } from "../runtime/replace-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
-import { nonBlank } from "./arguments.ts";
 import { tablePrinter } from "./change-table.ts";
 import type { Cli, CliCommand } from "./command.ts";
 import { PLAIN_WIDTH } from "./results.ts";
@@ -40,7 +39,7 @@ export function addOutputOptions(command: CliCommand, what: string, formats: rea
     .choice("--at-least <severity>", `leave out less severe ${what}; noise shows all`, offered, "informational")
     .choice("--format <format>", "output format (default: table; json with --json)", formats)
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
-    .option("-o, --output <file>", "write into this file, which is replaced as a whole", nonBlank);
+    .option("-o, --output <file>", "write into this file, which is replaced as a whole");
 }
 
 /** Opens the output and runs `work`, which finishes it. Throws if the file cannot be written; the former one then stays. */

@@ -4,6 +4,7 @@ import { sentenceOf, UsageFailure } from "../../db/reason.ts";
 import { isOutputClosed, type Machine, OUTPUT_CLOSED } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
+import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
 import { commands, MAINTENANCE, modules } from "./commands.ts";
 
@@ -61,6 +62,7 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
     configureOutput(command, cli.machine, argv);
     refuseRepeats(command);
+    refuseBlanks(command);
   }
   return program;
 }
@@ -107,6 +109,15 @@ function refuseRepeats(command: Command): void {
       isGiven = true;
     });
   }
+}
+
+/**
+ * Refuses a blank value where no other parser reads it. Most are those of a shell variable that is not set, and a blank path would be the
+ * working directory. Lists of words and files may have blank items.
+ */
+function refuseBlanks({ options, registeredArguments }: Command): void {
+  const given = [...options.filter(({ required, optional }) => required || optional), ...registeredArguments];
+  for (const each of given) if (each.parseArg === undefined && !each.variadic) each.argParser(nonBlank);
 }
 
 /** Usage errors repeat arguments, and URLs may contain a password or a key. */

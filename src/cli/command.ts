@@ -5,7 +5,6 @@ import type { Mode } from "../../db/opening.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
-import { nonBlank } from "./arguments.ts";
 import type { OutputOptions } from "./output.ts";
 
 /**
@@ -36,10 +35,19 @@ export type CommonOptions = DatabaseLocation & OutputOptions;
 
 /** A command with short forms of what many commands have. */
 export class CliCommand extends Command {
-  /** Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. */
-  setting(flags: string, about: string, values?: readonly string[] | ((text: string) => unknown), preset?: unknown): this {
+  /**
+   * Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. The help shows
+   * `presetText` in place of `preset`.
+   */
+  setting(
+    flags: string,
+    about: string,
+    values?: readonly string[] | ((text: string) => unknown),
+    preset?: unknown,
+    presetText?: string,
+  ): this {
     const option = new Option(flags, about);
-    option.env(`FUNDFEED_${option.name().replaceAll("-", "_").toUpperCase()}`).default(preset);
+    option.env(`FUNDFEED_${option.name().replaceAll("-", "_").toUpperCase()}`).default(preset, presetText);
     if (typeof values === "function") option.argParser(values);
     else if (values !== undefined) option.choices(values);
     return this.addOption(option);
@@ -62,7 +70,7 @@ export function newCommand(name: string, { about, args, mode }: CommandEntry): C
   if (args !== undefined) made.usage(`[options] ${args}`);
   if (mode === "nothing") return made;
   return made
-    .setting("--data <dir>", "data directory", nonBlank, "fundfeed-data")
+    .setting("--data <dir>", "data directory", undefined, "fundfeed-data")
     .setting("--database <url>", "PostgreSQL database to use instead: postgres://host/name; put a URL with a password into the variable")
     .hook("preAction", (chosen) => {
       chooseLocation(chosen);

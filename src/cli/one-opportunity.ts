@@ -6,7 +6,6 @@ import { statusInWords } from "../opportunities/status.ts";
 import { findByNumber } from "../search/find.ts";
 import { findNamed } from "../search/named.ts";
 import { quoted } from "../text/quoted.ts";
-import { nonBlank } from "./arguments.ts";
 import type { Cli, CliCommand } from "./command.ts";
 import { type SearchOptions, withSearchIndex } from "./search-options.ts";
 
@@ -16,7 +15,7 @@ const LISTED = 10;
 export const ID_BEGINNING = 8;
 
 export function addIdArgument(command: CliCommand): CliCommand {
-  return command.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it", nonBlank);
+  return command.argument("<id>", "its id or the beginning of it, its number, or an id that its source has or had for it");
 }
 
 /** The opportunity with this id or number; of records of one opportunity, the canonical one. Throws if there is none, or if there are several. */

@@ -28,10 +28,7 @@ function latestDay(weekday: number, now: EpochMs): string {
 
 /** Adds the option that shows the past. */
 export function addAsOfOption(command: CliCommand): CliCommand {
-  return command.option("--as-of <when>", "as it was stored then: 7d or 12h ago, yesterday, monday, a date, a timestamp", (text) => {
-    if (text === "all") throw new InvalidArgumentError("It must be one moment, such as 7d, yesterday or 2026-12-31.");
-    return pastMomentText(text);
-  });
+  return command.option("--as-of <when>", "as it was stored then: 7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentText);
 }
 
 /** What `--as-of` says; `undefined` if it was not given. Ends the command if that is still to come. */
@@ -58,11 +55,19 @@ export async function withCatalogAsOf<T>(
   });
 }
 
-/** Parses an option that takes such a moment or "all". Throws commander's error, with the forms, for anything else. */
+const DATES = "a weekday such as monday, a date such as 2026-12-31";
+
+/** Parses an option that takes such a moment. Throws commander's error, with the forms, for anything else. */
 export function pastMomentText(text: string): string {
-  if (text !== "all" && pastMoment(text, 0) === undefined)
-    throw new InvalidArgumentError(
-      "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
-    );
-  return text;
+  return momentText(text, `${DATES}, or an RFC 3339 timestamp`);
+}
+
+/** The same for an option that takes "all", too. */
+export function pastMomentOrAll(text: string): string {
+  return text === "all" ? text : momentText(text, `${DATES}, an RFC 3339 timestamp, or all`);
+}
+
+function momentText(text: string, forms: string): string {
+  if (pastMoment(text, 0) !== undefined) return text;
+  throw new InvalidArgumentError(`It must be a time ago such as 7d or 12h, yesterday, today, ${forms}.`);
 }

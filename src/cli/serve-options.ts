@@ -3,7 +3,7 @@ import { type LogFormat, logFormats, logLevels } from "../monitoring/log.ts";
 import { isRedisAddress } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { QUOTA_SHARE_PERCENT, type ServeOptions } from "../server/options.ts";
-import { nonBlank, publicBaseUrl, wholeNumber } from "./arguments.ts";
+import { publicBaseUrl, wholeNumber } from "./arguments.ts";
 import { type CliCommand, requirePostgresAddress } from "./command.ts";
 
 /** As commander reads them. */
@@ -11,17 +11,17 @@ export type GivenServeOptions = Omit<ServeOptions, "logFormat"> & { logFormat?: 
 
 export function addServeOptions(command: CliCommand): CliCommand {
   return command
-    .setting("--host <address>", "address to listen on; 0.0.0.0 means all addresses of the machine", nonBlank, "127.0.0.1")
+    .setting("--host <address>", "address to listen on; 0.0.0.0 means all addresses of the machine", undefined, "127.0.0.1")
     .setting("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .setting(
       "--base-url <url>",
       "public base URL, ending in /v1 (default: http://<host>:<port>/v1, https with a certificate, 127.0.0.1 for 0.0.0.0)",
       publicBaseUrl,
     )
-    .setting("--tls-cert <file>", "serve over TLS with this PEM file of certificate and intermediates; SIGHUP reloads it", nonBlank)
-    .setting("--tls-key <file>", "PEM file of the certificate's private key", nonBlank)
+    .setting("--tls-cert <file>", "serve over TLS with this PEM file of certificate and intermediates; SIGHUP reloads it")
+    .setting("--tls-key <file>", "PEM file of the certificate's private key")
     .setting("--metrics-port <n>", "serve Prometheus metrics at /metrics on this port; 0 takes a free one", wholeNumber(0, 65_535))
-    .setting("--metrics-host <address>", "address to serve metrics on; they require no key", nonBlank, "127.0.0.1")
+    .setting("--metrics-host <address>", "address to serve metrics on; they require no key", undefined, "127.0.0.1")
     .setting("--log-format <format>", "format of the log on standard error (default: text on a terminal, else json)", logFormats)
     .setting("--log-level <level>", "request: everything; failure: all but requests; none: nothing", logLevels, "request")
     .setting(

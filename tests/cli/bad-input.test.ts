@@ -147,7 +147,6 @@ describe("a thing that does not exist", () => {
     ["keys revoke key_x", 'Cannot revoke key "key_x": there is no key with that id; fundfeed keys list shows the ids'],
     ["keys create --account Acme --plan gold", 'Cannot set account "Acme": there is no plan "gold" (there are: trial, starter, paid)'],
     ["keys create --account New --plan gold", 'Cannot create account "New": there is no plan "gold" (there are: trial, starter, paid)'],
-    ["keys create --account= ", 'Cannot create account "": its name is blank'],
     ["accounts create Acme", 'Cannot create account "Acme": an account with that name exists'],
     ["accounts set Nobody --plan paid", 'Cannot set account "Nobody": there is no such account'],
     [

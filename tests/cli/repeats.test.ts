@@ -1,4 +1,4 @@
-/** What happens if an option is given twice. */
+/** What happens if an option is given twice, or has a blank value. */
 import { describe, expect, test } from "bun:test";
 import type { Command, Option } from "commander";
 import { wholeProgram } from "../support/commands.ts";
@@ -45,7 +45,8 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 const program = await wholeProgram();
-const options = [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)].flatMap((command) =>
+const commands = [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)];
+const options = commands.flatMap((command) =>
   command.options.filter(({ required, optional }) => required || optional).map((option) => ({ command, option })),
 );
 
@@ -76,4 +77,22 @@ describe("an option that is given twice", () => {
       expect(saysOfTwo(command, option)).toBe(isList ? undefined : refusal);
     },
   );
+});
+
+test("each option and argument but lists of words, names and files refuses a blank value", () => {
+  const taking = options.filter(({ command, option }) => {
+    try {
+      command.parseOptions([option.long ?? "", " "]);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(taking.map(({ command, option }) => `${command.name()} ${option.long}`)).toEqual([]);
+  const lists = commands.flatMap(({ registeredArguments }) => registeredArguments).filter(({ parseArg }) => parseArg === undefined);
+  expect([...new Set(lists.map((each) => `${each.name()}, ${each.variadic}`))].sort()).toEqual([
+    "file, true",
+    "names, true",
+    "words, true",
+  ]);
 });

@@ -10,7 +10,7 @@ test("upperCaseCode() changes only ASCII letters, so that no code becomes anothe
 });
 
 test.each<[door: string, read: (code: string) => unknown]>([
-  ["the command line", (code) => sourceCodes([code])],
+  ["the command line", (code) => sourceCodes(code)],
   ["the API", (code) => listParameter({ description: "", upperCase: true }).read([code])],
   ["the filters of searches", (code) => fields.source.read([code])],
   ["the MCP tools", (code) => sourceCode.read(code)],

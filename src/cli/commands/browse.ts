@@ -7,7 +7,7 @@ import type { Machine } from "../../runtime/machine.ts";
 import { type KeptOpen, keepOpen } from "../../search/kept-open.ts";
 import { originOf } from "../../server/addresses.ts";
 import { drain, watchStopSignals } from "../../server/signals.ts";
-import { nonBlank, wholeNumber } from "../arguments.ts";
+import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { printResult } from "../output.ts";
@@ -23,8 +23,7 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
     .addOption(
       new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
         .env("FUNDFEED_BROWSE_HOST")
-        .default("127.0.0.1")
-        .argParser(nonBlank),
+        .default("127.0.0.1"),
     )
     .addOption(
       new Option("--port <n>", "port to listen on; 0 takes a free one")

@@ -9,14 +9,14 @@ import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { nonBlank, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
+import { refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, instantOrNull, wrapped } from "../output.ts";
-import { pastMoment, pastMomentText } from "../past-moment.ts";
+import { pastMoment, pastMomentOrAll } from "../past-moment.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
@@ -47,9 +47,9 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     .option(
       "--since <when>",
       "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
-      pastMomentText,
+      pastMomentOrAll,
     )
-    .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentText)
+    .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentOrAll)
     .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes));
   addOutputOptions(changes, "events", changeFormats)
     .option(
@@ -58,7 +58,7 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
       wholeNumber(1, 1_000_000),
     )
     .option("--follow", "go on: print new events as they are stored, until SIGINT or SIGTERM")
-    .option("--cursor-file <file>", "continue where the last run with this file ended; its first run begins at --since", nonBlank)
+    .option("--cursor-file <file>", "continue where the last run with this file ended; its first run begins at --since")
     .option("--feed-url <url>", "where the Atom feed will be published", feedUrl);
   addAllSourcesOption(addFilterOptions(changes)).examples(
     "fundfeed changes --since 2d --at-least material --agency navy",

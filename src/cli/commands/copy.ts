@@ -4,14 +4,13 @@ import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from 
 import { CannotOpen } from "../../../db/opening.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { nonBlank } from "../arguments.ts";
 import { type Cli, type CliCommand, type CommonOptions, requirePostgresAddress } from "../command.ts";
 import { printResult, table } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 
 export function copyCommand(copy: CliCommand, cli: Cli): CliCommand {
   copy
-    .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD", nonBlank)
+    .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD")
     .examples(
       "# the data directory into PostgreSQL, and back",
       "fundfeed copy postgres://fundfeed@db.example.org/fundfeed",

@@ -13,7 +13,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { pastMoment, pastMomentText } from "../past-moment.ts";
+import { pastMoment, pastMomentOrAll } from "../past-moment.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
@@ -24,8 +24,8 @@ const formats = changeFormats.filter((format) => format !== "atom");
 
 export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
   command
-    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentText)
-    .argument("[to]", "the same; now if it is left out", pastMomentText);
+    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentOrAll)
+    .argument("[to]", "the same; now if it is left out", pastMomentOrAll);
   return addFilterOptions(addOutputOptions(command, "changes", formats))
     .addHelpText("after", HELP)
     .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")

@@ -4,14 +4,13 @@ import { type Explanation, explain } from "../../changes/explain.ts";
 import type { FileDigest } from "../../import/import-log.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { nonBlank } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { instantOrNull, printResult } from "../output.ts";
 
 export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .argument("<event-id>", "id of the event, as the API and `changes --json` show it", nonBlank)
+    .argument("<event-id>", "id of the event, as the API and `changes --json` show it")
     .action(async (id: string, options: CommonOptions) => {
       const explanation = await withCatalog(cli, options, (db) => explain(db, id));
       if (explanation === undefined)

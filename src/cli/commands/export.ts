@@ -38,7 +38,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     )
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("--events", "with commongrants: each record's history as a custom field")
-    .option("--source <code...>", "only these sources; repeated or with commas");
+    .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes);
   addAsOfOption(exporting).examples(
     "fundfeed export --status open,closing_soon --format csv --bom",
     "fundfeed export --source SAM_GOV --psc AC",
@@ -57,7 +57,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       exporting.error(`error: ${format} is printed; write it with > ${file}`);
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
-    const filter = givenFilter({ ...options, source: sourceCodes(options.source) });
+    const filter = givenFilter(options);
     const now = asOf ?? cli.machine.now();
     refuseEmptyRanges(exporting, filter, now);
     await withCatalog(cli, options, async (db) => {

@@ -96,7 +96,11 @@ function variables(program: Command): string[] {
     .toSorted(([left], [right]) => left.localeCompare(right))
     .flatMap(([envVar, uses]) => {
       const texts = uses.map(({ text }) => text);
-      return [".TP", bold(envVar), escaped(texts.length > USES_SHOWN ? `${texts[0]?.split(" ")[0]} of all commands` : texts.join(", "))];
+      return [
+        ".TP",
+        bold(envVar),
+        escaped(texts.length > USES_SHOWN ? `${texts[0]?.split(" ")[0]} of all commands that have it` : texts.join(", ")),
+      ];
     });
 }
 

@@ -1,5 +1,4 @@
 /** `fundfeed mirror`: keep a copy of a server's records in sync. */
-import { InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/client.ts";
@@ -11,8 +10,7 @@ import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
 import { formatDuration } from "../../text/duration.ts";
-import { upperCaseCode } from "../../text/source-code.ts";
-import { apiBaseUrl, durationAtLeast } from "../arguments.ts";
+import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { formatCount, helpEntry, type OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
@@ -74,7 +72,7 @@ ${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others w
 async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
   const { machine } = cli;
   const stop = stopSignal(machine);
-  const scope: Scope = { baseUrl, source: options.source ?? [], events: options.events === true };
+  const scope: Scope = { baseUrl, source: options.source?.toSorted() ?? [], events: options.events === true };
   const server: ServerOptions = {
     baseUrl,
     key: readKey(machine, options.keyFile),
@@ -159,10 +157,4 @@ function formatOf({ into, format }: MirrorOptions): Format | undefined {
   if (format !== undefined) return format;
   if (into === "-" || /\.(ndjson|jsonl)$/i.test(into)) return "ndjson";
   return /\.(db|sqlite3?)$/i.test(into) ? "sqlite" : undefined;
-}
-
-function sourceCodes(text: string, earlier: string[] = []): string[] {
-  const codes = text.split(",").map((code) => upperCaseCode(code.trim()));
-  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
-  return [...new Set([...earlier, ...codes])].sort();
 }

@@ -23,20 +23,25 @@ type QualityCommandOptions = CommonOptions & { source?: string[]; since?: string
 
 export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .option("--source <code...>", "only these sources; repeated or with commas")
+    .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes)
     .option(
       "--since <when>",
-      "compare with what was stored then, in the forms of changes --since (default: before the last import)",
+      "compare with what was stored then: 7d ago, monday, a date, a timestamp (default: before the last import)",
       pastMomentText,
     )
     .option("--fail-on <what...>", "exit with 1 if it is found; repeated or with commas", knownFailures)
     .addHelpText("after", HELP)
-    .examples("fundfeed quality", "fundfeed quality --source GRANTS_GOV --since 7d", "# for cron\nfundfeed quality --fail-on fall,rejected")
+    .examples(
+      "fundfeed quality",
+      "fundfeed quality --source GRANTS_GOV --since 7d",
+      "# for cron",
+      "fundfeed quality --fail-on fall,rejected",
+    )
     .action(async (options: QualityCommandOptions) => {
       const now = cli.machine.now();
       const since = options.since === undefined ? undefined : pastMoment(options.since, now);
       const found = await withCatalog(cli, options, async (db) => {
-        const sources = sourceCodes(options.source);
+        const { source: sources } = options;
         if (sources !== undefined) await requireSources(db, sources, "report on");
         return qualityOf(db, { sources, since, now, report: recordReporter(cli.machine, "reading") });
       });

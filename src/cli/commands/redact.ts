@@ -23,12 +23,12 @@ const WAIT_MS = 10 * 60_000;
 
 export function redactCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
-    .option("--source <code...>", "only these sources; repeated or with commas")
+    .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes)
     .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
     .examples("fundfeed redact --source SAM_GOV --dry-run")
     .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
       const { now, printError } = cli.machine;
-      const codes = sourceCodes(options.source);
+      const { source: codes } = options;
       if (options.dryRun) return rehearse(cli, options, codes);
       const redacted = await withImportContext(cli, options, async (context) => {
         const { db } = context;

@@ -13,7 +13,7 @@ import { defaultPulls } from "../../team/schedule.ts";
 import { type UpOptions, up } from "../../team/up.ts";
 import { closest } from "../../text/closest.ts";
 import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
-import { durationAtLeast, nonBlank } from "../arguments.ts";
+import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addSearchOptions, openIndex } from "../search-options.ts";
 import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
@@ -37,9 +37,9 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
       "what to pull and how often: grants-gov=6h,dsip=1d; none for nothing (default: every source once or twice a day, Grants.gov every 6h)",
       schedule,
     )
-    .setting("--watch-every <duration>", "how often watches deliver; none for never (default: 15m)", durationOrNone("10s"), 15 * MINUTE_MS)
-    .setting("--backups <dir>", "directory of backups, of which the newest 14 are kept (default: no backups)", nonBlank)
-    .setting("--backup-every <duration>", "how often to back up (default: 1d)", durationAtLeast("1m"), DAY_MS);
+    .setting("--watch-every <duration>", "how often watches deliver; none for never", durationOrNone("10s"), 15 * MINUTE_MS, "15m")
+    .setting("--backups <dir>", "directory of backups, of which the newest 14 are kept (default: no backups)")
+    .setting("--backup-every <duration>", "how often to back up", durationAtLeast("1m"), DAY_MS, "1d");
   addWatchOptions(addSearchOptions(command)).examples(
     "fundfeed up",
     "fundfeed up --pull grants-gov=6h,dsip=1d --backups /var/backups/fundfeed",
@@ -99,14 +99,16 @@ async function holdAlone(data: string): Promise<() => void> {
 /** "grants-gov=6h,dsip=1d", or "none" */
 function schedule(text: string): ReadonlyMap<string, number> {
   const parts = text.trim() === "none" ? [] : text.split(",").map((part) => part.trim());
-  return new Map(
+  const schedules = new Map(
     parts.map((part) => {
-      const [name = "", every] = part.split("=");
+      const [, name = "", every] = /^([^=]*)(?:=(.*))?$/.exec(part) ?? [];
       const upstream = upstreams.find((each) => each.name === name);
       if (upstream === undefined) throw new InvalidArgumentError(unknownSource(name));
       return [name, every === undefined ? (upstream.everyMs ?? DAY_MS) : durationAtLeast("1m")(every)];
     }),
   );
+  if (schedules.size < parts.length) throw new InvalidArgumentError("It must name each source once.");
+  return schedules;
 }
 
 function unknownSource(name: string): string {

@@ -12,7 +12,7 @@ import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { send, setupFault } from "../../watch/send.ts";
 import type { SentMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
-import { durationAtLeast, nonBlank } from "../arguments.ts";
+import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { formatCount, instantOrNull } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
@@ -29,9 +29,9 @@ export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { 
     .argument("[names...]", "only these watches")
     .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
     .addOption(
-      new Option("--metrics-file <file>", "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom")
-        .env("FUNDFEED_WATCH_METRICS_FILE")
-        .argParser(nonBlank),
+      new Option("--metrics-file <file>", "write metrics into this file after each run, for Prometheus's node exporter: …/watch.prom").env(
+        "FUNDFEED_WATCH_METRICS_FILE",
+      ),
     );
   return addSearchOptions(running)
     .examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events")

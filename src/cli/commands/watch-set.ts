@@ -8,7 +8,6 @@ import { matchesAtEnd, matchingEach } from "../../watch/matching.ts";
 import { statusOf } from "../../watch/pending.ts";
 import type { Receiver, Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
-import { nonBlank } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
@@ -49,7 +48,7 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
     .option("--clear <filters>", "remove these filters, or what type, remind, every or note says: agency,words", clearableNames);
   addMessageOptions(setting, false)
     .option("--also", "keep the receivers that the watch has, and add this one: --to, or --mail-to alone")
-    .option("--drop <receiver>", "remove this receiver, as watch list shows it", nonBlank);
+    .option("--drop <receiver>", "remove this receiver, as watch list shows it");
   addAllSourcesOption(addFilterOptions(setting)).option("--no-all-sources", "one record of each opportunity again");
   return addSearchOptions(setting)
     .addHelpText("after", "\nWhat is not given stays. --to without --also replaces all receivers.")
