@@ -1,7 +1,7 @@
 /** What every result says besides its data: the filters, whether it is complete, how old the data are, and which texts are from upstreams. */
 import { Type } from "@sinclair/typebox";
 import { jsonBytes } from "../text/cut.ts";
-import { type EpochMs, formatInstant, parseStoredMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 import { nullable } from "../text/schema.ts";
 import { ToolFreshness, type ToolPage } from "./queries.ts";
@@ -76,7 +76,7 @@ export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly 
     ...(said.filters_in_words.length === 0 ? [] : [`Applied: ${said.filters_in_words.join("; ")}.`]),
     ...(said.upstream_text.length === 0 || lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
     ...(lines.length === 0 ? [] : ["", ...lines, ""]),
-    freshnessInWords(freshness, now),
+    freshnessInWords(freshness),
   ].join("\n");
   return { structured: { ...said, answered_at: formatInstant(now), ...data, freshness }, text };
 }
@@ -87,13 +87,12 @@ function shownInWords({ returned, total, complete, next_cursor }: ResultStatemen
   return next_cursor === null ? `${counts}.` : `${counts}; there is more: call again with the same arguments and cursor ${next_cursor}`;
 }
 
-function freshnessInWords(freshness: readonly ToolFreshness[], now: EpochMs): string {
+function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   if (freshness.length === 0) return "No source has data yet.";
-  const ages = freshness.map(({ source, as_of }) => `${codeInWords(source)} ${ageInWords(as_of, now)}`);
+  const ages = freshness.map(({ source, age_seconds }) => `${codeInWords(source)} ${ageInWords(age_seconds)}`);
   return `Last import: ${ages.join(", ")}.`;
 }
 
-function ageInWords(instant: string | null, now: EpochMs): string {
-  const at = parseStoredMs(instant);
-  return at === undefined ? "at an unknown time" : relativeTime(Math.min(at, now), now);
+function ageInWords(seconds: number | null): string {
+  return seconds === null ? "at an unknown time" : relativeTime(-seconds * 1000, 0);
 }

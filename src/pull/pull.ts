@@ -9,7 +9,7 @@ import type { ImportContext, ImportOutcome } from "../import/context.ts";
 import { importFiles } from "../import/run.ts";
 import { version } from "../runtime/version.ts";
 import { easternDate } from "../text/eastern.ts";
-import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import type { Net } from "./download.ts";
 import { type Upstream, visitTo } from "./upstreams.ts";
 import type { Fetched, Known } from "./visit.ts";
@@ -143,7 +143,8 @@ async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | und
 /** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-88) */
 async function findPullToYieldTo({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
   const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
-  return started !== undefined && easternDate(started) >= easternDate(now()) ? started : undefined;
+  if (started === undefined || isFuture(started, now())) return undefined; // The clock was ahead.
+  return easternDate(started) >= easternDate(now()) ? started : undefined;
 }
 
 type Stored = Known & { started_at: EpochMs };

@@ -1,14 +1,14 @@
 /** How fresh the data of each source are. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/engine.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { sourceStatuses } from "./source.ts";
 
 export const SourceFreshness = object({
   source: Type.String({ description: "Code of the source." }),
   last_import_at: nullable(Type.String({ format: "date-time" }), "When an import of it last finished; null if none has."),
-  age_seconds: nullable(Type.Integer({ minimum: 0 }), "How long ago that was."),
+  age_seconds: nullable(Type.Integer({ minimum: 0 }), "How long ago that was; null if that is in the future, by a clock that was ahead."),
 });
 export type SourceFreshness = Static<typeof SourceFreshness>;
 
@@ -17,6 +17,6 @@ export async function readFreshness(catalog: CatalogDb, now: EpochMs): Promise<S
   return (await sourceStatuses(catalog)).map(({ source, last_import_at: at }) => ({
     source,
     last_import_at: at === null ? null : formatInstant(at),
-    age_seconds: at === null ? null : Math.max(0, Math.floor((now - at) / 1000)),
+    age_seconds: at === null ? null : secondsSince(at, now),
   }));
 }

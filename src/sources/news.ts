@@ -25,11 +25,13 @@ export async function readNews(sql: CatalogSql, source: string, today: string): 
   const { changed_at = null, known_until } = await readInstants(sql, source);
   const posted = await listPostedDays(sql, source, today, DAYS_SEEN);
   const changed = await listDays(sql, "changed", source, today, DAYS_SEEN);
+  const import_days = await listDays(sql, "imported", source, today, DAYS_SEEN);
+  const known_on = known_until === undefined ? null : dateAt(known_until);
   return {
     changed_at,
     news_days: [...new Set([...posted, ...changed])].sort().reverse().slice(0, DAYS_SEEN),
-    import_days: await listDays(sql, "imported", source, today, DAYS_SEEN),
-    known_on: known_until === undefined ? null : dateAt(known_until),
+    import_days,
+    known_on: known_on !== null && known_on > today ? (import_days[0] ?? null) : known_on, // The clock was ahead.
   };
 }
 

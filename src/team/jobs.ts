@@ -137,6 +137,7 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     if (isStopping) return;
     for (const entry of entries) {
       const { job, state } = entry;
+      state.next_at = Math.min(state.next_at, now() + job.everyMs); // The clock may have been set back since it was chosen.
       if (state.state === "running" || state.next_at > now()) continue;
       if (job.isNeeded?.() === false) {
         state.next_at = now() + job.everyMs;

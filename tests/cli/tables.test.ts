@@ -129,6 +129,19 @@ Records of no known agency: DSIP 1, OWN 1, SAM_GOV 1, SIMPLER_GRANTS_GOV 1;
     );
   });
 
+  test("calls no age of an import that was dated ahead of the clock, and reports it as stale", async () => {
+    const ahead = join(aDirectory(), "data");
+    const file = join(aDirectory(), "one.ndjson");
+    writeFileSync(file, JSON.stringify({ source: { code: "OWN", opportunity_id: "1" }, title: "T" }));
+    await fundfeed(["import", "records", file, "--data", ahead], {}, () => Date.parse("2028-01-01T00:00:00Z"));
+    const run = (...args: string[]) => fundfeed([...args, "--data", ahead], {}, () => Date.parse("2026-03-01T00:00:00Z"));
+    const { code, out, err } = await run("sources", "status", "--max-age", "1d");
+    expect([code, err]).toEqual([1, "Not imported for 24 hours: OWN\n"]);
+    expect(out.split("\n")[1]).toMatch(/^OWN +1 +1 +– +– +– +–$/);
+    expect((await run("find")).out).toEndWith("\n1 of 1; imported at an unknown time\n");
+    expect(JSON.parse((await run("sources", "status", "--json")).out)[0]).toMatchObject({ last_import_age_seconds: null, known_on: null });
+  });
+
   test("has the same values in JSON, and explains them in its help", async () => {
     const { out } = await fundfeed(["sources", "status", "--json", "--data", data]);
     expect(JSON.parse(out)[0]).toEqual({

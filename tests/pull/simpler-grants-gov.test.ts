@@ -188,6 +188,10 @@ describe("pull simpler-grants-gov", () => {
     expect(await pull.run()).toMatchObject({ changed: 1 });
     pull.clock.now += DAY;
     expect(await pullXml()).toMatchObject({ changed: 1 });
+    pull.clock.now += DAY;
+    await pull.run({ force: true });
+    pull.clock.now -= DAY; // It was ahead.
+    expect(await pullXml()).toMatchObject({ read: 24 });
   });
 
   test("sends the key to the API alone, and keeps a pace of 60 requests a minute", async () => {

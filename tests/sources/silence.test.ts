@@ -119,6 +119,15 @@ describe.each(engines)("the news of a source on %s", (_, isThere, emptyCatalog) 
     await db.close();
   });
 
+  test.if(isThere)("end with the last import of the past, if the clock was ahead at a later one", async () => {
+    const { db, clock, take } = await aCatalog(await emptyCatalog());
+    await take([{ source: { code: "A", opportunity_id: "1" }, title: "T" }]);
+    clock.now += 500 * DAY;
+    await take([{ source: { code: "A", opportunity_id: "1" }, title: "T" }]);
+    expect((await readNews(db, "A", TODAY)).known_on).toBe(TODAY);
+    await db.close();
+  });
+
   test.if(isThere)("are no days that were planned at the last import", async () => {
     const { db, clock, take } = await aCatalog(await emptyCatalog());
     const records = ["2026-02-20", "2026-03-05", "2026-03-08"].map((day) => ({

@@ -265,6 +265,17 @@ test("a clock that was set back delays a job by no more than its period", async 
   expect(aBench([{ name: "a", script: "true" }], first.data, START - 100 * HOUR_MS).stateOf("a").next_at).toBe(START - 99 * HOUR_MS);
 });
 
+test("a clock that is set back while the program runs delays a job by no more than its period", async () => {
+  const { at, ended, stateOf } = aBench([{ name: "a", script: "true" }]);
+  at(0);
+  await ended("a", 1);
+  at(-100 * HOUR_MS);
+  at(-100 * HOUR_MS + MINUTE_MS);
+  expect(stateOf("a").next_at).toBe(START - 99 * HOUR_MS);
+  at(-99 * HOUR_MS);
+  await ended("a", 2);
+});
+
 test.each(["", "[]", '{"jobs":[{"name":"a"}]}', '{"jobs":7}'])("a damaged file of jobs counts as none: %s", async (text) => {
   const data = aDirectory();
   await Bun.write(join(data, "jobs.json"), text);

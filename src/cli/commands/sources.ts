@@ -8,7 +8,7 @@ import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { formatDuration } from "../../text/duration.ts";
-import { DAY_MS, dateAt, type EpochMs } from "../../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, secondsSince } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
@@ -112,7 +112,7 @@ function rowOf(
   now: EpochMs,
 ): Omit<StatusRow, "unresolved"> {
   const today = dateAt(now);
-  const age = (instant: EpochMs | null) => (instant === null ? null : Math.floor(Math.max(0, now - instant) / 1000));
+  const age = (instant: EpochMs | null) => (instant === null ? null : secondsSince(instant, now));
   return {
     ...status,
     newest_posted_on: newest,
