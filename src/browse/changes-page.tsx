@@ -183,7 +183,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
   return (
     <>
-      <SeverityChart buckets={buckets} title={`${withCommas(total)} changes by ${perBar} (UTC) and severity, ${span}`} />
+      <SeverityChart buckets={buckets} title={`${counted(total, "change")} by ${perBar} (UTC) and severity, ${span}`} />
       {isPartial && <p class="quiet">The chart counts the {withCommas(COUNTED_MAX)} matching opportunities that changed last.</p>}
       {repeats > 0 && (
         <p class="quiet">

@@ -2,7 +2,7 @@
 /** Dates and times for people: as they were published, and how far away they are. */
 import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { CLOSING_SOON_MS } from "../opportunities/status.ts";
+import { CLOSING_SOON_MS, unendedStatuses } from "../opportunities/status.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -42,14 +42,14 @@ function urgencyOf(dueAt: string, now: EpochMs): "past" | "soon" | "later" {
 }
 
 /** What is due next, relative and exact. */
-export function Due({ opportunity, now }: { opportunity: Pick<Opportunity, "dates">; now: EpochMs }) {
+export function Due({ opportunity, now }: { opportunity: Pick<Opportunity, "dates" | "status">; now: EpochMs }) {
   const at = dueDateOf(opportunity.dates, now);
   if (at === null) return <span class="quiet">{capitalized(undatedInWords(opportunity))}</span>;
   const urgency = urgencyOf(at, now);
   return (
     <span class={`due ${urgency}`}>
       <strong>
-        {urgency === "past" ? "Closed " : "Due "}
+        {urgency !== "past" ? "Due " : unendedStatuses.includes(opportunity.status) ? "Was due " : "Closed "}
         <Relative at={at} now={now} />
       </strong>{" "}
       <span class="quiet">

@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import type { OpportunityEvent } from "../events/event.ts";
+import { CONTACT_FIELD, type OpportunityEvent } from "../events/event.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { classify } from "./classify.ts";
@@ -71,12 +71,17 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
   });
 }
 
+/** Whether the clock made an event that no import brought. If it did not, `redact` did, whose events are of contacts alone. */
+export function isOfClock({ changed_fields }: OpportunityEvent): boolean {
+  return !changed_fields.some((field) => CONTACT_FIELD.test(field));
+}
+
 /** What the clock changed was foreseen, and some of what an import changed: a date may pass while it is on its way. */
-function rulesOf(event: OpportunityEvent, isOfClock: boolean): Explanation["rules"] {
+function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
   if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
-  for (const isForeseen of [isOfClock, !isOfClock]) {
+  for (const isForeseen of [isWithoutImport, !isWithoutImport]) {
     const events = classify(event.opportunity_id, event.changes, 0, new Set(isForeseen ? event.changed_fields : []));
     if (events.some(({ type, severity }) => type === event.type && severity === event.severity))
       return event.changes.map((change) => ruleOf(change.field, ruleFor(change, isForeseen)));

@@ -12,6 +12,7 @@ import { missingInWords, type Understood } from "../search/understood.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { formatDuration } from "../text/duration.ts";
+import { easternDate } from "../text/eastern.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, formatCount } from "./output.ts";
@@ -143,7 +144,7 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
   return `imported ${newest === oldest ? "" : "up to "}${oldest} ago`;
 }
 
-/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "Jan 8, 2028", "Sep 29, 2025"; without a date, "posted 2016". */
+/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "tomorrow", "Jan 8, 2028", "Sep 29, 2025"; without a date, "posted 2016". Days are Eastern. */
 function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
   const due = dueDateOf(dates, now);
   const closes = parseInstantMs(due);
@@ -151,7 +152,8 @@ function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
   const [date, days] = [dateInWords(due), Math.floor((closes - now) / DAY_MS)];
   if (days < 0 || days >= YEAR_DAYS) return date;
   const left = days < MONTHS_FROM_DAYS ? `${days}d` : `${Math.round(days / 30.44)}mo`;
-  return days === 0 ? "today" : `${date.replace(/, \d{4}$/, "")} (${left})`;
+  if (days === 0) return easternDate(closes) === easternDate(now) ? "today" : "tomorrow";
+  return `${date.replace(/, \d{4}$/, "")} (${left})`;
 }
 
 /** So many days left are said in months; after so many, the year counts. */

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { Dates } from "../../src/browse/date-line.tsx";
+import { Due } from "../../src/browse/times.tsx";
 import { readHistory } from "../../src/events/history.ts";
 import { type MovedDeadline, movedDeadlines } from "../../src/events/moved-deadlines.ts";
 import type { Draft } from "../../src/import/record.ts";
@@ -88,6 +89,14 @@ describe("the dates of an opportunity", () => {
 
   test("are a sentence if there are none", async () => {
     expect((await shown(dates(null))).html).toContain('<p class="quiet">No date stated.</p>');
+  });
+
+  test("say that one has closed only of what cannot be applied for any more", async () => {
+    const head = async (status: string) => {
+      const { opportunity } = await stored({ ...dates("2026-02-27T12:00:00Z"), status });
+      return /<strong>(.*?) </.exec(String(Due({ opportunity, now: NOW })))?.[1];
+    };
+    expect([await head("closed"), await head("forecast")]).toEqual(["Closed", "Was due"]);
   });
 
   test("are a line also if there is only one, or if it is today", async () => {

@@ -44,6 +44,15 @@ describe("fundfeed find", () => {
     for (const line of withoutColors(out).split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80);
   });
 
+  test("says today and tomorrow by the Eastern day, however many hours are left", async () => {
+    const own = join(aDirectory(), "data");
+    const file = aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "T", dates: { closes_at: "2026-03-03T17:00:00-05:00" } }]);
+    await fundfeed(["import", "records", file, "--data", own], {}, () => NOON);
+    const due = async (now = "") => (await fundfeed(["find", "--data", own], {}, () => Date.parse(now))).out.split("\n")[1]?.split("  ")[0];
+    const times = ["2026-03-02T16:59:00-05:00", "2026-03-02T23:59:00-05:00", "2026-03-03T00:00:00-05:00"];
+    expect([await due(times[0]), await due(times[1]), await due(times[2])]).toEqual(["Mar 3 (1d)", "tomorrow", "today"]);
+  });
+
   test("understands agencies, whose options add up, and says how", async () => {
     const { code, out, err } = await at(undefined, "find", "--agency", "NIH,Energy, Department of", "--agency", "golden", "--json");
     const { filter, filter_in_words, total } = JSON.parse(out);

@@ -44,12 +44,14 @@ test("keys list shows which keys are active, expired or revoked", async () => {
   const [, revoked, expired] = [await newId("--account A"), await newId("--account A"), await newId("--account A")];
   await keys(`revoke ${revoked}`);
   const db = openState(data, Date.now());
-  db.sqlite.query("update keys set expires_at = ? where id = ?").run(Date.parse("2026-01-31T17:00:00Z"), expired);
+  for (const id of [revoked, expired])
+    db.sqlite.query("update keys set expires_at = ? where id = ?").run(Date.parse("2026-01-31T17:00:00Z"), id);
   db.sqlite.close(true);
   expect((await listed()).map(({ state }) => state)).toEqual(["active", "revoked", "expired"]);
   const { out } = await keys("list");
   expect(out.match(/(active|revoked|expired) +A$/gm)).toEqual(["active   A", "revoked  A", "expired  A"]);
-  expect(out).toEndWith("never used, expired 2026-01-31 17:00:00Z\n");
+  expect(out.replaceAll(/\s+/g, " ").match(/never used, expired 2026-01-31 17:00:00Z/g)).toHaveLength(2);
+  expect(out).not.toContain("expires");
 });
 
 describe("keys rotate", () => {

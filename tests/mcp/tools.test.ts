@@ -7,7 +7,7 @@ import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../s
 import { dateInWords } from "../../src/text/date-in-words.ts";
 import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
-import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
+import { aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { connectMcp, type McpClient, type ToolResult } from "../support/mcp.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rowsAmong } from "../support/rows.ts";
@@ -290,6 +290,31 @@ describe("get, history and explain", () => {
     expect(critical.length).toBeGreaterThan(2);
   });
 
+  test("explain, as the command, tells what the clock changed from what was erased", async () => {
+    const data = join(aDirectory(), "data");
+    const record = {
+      source: { code: "OWN", opportunity_id: "1" },
+      title: "Two steps",
+      dates: { closes_at: "2026-05-01T12:00:00Z" },
+      due_dates: ["2026-03-02T12:00:00Z", "2026-05-01T12:00:00Z"].map((at) => ({ at, words: null })),
+      contacts: [{ name: "Ann", email: null, phone: null, role: null }],
+    };
+    await fundfeed(["import", "records", aFile([record]), "--data", data], {}, () => NOON);
+    await fundfeed(["refresh", "--data", data], {}, () => NOON + 2 * DAY);
+    await fundfeed(["redact", "--data", data], {}, () => NOON + 3 * DAY);
+    const client = await connected(["--data", data], NOON + 4 * DAY);
+    const { events } = (await client.call<Changed>("what_changed", { at_least: "noise" })).data;
+    const causes = events.map(async ({ event_id, type }) => {
+      const { because } = (await client.call<{ because: string[] }>("explain", { event_id })).data;
+      const { out } = await fundfeed(["explain", event_id, "--data", data]);
+      return [type, because.at(-1), /^by +(.*)$/m.exec(out)?.[1]];
+    });
+    expect((await Promise.all(causes)).slice(0, 2)).toEqual([
+      ["field_updated", "No import brought it: contacts were erased.", "fundfeed redact"],
+      ["date_changed", "No import brought it: a date has passed.", "a status turn: a date has passed"],
+    ]);
+  });
+
   test("what_changed filters by type, severity and time", async () => {
     const { data } = await mcp.call<Changed>("what_changed", { types: ["date_changed"], at_least: "critical", since: "2026-02-01" });
     expect(data.events.length).toBeGreaterThan(0);
@@ -301,6 +326,9 @@ describe("get, history and explain", () => {
     expect(before.data).toMatchObject({ total: 0, complete: true });
     expect((await mcp.call("what_changed", { until: "30d" })).text).toBe(
       'Cannot read what changed: "since" (-7d) must be earlier than "until" (-30d)',
+    );
+    expect((await mcp.call("what_changed", { since: "2027-01-01" })).text).toBe(
+      'Cannot read what changed: "since" (2027-01-01) must not lie in the future',
     );
     expect((await mcp.call("what_changed", { since: "soon" })).text).toStartWith(
       'Cannot read what changed: "since" must be a time such as 7d',

@@ -1,6 +1,6 @@
 /** `fundfeed explain`: explain an event: the record before and after. */
 import { Failure } from "../../../db/reason.ts";
-import { type Explanation, explain } from "../../changes/explain.ts";
+import { type Explanation, explain, isOfClock } from "../../changes/explain.ts";
 import type { FileDigest } from "../../import/import-log.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
@@ -42,8 +42,8 @@ function inSentences({ event, after, rules, origin, import: brought }: Explanati
   return lines.map(oneLine).join("\n");
 }
 
-function withoutImport({ type }: Explanation["event"]): string {
-  return type === "status_changed" ? "a status turn: a date has passed" : "fundfeed redact";
+function withoutImport(event: Explanation["event"]): string {
+  return isOfClock(event) ? "a status turn: a date has passed" : "fundfeed redact";
 }
 
 function fileNames(files: string): string {

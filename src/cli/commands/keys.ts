@@ -1,8 +1,8 @@
 /** `fundfeed keys list`, `fundfeed keys create`, `fundfeed keys rotate`, `fundfeed keys revoke` and `fundfeed keys usage`. */
 import { InvalidArgumentError, Option } from "commander";
 import { DEFAULT_PLAN } from "../../accounts/account.ts";
-import { createKey, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
-import { DAY_MS, formatInstant, parseStoredMs } from "../../text/instant.ts";
+import { createKey, isExpired, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
+import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
@@ -17,14 +17,15 @@ const STATE_WIDTH = 7;
 
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
-    const keys = (await withState(cli, options, (db) => listKeys(db, cli.machine.now()))).map((key) => ({
+    const now = cli.machine.now();
+    const keys = (await withState(cli, options, (db) => listKeys(db, now))).map((key) => ({
       ...key,
       created_at: instantOrNull(key.created_at),
       expires_at: instantOrNull(key.expires_at),
       revoked_at: instantOrNull(key.revoked_at),
       last_used_at: instantOrNull(key.last_used_at),
     }));
-    const text = keys.map(entryOf).join("\n");
+    const text = keys.map((key) => entryOf(key, now)).join("\n");
     printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
   });
 }
@@ -84,14 +85,14 @@ type ListedKey = Pick<KeyListing, "id" | "state" | "account" | "label" | "last_f
 };
 
 /** A line with the key, its state and its account, and lines about its times and its use. */
-function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey): string {
+function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey, now: EpochMs): string {
   const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);
   const facts = [
     ...(label === null ? [] : [`"${oneLine(label)}"`]),
     ...at("created", times.created_at),
     ...(times.last_used_at === null ? ["never used"] : at("last used", times.last_used_at)),
     ...(used_today === 0 ? [] : [`${formatCount(used_today, "request")} today`]),
-    ...at(state === "expired" ? "expired" : "expires", times.expires_at),
+    ...at(isExpired(parseStoredMs(times.expires_at) ?? null, now) ? "expired" : "expires", times.expires_at), // Also a revoked key.
     ...at("revoked", times.revoked_at),
   ];
   const lines = wrapped(facts.join(", "), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);

@@ -1,6 +1,7 @@
 /** The tool `explain`: why an event exists. */
 import { Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
+import { isOfClock } from "../../changes/explain.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
 import { numberOf } from "../../search/number.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
@@ -114,10 +115,10 @@ function withoutRules({ rules, origin }: ToolExplanation): string[] {
 
 const RULES_IN_WORDS = 20;
 
-function causeInWords({ type }: OpportunityEvent, brought: ToolExplanation["import"]): string {
+function causeInWords(event: OpportunityEvent, brought: ToolExplanation["import"]): string {
   if (brought !== null) {
     const history = brought.as_of === null ? "" : `, as history of ${brought.as_of}`;
     return `Import ${brought.id} (${brought.format}, ${brought.files.join(", ")}), started ${brought.started_at}${history}, brought it.`;
   }
-  return type === "status_changed" ? "No import brought it: a date has passed." : "No import brought it: contacts were erased.";
+  return isOfClock(event) ? "No import brought it: a date has passed." : "No import brought it: contacts were erased.";
 }

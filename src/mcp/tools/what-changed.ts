@@ -1,6 +1,7 @@
 /** The tool `what_changed`: the events of a period, in words. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
+import { BadValue } from "../../filter/kinds.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
@@ -63,6 +64,7 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
 /** The conditions with a begin and an end. */
 function windowOf(given: GivenConditions, now: EpochMs) {
   const { since = now, until = now, ...conditions } = conditionsOf(given, now);
+  if (since > now) throw new BadValue(`"since" (${given.since}) must not lie in the future`);
   return { ...conditions, since, until };
 }
 
