@@ -19,7 +19,7 @@ import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
-import { type Allowance, dayOf, ownQuotas, type Quotas, type Taken, type Use, unused } from "../quota/allowance.ts";
+import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused, windowAt } from "../quota/allowance.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { findGenerations, type Generations } from "./generations.ts";
@@ -116,7 +116,7 @@ export function addUse(access: Access, key: KnownKey, now: EpochMs): Allowance |
 }
 
 async function readStoredUse(access: Access, key: KnownKey, now: EpochMs): Promise<void> {
-  const day = dayOf(now);
+  const { day } = windowAt(key.use.window, now);
   const stored = await findUse(access.db, key.id, day);
   if (access.counted.has(key)) return; // Another request was faster, or a save has begun and will return the sum.
   endDay(access, key, day);

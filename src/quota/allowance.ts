@@ -1,5 +1,5 @@
 /** Both limits of a key: a request takes from the daily window and from the minute's token bucket, or from neither (D-23). */
-import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 
 /** The limits of a key, in requests. */
 type Quota = { daily: number; per_minute: number };
@@ -60,10 +60,13 @@ export function dayOf(now: EpochMs): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** The window at `now`: the given one if its day is the same, otherwise an empty one. */
+/** How long before a window begins requests still count in it: those that began before midnight and are counted after others of the new day. */
+const LATE_MAX_MS = MINUTE_MS;
+
+/** The window at `now`: the given one if it has the same day or is about to begin, otherwise an empty one. (E-96) */
 export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
   const day = dayOf(now);
-  return window.day === day ? window : { day, used: 0 };
+  return day === window.day || (day < window.day && window.day * DAY_MS - now <= LATE_MAX_MS) ? window : { day, used: 0 };
 }
 
 /** When the window ends: the next 00:00 UTC, as a Unix timestamp in seconds. */

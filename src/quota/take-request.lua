@@ -1,13 +1,14 @@
 -- takeRequest() of allowance.ts for servers that share a Redis: takes one request from both limits of a key, or from neither.
 -- KEYS: the use of the key. ARGV: requests a day; requests a minute; the day and its count as the server knows them; an instant in ms,
 -- or "" for Redis's clock. Returns the day, its count, and the whole seconds to wait: 0 if the request was granted.
-local DAY, TOKEN, KEPT_AFTER_DAY = 86400000, 60000, 3600000
+local DAY, TOKEN, KEPT_AFTER_DAY, LATE = 86400000, 60000, 3600000, 60000
 local daily, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('time')
 local now = tonumber(ARGV[5]) or time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('hmget', KEYS[1], 'day', 'used', 'taken', 'refilled_at')
 
 local day = math.floor(now / DAY)
+if tonumber(stored[1]) == day + 1 and (day + 1) * DAY - now <= LATE then day = day + 1 end
 local used = tonumber(stored[1]) == day and tonumber(stored[2]) or 0
 if tonumber(ARGV[3]) == day then used = math.max(used, tonumber(ARGV[4])) end
 

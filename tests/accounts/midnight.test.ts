@@ -118,7 +118,8 @@ describe.each(locations)("use at midnight on %s", (engine, isThere, newLocation)
       for (let step = 0; step < 60; step++) {
         const access = accesses[random(3)] as Access;
         // A save can fail because another server writes at that moment. The next one stores it.
-        const did = random(4) === 0 ? saveUse(access).catch(() => undefined) : send(access, keys[random(2)] as (typeof keys)[0], now);
+        const did =
+          random(4) === 0 ? saveUse(access).catch(() => undefined) : send(access, keys[random(2)] as (typeof keys)[0], now - random(1000));
         if (random(3) === 0) underWay.push(did);
         else await did;
         now += random(100);

@@ -32,6 +32,15 @@ describe("takeRequest()", () => {
     });
   });
 
+  test("counts a request that comes late on the day that has begun, and a clock that is set back on the day before", () => {
+    const quota = { daily: 2, per_minute: 100 };
+    const first = takeRequest({ ...unused, window: { day: MIDNIGHT / DAY - 1, used: 2 } }, quota, MIDNIGHT);
+    const late = takeRequest(first.use, quota, MIDNIGHT - 60_000);
+    expect(late.allowance).toEqual({ limit: 2, remaining: 0, reset: (MIDNIGHT + DAY) / 1000, retryAfterSeconds: 0 });
+    expect(takeRequest(late.use, quota, MIDNIGHT - 1).allowance).toMatchObject({ remaining: 0, retryAfterSeconds: 86_401 });
+    expect(takeRequest(late.use, quota, MIDNIGHT - 60_001).allowance).toMatchObject({ remaining: 1, reset: MIDNIGHT / 1000 });
+  });
+
   test("leaves nothing if the plan's limit falls below the day's use", () => {
     const { use } = takeRequest({ ...unused, window: { day: MIDNIGHT / DAY, used: 50 } }, { daily: 100, per_minute: 9 }, MIDNIGHT);
     expect(takeRequest(use, { daily: 10, per_minute: 9 }, MIDNIGHT).allowance).toMatchObject({

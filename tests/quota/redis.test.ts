@@ -99,6 +99,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     const pause = fc.oneof(
       { weight: 9, arbitrary: fc.integer({ min: 0, max: 8_000 }) },
       { weight: 1, arbitrary: fc.integer({ min: -DAY, max: 2 * DAY }) },
+      { weight: 2, arbitrary: fc.integer({ min: -90_000, max: 0 }) },
       { weight: 1, arbitrary: fc.constant(0) },
     );
     const step = fc.record({ pause, quota: fc.option(quota, { freq: 8 }) });
@@ -107,7 +108,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       fc.asyncProperty(quota, fc.array(step, { minLength: 20, maxLength: 80 }), async (first, steps) => {
         const key: LimitedKey = { ...first, id: `property-${runs++}`, use: unused };
         let use = unused;
-        clock.now = NOON;
+        clock.now = NOON + 12 * HOUR - 60_000;
         for (const { pause, quota } of steps) {
           clock.now += pause;
           Object.assign(key, quota);
