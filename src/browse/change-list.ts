@@ -6,7 +6,7 @@ import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
-import { afterField, dateOf, type OwnFields, oneOf, someOf } from "./own-fields.ts";
+import { afterField, dateOf, listedIn, type OwnFields, oneOf, someOf } from "./own-fields.ts";
 import type { SearchForm } from "./search-form.tsx";
 
 const CURSOR_SCOPE = "/changes";
@@ -35,7 +35,7 @@ export type ChosenChanges = { form: SearchForm; types: readonly string[] | undef
 /** What a form without errors asks for. */
 export function chosenChanges(form: SearchForm): ChosenChanges {
   const { type, at_least } = form.given;
-  return { form, types: type?.split(","), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
+  return { form, types: type === undefined ? undefined : listedIn(type), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
 }
 
 /** The end of a day in UTC, "2026-08-03"; undefined if there is no such date. `Date.parse` takes February 31 for March 3. */

@@ -26,7 +26,7 @@ import {
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import { asOfField } from "./own-fields.ts";
+import { asOfField, listedIn } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import {
@@ -155,7 +155,7 @@ function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string
 }
 
 function TypeField({ form }: { form: SearchForm }) {
-  const chosen = form.given.type?.split(",") ?? [];
+  const chosen = listedIn(form.given.type ?? "");
   return (
     <section class="group">
       <h2>Kind of change</h2>

@@ -16,8 +16,13 @@ export function oneOf(values: readonly string[], description: string): OwnField 
 /** Any number of a few values, with commas between them. */
 export function someOf(values: readonly string[], description: string): OwnField {
   const item = Type.Unsafe<string>({ type: "string", enum: [...values] });
-  const isKnown = (text: string) => text.split(",").every((each) => values.includes(each));
+  const isKnown = (text: string) => listedIn(text).every((each) => values.includes(each));
   return ownField(Type.Array(item, { minItems: 1, description }), isKnown, `of ${values.join(", ")}`);
+}
+
+/** The items of a list with commas, without the blanks around them. */
+export function listedIn(text: string): string[] {
+  return text.split(",").map((each) => each.trim());
 }
 
 /** A date of the calendar. */

@@ -160,7 +160,9 @@ export function readArguments<T extends ToolArguments>(action: string, table: T,
 }
 
 function unknownArgument(name: string, names: readonly string[]): string {
-  return `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${names.join(", ")}`;
+  return names.length === 0
+    ? "it takes no arguments"
+    : `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${names.join(", ")}`;
 }
 
 /** A value for an error message, on one line and not too long. */

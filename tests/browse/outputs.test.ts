@@ -85,6 +85,11 @@ describe("an output", () => {
     expect((await get("/find.ics?source=NSF")).headers.get("etag")).not.toBe((await get("/find.ics")).headers.get("etag"));
   });
 
+  test("takes blanks around the items of a list", async () => {
+    const changes = (type: string) => json(`/changes.json?since=364d&limit=5&type=${type}`);
+    expect((await changes("date_changed,%20funding_changed")).data).toEqual((await changes("date_changed,funding_changed")).data);
+  });
+
   test("with HEAD gets the headers alone, and is refused to pages of other sites that embed it", async () => {
     const head = await get("/find.ics", { method: "HEAD" });
     expect([head.status, await head.text(), head.headers.get("content-type")]).toEqual([200, "", "text/calendar; charset=utf-8"]);

@@ -337,6 +337,10 @@ describe("get, history and explain", () => {
 });
 
 describe("sources and resources", () => {
+  test("take no arguments, and say so", async () => {
+    expect((await mcp.call("sources", { source: "NSF" })).text).toBe("Cannot list the sources: it takes no arguments");
+  });
+
   test("count the opportunities of each source", async () => {
     const { data } = await mcp.call<{ sources: { code: string; records: number; open: number }[] }>("sources");
     for (const { code, records, open } of data.sources) {
