@@ -201,9 +201,13 @@ function partsOf(display: unknown): string[] {
   return typeof display === "string" && display !== "" ? plainText(display).split("; ") : [];
 }
 
-/** Whether a text names nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */
+/** Words of amounts. Any other may be a name: "Awarded $500 to Acme". */
+const AMOUNT_WORDS = /\b(?:up to|at least|at most|from|to|and|total|usd)\b/gi;
+
+/** Whether a text says nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */
 function repeats(part: string, amounts: readonly string[]): boolean {
   if (part.endsWith(" per award")) return true;
+  if (/\p{L}/u.test(part.replace(AMOUNT_WORDS, ""))) return false;
   const figures = figuresIn(part);
   return figures.length > 0 && figures.every((figure) => amounts.some((amount) => compareDecimals(figure, amount) === 0));
 }

@@ -177,6 +177,18 @@ describe("changesInWords()", () => {
     expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", before, after])).toHaveLength(1);
     expect(wordsOf(["dates.closes_at", before, after], ["dates.response_at", null, after])).toHaveLength(2);
     expect(wordsOf(["funding.amount_max", "1", "2"], ["funding.display", "$1", "$2"])).toEqual(["largest award raised from $1 to $2"]);
+    const awarded = (to: string, of: string): Parameters<typeof wordsOf> => [
+      ["funding.amount_max", "94083.00", of],
+      ["funding.display", "Awarded $94,083.00 to ACME CORP. Norfolk VA 23323 USA", to],
+    ];
+    for (const [of, to] of [
+      ["36800.00", "Awarded $36,800.00 to ZENITH LLC"],
+      ["94084.00", "Awarded $94,084.00 to ACME CORP"],
+    ] as const)
+      expect(wordsOf(...awarded(to, of))[1]).toBe(
+        `funding changed from “Awarded $94,083.00 to ACME CORP. Norfolk VA 23323 USA” to “${to}”`,
+      );
+    expect(wordsOf(["funding.amount_max", "1", "2"], ["funding.display", "Awarded $1 to ACME", "Awarded $2 to ZENITH"])).toHaveLength(2);
     const perAward: Parameters<typeof wordsOf> = [
       ["funding.amount_max", null, "9"],
       ["funding.display", "At least $5 per award; $7 total", "Up to $9 per award; $7 total"],
