@@ -187,8 +187,8 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
       {isPartial && <p class="quiet">The chart counts the {withCommas(COUNTED_MAX)} matching opportunities that changed last.</p>}
       {repeats > 0 && (
         <p class="quiet">
-          {counted(repeats, "more change")} on this page only repeat what another source's record told before. The bars count all of them.{" "}
-          <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
+          {counted(repeats, "more change")} on this page {repeats === 1 ? "was" : "were"} told before by another source's record. The bars
+          count all of them. <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
         </p>
       )}
       <Entries entries={entries} />

@@ -73,19 +73,27 @@ function backupInto(directory: string, everyMs: number, now: () => EpochMs): Job
     name: "backup",
     args: () => {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      return ["backup", join(directory, formatInstant(now()).replace(/:|\.\d+/g, ""))];
+      return ["backup", join(directory, backupName(now()))];
     },
     everyMs,
     limitMs: 4 * HOUR_MS,
     lane: "import",
-    onSuccess: () => dropOldBackups(directory),
+    onSuccess: () => dropOldBackups(directory, backupName(now())),
   };
 }
 
-/** Removes all backups but the newest, and what killed ones left. Names such as "2026-11-23T120000Z" sort by time. Other directories stay. */
-function dropOldBackups(directory: string): void {
+/** "2026-11-23T120000Z": names sort by time. */
+function backupName(at: EpochMs): string {
+  return formatInstant(at).replace(/:|\.\d+/g, "");
+}
+
+/**
+ * Removes all backups but the newest until now, and what killed ones left. Those of a clock that was ahead stay, and replace none. Other
+ * directories stay.
+ */
+function dropOldBackups(directory: string, now: string): void {
   const names = readdirSync(directory).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}Z(\.partial)?$/.test(name));
-  const whole = names.filter((name) => !name.endsWith(".partial")).sort();
+  const whole = names.filter((name) => !name.endsWith(".partial") && name <= now).sort();
   const partial = names.filter((name) => name.endsWith(".partial"));
   for (const name of [...whole.slice(0, -BACKUPS_KEPT), ...partial]) rmSync(join(directory, name), { recursive: true, force: true });
 }

@@ -56,7 +56,8 @@ test("a backup has the time in its name; after it, the newest fourteen are kept,
   const backup = jobs({ backups: directory }).find(({ name }) => name === "backup");
   expect(backup?.args()).toEqual(["backup", join(directory, "2026-11-23T120000Z")]);
   const days = Array.from({ length: 16 }, (_, n) => `2026-11-${String(n + 1).padStart(2, "0")}T031700Z`);
-  const others = ["before-upgrade", "2026-11-01", "daily"];
+  const ofAClockAhead = days.map((day) => day.replace("2026", "2028"));
+  const others = ["before-upgrade", "2026-11-01", "daily", ...ofAClockAhead];
   for (const name of [...days, ...others, "2026-11-20T000000Z.partial"]) mkdirSync(join(directory, name), { recursive: true });
   backup?.onSuccess?.();
   expect(readdirSync(directory).sort()).toEqual([...days.slice(2), ...others].sort());
