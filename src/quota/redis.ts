@@ -9,6 +9,7 @@ import { RedisClient } from "bun";
 import { isPercentEncoded } from "../../db/percent-encoded.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { arrayOf } from "../text/json-value.ts";
 import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
@@ -115,7 +116,7 @@ async function connect(address: string): Promise<RedisClient> {
     await within(CONNECT_MS, redis.connect()).catch((error) => {
       throw codeOf(error) === "ERR_REDIS_CONNECTION_CLOSED" ? new Error(NO_CONNECTION, { cause: error }) : error;
     });
-    await within(RESPONSE_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)]));
+    countsOf(await within(RESPONSE_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)])));
     return redis;
   } catch (error) {
     redis.close();
@@ -125,10 +126,17 @@ async function connect(address: string): Promise<RedisClient> {
 
 async function runScript(redis: RedisClient, key: LimitedKey, now?: EpochMs) {
   const args = argumentsFor(key, now);
-  const [day, used, retryAfterSeconds]: [number, number, number] = await redis.send("EVALSHA", [DIGEST, ...args]).catch((error) => {
+  const response = await redis.send("EVALSHA", [DIGEST, ...args]).catch((error) => {
     if (!reasonOf(error).startsWith("NOSCRIPT")) throw error; // Redis's own error code. Its scripts were flushed.
     return redis.send("EVAL", [script, ...args]);
   });
+  return countsOf(response);
+}
+
+/** What the script returned. Throws if it is anything else, which would refuse every request. */
+function countsOf(response: unknown) {
+  const [day = Number.NaN, used = Number.NaN, retryAfterSeconds = Number.NaN] = arrayOf(response).map(Number);
+  if (![day, used, retryAfterSeconds].every(Number.isSafeInteger)) throw new Error("it does not return what the script does");
   return { window: { day, used }, retryAfterSeconds };
 }
 

@@ -38,6 +38,29 @@ test.each([
   expect(isRedisAddress(text)).toBe(is);
 });
 
+test.each([
+  ["at once", ["+OK"]],
+  ["after its connection", ["*3\r\n:1\r\n:1\r\n:0", "+OK"]],
+  ["after its connection, a list of something else", ["*3\r\n:1\r\n:1\r\n:0", "*2\r\n:1\r\n$1\r\na"]],
+])("a server that returns something else than the script does is unavailable: %s", async (_, responses) => {
+  const hello = "%1\r\n$6\r\nserver\r\n$5\r\nredis";
+  let asked = 0;
+  const data = (socket: Bun.Socket, text: Buffer) =>
+    void socket.write(`${text.includes("HELLO") ? hello : responses[Math.min(asked++, responses.length - 1)]}\r\n`);
+  using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data } });
+  const reasons: string[] = [];
+  const address = `redis://127.0.0.1:${server.port}/0`;
+  using quotas = await shareQuotas({
+    address,
+    sharePercent: 50,
+    onUnavailable: (reason) => void reasons.push(reason),
+    onBack: () => undefined,
+  });
+  const { allowance } = await take(quotas, { id: "key_1", daily: 5, per_minute: 5, use: unused }, NOON);
+  expect(allowance).toMatchObject({ remaining: 4, retryAfterSeconds: 0 });
+  expect([quotas.isShared(), reasons.length > 0]).toEqual([false, true]);
+});
+
 describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quotas in Redis: redis-server is not installed", () => {
   let redis: RedisServer;
   const opened: SharedQuotas[] = [];
