@@ -1,5 +1,5 @@
 /** The program: runs the command of argv and exits. Builds the `Machine` through which commands use process, clock and randomness. */
-import { fsyncSync, readFileSync, write as writeAsync, writeSync } from "node:fs";
+import { constants, fstatSync, fsyncSync, openSync, readFileSync, write as writeAsync, writeSync } from "node:fs";
 import { styleText } from "node:util";
 import { codeOf, Failure, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
@@ -16,6 +16,11 @@ const LOG_PENDING_MAX = 32_000_000;
 const LOG_WAIT_MS = 2000;
 let logPending = 0;
 let logWritten = Promise.resolve();
+
+/** For how long a pipe has taken nothing when a signal ends the program at once: no handler is called while it waits. */
+const STUCK_MS = 1000;
+const stopHandlers: [NodeJS.Signals, () => void][] = [];
+let isStuck = false;
 
 /** The flag of a descriptor that is closed at the start of another program, as Linux counts it. */
 const O_CLOEXEC = 0o2000000;
@@ -83,6 +88,8 @@ if (worker === undefined && isClosedAtStart(1)) {
   machine.printError("Cannot print anything: standard output is closed; > /dev/null discards what is printed");
   process.exit(1);
 }
+const output = openOutput();
+
 // A child of `up` stops when its parent is gone, however that ended.
 if (process.send !== undefined && process.env[CHILD_VARIABLE] !== undefined)
   process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
@@ -110,7 +117,10 @@ function isClosedAtStart(descriptor: number): boolean {
  */
 function onSignal(kind: WorkerSignal, handle: () => void): void {
   for (const name of signals[kind]) process.on(name, worker === undefined ? handle : () => undefined);
-  if (worker === undefined) return;
+  if (worker === undefined) {
+    if (kind === "stop") for (const name of signals.stop) stopHandlers.push([name, handle]);
+    return;
+  }
   process.on("message", (message) => {
     if (message === kind) handle();
   });
@@ -146,6 +156,14 @@ async function writeAll(descriptor: 1 | 2, bytes: Buffer): Promise<void> {
   }
 }
 
+/** Standard output. A pipe is opened once more, so that writing into a full one does not block. Only Linux does that. */
+function openOutput(): number {
+  try {
+    if (fstatSync(1).isFIFO()) return openSync("/proc/self/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {} // Its reader has gone, or it belongs to another user.
+  return 1;
+}
+
 function writeLine(descriptor: 1 | 2, line: string): void {
   progress?.clear();
   write(descriptor, `${line}\n`);
@@ -154,17 +172,32 @@ function writeLine(descriptor: 1 | 2, line: string): void {
 /** Writes all of `text` before it returns. Throws if standard output fails; ignores failures of standard error. */
 function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);
-  while (rest.length > 0) {
-    try {
-      rest = rest.subarray(writeSync(descriptor, rest));
-    } catch (error) {
-      const code = codeOf(error);
-      if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
-      if (code === "EPIPE") throw new OutputClosed();
-      if (code !== "EAGAIN") throw new Failure(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
-      Bun.sleepSync(1); // The pipe is full.
+  let movedAt: number | undefined;
+  try {
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(writeSync(descriptor === 1 ? output : 2, rest));
+        movedAt = undefined;
+      } catch (error) {
+        const code = codeOf(error);
+        if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
+        if (code === "EPIPE") throw new OutputClosed();
+        if (code !== "EAGAIN") throw new Failure(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
+        Bun.sleepSync(1); // The pipe is full.
+        movedAt ??= performance.now();
+      }
+      setStuck(movedAt !== undefined && performance.now() - movedAt > STUCK_MS);
     }
+  } finally {
+    setStuck(false);
   }
+}
+
+/** While it is stuck, signals to stop do what they do to a program that does not handle them. */
+function setStuck(is: boolean): void {
+  if (is === isStuck) return;
+  isStuck = is;
+  for (const [name, handle] of stopHandlers) is ? process.off(name, handle) : process.on(name, handle);
 }
 
 /** A pipe or terminal cannot be synced: what it has taken is the reader's. */

@@ -82,3 +82,26 @@ test("import reads all of standard input before it waits for another import", as
   expect(await importing.stdout.text()).toContain("20 added");
   await db.close();
 });
+
+test("SIGTERM ends a command that handles it, although nobody reads its output", async () => {
+  const home = aHome();
+  await fundfeed([
+    "import",
+    "records",
+    home.file("records.ndjson", recordsOf(200, "word ".repeat(200))),
+    "--data",
+    home.at("fundfeed-data"),
+  ]);
+  const [pid, code, go] = ["pid", "code", "go"].map(home.at);
+  const piped = `{ "$@" & echo $! > ${pid}; wait $!; echo $? > ${code}; } | until [ -e ${go} ]; do sleep 0.1; done`;
+  const args = ["changes", "--follow", "--format", "ndjson", "--since", "all", "--cursor-file", home.at("cursor")];
+  const shell = home.start(args, { through: ["bash", "-c", piped, "bash"] });
+  await waitFor("it prints", () => existsSync(home.at("cursor")));
+  const isEnded = () => existsSync(code ?? "");
+  await waitFor("it ends", () => {
+    if (!isEnded()) Bun.spawnSync(["kill", "-TERM", readFileSync(pid ?? "", "utf8").trim()]);
+    return isEnded();
+  });
+  home.file("go", "");
+  await shell.exited;
+});
