@@ -63,6 +63,7 @@ export function refuseUnknownOptions(command: CliCommand, words: readonly string
   if (unknown === undefined) return;
   const name = unknown.replace(/=.*/, "");
   const known = command.options.map(({ long }) => long ?? "");
+  if (known.includes(name)) command.error(`error: what follows -- are words; give option '${name}' before it`);
   const meant = closest(name, known);
   command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }

@@ -62,6 +62,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["export --source", "error: option '--source <code...>' argument missing"],
     ["explain", "error: missing required argument 'event-id'"],
     ["find quantum --statu open", "error: unknown option '--statu'\n(Did you mean --status?)\n"],
+    ["find -- -optical --limit 1", "error: what follows -- are words; give option '--limit' before it"],
     ["find --status opne", "error: option '--status <statuses>' argument 'opne' is invalid. It must be of forecast, pre_release, open, "],
     [
       "find --closes-before soon",
