@@ -24,6 +24,8 @@ const lines: readonly (readonly [line: string, completed: readonly string[]])[] 
   ["fundfeed find --status open,clos", ["open,closed", "open,closing_soon"]],
   ["fundfeed changes --at-least m", ["material"]],
   ["fundfeed export --source NASA", ["NASA_NSPIRES", "NASA_ROSES"]],
+  ["fundfeed watch set x --clear status,no", ["status,note"]],
+  ["fundfeed quality --fail-on fall,rej", ["fall,rejected"]],
   ["fundfeed plans s", ["set"]],
   ["fundfeed completion z", ["zsh"]],
   ["fundfeed nonsense --d", []],
@@ -101,5 +103,6 @@ test("fundfeed completion prints a script for bash, unless told otherwise, and r
   const { out } = await fundfeed(["completion"]);
   expect(out).toBe((await fundfeed(["completion", "bash"])).out);
   expect(JSON.parse((await fundfeed(["completion", "--json"])).out)).toEqual({ bash: out.trimEnd() });
+  expect(out).toContain(`--output|-o) values="" ;;`); // No value is known, so bash offers files.
   expect((await fundfeed(["completion", "csh"])).err).toContain("Allowed choices are bash, zsh, fish.");
 });

@@ -7,6 +7,8 @@ import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
 import { type OutputOptions, printResult } from "../output.ts";
+import { failureNames } from "./quality.ts";
+import { clearable } from "./watch-set.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
@@ -34,7 +36,7 @@ type Place = {
   path: string;
   isGroup: boolean;
   words: readonly Word[];
-  options: readonly (Word & { values: readonly string[] | undefined })[];
+  options: readonly (Word & { short: string | undefined; values: readonly string[] | undefined })[];
 };
 
 /** Values of options that take others, too, or lists of them. Commander knows those of all other options. */
@@ -42,7 +44,8 @@ const knownValues: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(fieldNames.flatMap((name) => ("choices" in fields[name] ? [[flagOf(name), fields[name].choices ?? []]] : []))),
   "--source": formats.flatMap(({ source }) => source ?? []),
   "--type": eventTypes,
-  "--clear": fieldNames,
+  "--clear": clearable,
+  "--fail-on": failureNames,
 };
 
 /** The longest paths first: the shells take the first pattern that matches. */
@@ -52,8 +55,10 @@ function placesIn(command: Command, path = command.name()): Place[] {
     (argChoices ?? []).map((word) => ({ word, about: description })),
   );
   const options = [
-    ...command.options.map((option) => ({ word: option.long ?? "", about: option.description, values: valuesOf(option) })),
-    { word: "--help", about: "display help for command", values: undefined },
+    ...command.options.map((option) => {
+      return { word: option.long ?? "", short: option.short, about: option.description, values: valuesOf(option) };
+    }),
+    { word: "--help", short: "-h", about: "display help for command", values: undefined },
   ];
   const place = { path, isGroup: members.length > 0, words: [...members, ...choices], options };
   return [...command.commands.flatMap((member) => placesIn(member, `${path} ${member.name()}`)), place];
@@ -67,7 +72,9 @@ function valuesOf(option: Option): readonly string[] | undefined {
 
 /** Lines of a shell's `case`: what follows each option that takes a value. */
 function valueCases({ options }: Place, line: (word: string, values: readonly string[]) => string): string[] {
-  return options.flatMap(({ word, values }) => (values === undefined ? [] : [line(word, values)]));
+  return options.flatMap(({ word, short, values }) =>
+    values === undefined ? [] : [line(short === undefined ? word : `${word}|${short}`, values)],
+  );
 }
 
 /** A value with commas is a list: its last item is completed. Bash takes "=" for a word of its own. */
@@ -137,9 +144,10 @@ function fishScript(places: readonly Place[]): string {
     const at = `complete -c fundfeed -n '__fundfeed_${isGroup ? "is" : "in"} "${path}"'`;
     return [
       ...words.map(({ word, about }) => `${at} -f -a ${word} -d ${quoted(about)}`),
-      ...options.map(({ word, about, values }) => {
+      ...options.map(({ word, short, about, values }) => {
         const rest = values === undefined ? "" : values.length === 0 ? " -r" : ` -x -a '(__fundfeed_items ${values.join(" ")})'`;
-        return `${at} -l ${word.slice(2)}${rest} -d ${quoted(about)}`;
+        const names = short === undefined ? `-l ${word.slice(2)}` : `-s ${short.slice(1)} -l ${word.slice(2)}`;
+        return `${at} ${names}${rest} -d ${quoted(about)}`;
       }),
     ];
   });

@@ -19,6 +19,9 @@ const OTHERS = [
 ];
 const failures = [...dataRules, DUPLICATE, ...OTHERS];
 
+/** What `--fail-on` takes. */
+export const failureNames: readonly string[] = failures.map(({ name }) => name);
+
 type QualityCommandOptions = CommonOptions & { source?: string[]; since?: string; failOn?: string[] };
 
 export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
@@ -58,10 +61,9 @@ export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
 /** What `--fail-on` names. Throws commander's error for anything else. */
 function knownFailures(text: string, earlier: string[] = []): string[] {
   const given = text.split(",").map((each) => each.trim());
-  const names = failures.map(({ name }) => name);
-  const unknown = given.find((each) => !names.includes(each));
+  const unknown = given.find((each) => !failureNames.includes(each));
   if (unknown !== undefined)
-    throw new InvalidArgumentError(`There is no "${unknown}"${didYouMean(unknown, names)}. There are ${names.join(", ")}.`);
+    throw new InvalidArgumentError(`There is no "${unknown}"${didYouMean(unknown, failureNames)}. There are ${failureNames.join(", ")}.`);
   return [...earlier, ...given];
 }
 

@@ -33,7 +33,7 @@ import { addMessageOptions, changedReceivers, clearableOptions, type MessageOpti
 
 /** What a watch can be without. */
 type Clearable = FieldName | (typeof clearableOptions)[number];
-const clearable: readonly Clearable[] = [...fieldNames, ...clearableOptions];
+export const clearable: readonly Clearable[] = [...fieldNames, ...clearableOptions];
 
 type SetOptions = WatchOptions &
   SearchOptions &
