@@ -12,7 +12,7 @@ import {
   type SourceStatus,
 } from "../sources/source.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import { DAY_MS, type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { Fact } from "./marks.tsx";
@@ -100,7 +100,9 @@ function SourceCard({ row, most, now, as_of }: CardProps) {
         <a href={addressOf("/", { as_of, source })}>{name}</a> <small>{source}</small>
       </h2>
       <dl class="figures">
-        <Fact name="Last import">{last_import_at === null ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}</Fact>
+        <Fact name="Last import">
+          {last_import_at === null || isFuture(last_import_at, now) ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}
+        </Fact>
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
         <Fact name="Records">{withCommas(records)}</Fact>
         <Fact name="Open">

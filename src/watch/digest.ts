@@ -2,10 +2,10 @@
 import { entryInWords } from "../events/in-words.ts";
 import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
-import { statusInWords } from "../opportunities/status.ts";
+import { statusInWords, unendedStatuses } from "../opportunities/status.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
@@ -142,6 +142,12 @@ function changedEntries(
   });
 }
 
+/** "closes", or what it is called once that has passed. */
+function dueVerb({ status, dates }: MessageOpportunity, due: string, now: EpochMs): string {
+  if ((parseInstantMs(due) ?? now) < now) return unendedStatuses.includes(status) ? "was due" : "closed";
+  return due === dates.closes_at ? "closes" : "due";
+}
+
 function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number, withDue = true): DigestEntry {
   const { id, number, title, organization, status, dates, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
@@ -150,7 +156,7 @@ function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes:
     sub_agency ?? agency,
     number,
     statusInWords(status),
-    !withDue ? null : due === null ? undatedInWords({ dates }) : `${due === dates.closes_at ? "closes" : "due"} ${dateInWords(due, zone)}`,
+    !withDue ? null : due === null ? undatedInWords({ dates }) : `${dueVerb(opportunity, due, now)} ${dateInWords(due, zone)}`,
     alsoAtInWords(also_at, status),
   ].filter((fact) => fact !== null);
   return { id, title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };

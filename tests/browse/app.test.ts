@@ -3,12 +3,14 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { HtmlValidate } from "html-validate/node";
+import type { PageContext } from "../../src/browse/page.ts";
+import { sourcesPage } from "../../src/browse/sources-page.tsx";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { numberInWords } from "../../src/search/number.ts";
 import { type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
 import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";
-import { aDirectory, dropScratch } from "../support/imports.ts";
+import { aCatalog, aDirectory, DAY, dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
 
 setDefaultTimeout(300_000);
@@ -451,6 +453,14 @@ describe("the sources", () => {
       expect(page).toContain(text);
     expect(page).toMatch(/<dt>Records<\/dt><dd>\d{3}<\/dd>/);
   });
+});
+
+test("the age of an import that was dated ahead of the clock is unknown", async () => {
+  const { db, clock, take } = await aCatalog();
+  await take([{ source: { code: "A", opportunity_id: "1" }, title: "T" }]);
+  const page = (await sourcesPage({ catalog: db, now: clock.now - 500 * DAY } as PageContext)) as { body: unknown };
+  expect(`${page.body}`).toContain("<dt>Last import</dt><dd>unknown</dd>");
+  await db.close();
 });
 
 describe("the page of an opportunity", () => {

@@ -66,6 +66,16 @@ describe("a digest", () => {
     });
   });
 
+  test("says of a date that has passed that it has", async () => {
+    const past = { dates: { closes_at: "2026-02-27T22:00:00Z" } };
+    const message = await messageAfter([], [record("1", { ...past, status: "closed" }), record("2", { ...past, status: "forecast" })]);
+    expect(
+      digestOf(message, EASTERN)
+        .sections[0]?.entries.map(({ facts }) => facts)
+        .sort(),
+    ).toEqual(["Department of Energy · closed · closed Feb 27, 2026", "Department of Energy · forecast · was due Feb 27, 2026"]);
+  });
+
   test("counts the critical changes that it has no room for", async () => {
     const many = Array.from({ length: 130 }, (_, n) => record(`N${n}`));
     const later = many.map((each) => ({ ...each, status: "cancelled", eligibility: { requirements: "Anybody" } }));
