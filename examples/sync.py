@@ -10,9 +10,12 @@ Each page is saved in one transaction with how far the copy has come. So the pro
 import http.client
 import json
 import os
+import queue
 import random
+import re
 import sqlite3
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -26,56 +29,93 @@ create table if not exists state (only integer primary key check (only = 1), sin
 insert or ignore into state values (1, null, null, null);
 """
 ATTEMPTS = 6
+# Of a whole response, and the longest wait that a server may ask for, in seconds.
+BYTES_MAX, SECONDS_MAX, WAIT_MAX = 64 * 1024**2, 60, 86_400
 
 
 class Problem(Exception):
     """The server returned an error that another attempt would not change."""
 
-    def __init__(self, status, problem):
+    def __init__(self, status, problem, key):
         self.code = problem.get("code")
-        super().__init__(f"{status} {self.code or ''} {problem.get('detail', '')} (request {problem.get('request_id', 'without id')})")
+        said = f"{status} {self.code or ''} {problem.get('detail', '')} (request {problem.get('request_id', 'without id')})"
+        super().__init__(shown(said, key))
 
 
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The key must go to no other address."""
+class AnyStatus(urllib.request.HTTPErrorProcessor):
+    """Returns each response as it is, redirects too: the key must go to no other address."""
 
-    def redirect_request(self, *_):
-        return None
+    def http_response(self, _, response):
+        return response
+
+    https_response = http_response
 
 
-opener = urllib.request.build_opener(NoRedirect)
+opener = urllib.request.build_opener(AnyStatus)
 
 
 def get(url, key):
     """Sends a request. Waits as long as a 429 requires, and retries temporary failures. Returns the parsed response."""
+    request = urllib.request.Request(url, headers={"Accept": "application/json", "Authorization": f"Bearer {key}"})
     failures = 0
     while True:
-        retry_after = None
+        status, wait = None, None
         try:
-            request = urllib.request.Request(url, headers={"Accept": "application/json", "Authorization": f"Bearer {key}"})
-            with opener.open(request, timeout=60) as response:
-                return json.load(response)
-        except urllib.error.HTTPError as error:
-            if error.code not in (408, 429) and error.code < 500:
-                raise Problem(error.code, problem_of(error)) from None
-            reason, retry_after, is_limit = f"status {error.code}", error.headers.get("Retry-After"), error.code == 429
-        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: JSON that broke off.
-            reason, is_limit = str(error), False
-        if retry_after is None or not is_limit:  # Waiting always helps with a limit.
+            status, retry_after, body = fetch(request)
+            reason = f"status {status}"
+            if re.fullmatch("[0-9]{1,9}", retry_after):
+                wait = int(retry_after)
+            if len(body) > BYTES_MAX:
+                raise SystemExit(f"Cannot read {url.split('?')[0]}: the response has more than {BYTES_MAX} bytes")
+            if status == 200:
+                return json.loads(body)
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:  # ValueError: JSON that broke off.
+            reason = shown(error, key)
+        if status not in (None, 200, 408, 429) and status < 500:
+            raise Problem(status, problem_of(body), key)
+        if status != 429 or wait is None:  # Waiting always helps with a limit.
             failures += 1
             if failures == ATTEMPTS:
                 raise SystemExit(f"Cannot read {url.split('?')[0]}: {reason}")
-        seconds = float(retry_after) if (retry_after or "").isdigit() else 2 ** (failures - 1) * (0.5 + random.random() / 2)
+        if wait is not None and wait > WAIT_MAX:
+            raise SystemExit(f"Cannot read {url.split('?')[0]}: {reason}, and asked to wait {wait} s")
+        seconds = 2 ** (failures - 1) * (0.5 + random.random() / 2) if wait is None else wait + random.random()
         print(f"waiting {seconds:.1f} s: {reason}", file=sys.stderr)
         time.sleep(seconds)
 
 
-def problem_of(error):
+def fetch(request):
+    """Returns status, Retry-After and body. Reads in a thread: the time limit of a socket is for each piece, not for the whole response."""
+    results = queue.SimpleQueue()
+
+    def read():
+        try:
+            with opener.open(request, timeout=SECONDS_MAX) as response:
+                results.put((response.status, response.headers.get("Retry-After", ""), response.read(BYTES_MAX + 1)))
+        except Exception as error:
+            results.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        result = results.get(timeout=SECONDS_MAX)
+    except queue.Empty:
+        raise TimeoutError(f"no whole response within {SECONDS_MAX} s") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def shown(text, key):
+    """Text of others for a message: without the key, which a server may repeat, on one line, and not too long."""
+    return "".join(each if each.isprintable() else " " for each in str(text).replace(key, "…"))[:500]
+
+
+def problem_of(body):
     """The members of a problem (RFC 9457); none if the response is not one."""
     try:
-        problem = json.load(error)
+        problem = json.loads(body)
         return problem if isinstance(problem, dict) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 
@@ -85,10 +125,13 @@ def pages(base, key, path, cursor=None, **filters):
         query = {**filters, "limit": 100, "cursor": cursor}
         given = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
         page = get(f"{base}{path}?{given}", key)
-        cursor = page["meta"]["next_cursor"] if page["meta"]["has_more"] else None
-        yield page["data"], cursor
-        if cursor is None:
+        before, cursor = cursor, page["meta"]["next_cursor"]
+        if not page["meta"]["has_more"]:
+            yield page["data"], None
             return
+        if cursor in (None, before) or not page["data"]:  # Taken for the end, it would lose the rest.
+            raise SystemExit(f"Cannot read {base}{path}: the server does not say where the list continues")
+        yield page["data"], cursor
 
 
 def sync(base, key, copy):
@@ -133,6 +176,8 @@ def main():
     key = os.environ.get("FUNDFEED_KEY", "")  # Not an argument: every user of the machine can read command lines.
     if len(sys.argv) != 3 or key == "":
         raise SystemExit("Usage: FUNDFEED_KEY=... sync.py <base-url> <file>")
+    if not re.fullmatch("[!-~]+", key):  # Python's own message would repeat it.
+        raise SystemExit("FUNDFEED_KEY has characters that no key has")
     base, path = sys.argv[1:]
     copy = sqlite3.connect(path)
     os.chmod(path, 0o600)  # The records contain names and addresses of people.

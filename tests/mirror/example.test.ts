@@ -183,6 +183,41 @@ describe.if(python !== null)("examples/sync.py", () => {
   });
 });
 
+test.if(python !== null)("examples/sync.py prints no key that cannot be sent", async () => {
+  const { exitCode, told } = await outcomeOf(inPython, { key: "ffk_live_secret\r" }, "http://127.0.0.1:1/v1", join(aDirectory(), "copy"));
+  expect([exitCode, told]).toEqual([1, "FUNDFEED_KEY has characters that no key has\n"]);
+});
+
+test.if(python !== null).each<[string, (key: string) => Response, string]>([
+  [
+    "repeats the key",
+    (key) => Response.json({ code: key, detail: `${key}\u001b[2J` }, { status: 401 }),
+    "Cannot sync: 401 … … [2J (request without id)",
+  ],
+  ["breaks off an error", () => new Response("[".repeat(100_000), { status: 401 }), "Cannot sync: 401   (request without id)"],
+  ["redirects", () => Response.redirect("http://127.0.0.1:1/", 302), "Cannot sync: 302   (request without id)"],
+  [
+    "wants a wait of years",
+    () => new Response("", { status: 503, headers: { "Retry-After": "99999999" } }),
+    "Cannot read BASE/opportunities: status 503, and asked to wait 99999999 s",
+  ],
+  [
+    "sends too much",
+    () => new Response(new Uint8Array(64 * 1024 ** 2 + 1)),
+    "Cannot read BASE/opportunities: the response has more than 67108864 bytes",
+  ],
+  [
+    "has more, and does not say where",
+    () => Response.json({ data: [{ id: "1" }], meta: { has_more: true, next_cursor: null } }),
+    "Cannot read BASE/opportunities: the server does not say where the list continues",
+  ],
+])("examples/sync.py fails with a sentence if the server %s", async (_, respond, sentence) => {
+  const key = "ffk_live_secret";
+  const { baseUrl } = await serving(1, () => respond(key));
+  const { exitCode, told } = await outcomeOf(inPython, { key }, baseUrl, join(aDirectory(), "copy"));
+  expect([exitCode, told]).toEqual([1, `${sentence.replace("BASE", baseUrl)}\n`]);
+});
+
 describe.each([
   // The requests of a first copy: a page, 100 histories, the other page and 2 histories.
   ["sync.ts", inTypeScript, "copy", true, [1, 60, 102, 104]],
