@@ -16,10 +16,10 @@ const PARTS_MAX = 100;
 // Anchored at the start of a word and bounded by RFC 5321's lengths. Otherwise a long word without "@" would be searched from each character.
 // The last part has one letter case, because texts glue words to addresses: "help@agency.govHours of operation".
 const EMAIL = /(?<![^\s@<>()",;:])[^\s@<>()",;:]{1,64}@[^\s@<>()",;:]{1,255}\.(?:[a-z]{2,63}|[A-Z]{2,63}|[A-Z][a-z]{1,62})/g;
-const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
-const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. ]{0,2}\d{3}[-. ]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
+const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s\u2010-\u2015-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
+const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. \u2010-\u2015]{0,2}\d{3}[-. \u2010-\u2015]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 /** A line that is only a telephone number. */
-const PHONE_LINE = /^(?:(?:tele)?phone(?: number)?[:\s]*)?[+(]?\d[\d().\s-]{5,18}(?:(?:x|ext\.?)\s*\d{1,6})?$/i;
+const PHONE_LINE = /^(?:(?:tele)?phone(?: number)?[:\s]*)?[+(]?\d[\d().\s\u2010-\u2015-]{5,18}(?:(?:x|ext\.?)\s*\d{1,6})?$/i;
 /** What stands between a name and the address or number after it. */
 const LABEL = new RegExp(
   ["(?:^|[,;:(–-])\\s{0,5}(?:WORDS[:\\s]{0,5})?$", "\\sWORDS\\s{0,5}:\\s{0,5}$"]
@@ -118,8 +118,8 @@ function inOneLine(lines: readonly string[]): string | null {
   return said.map((line, n) => (n === said.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;
 }
 
-/** Matches what forms put into an empty field. */
-const NOTHING = /^(?:n\/?a|none|null|undefined)\.?$/i;
+/** Matches what forms put into an empty field, and a line between two people. */
+const NOTHING = /^(?:n\/?a|none|null|undefined|and|or)\.?$/i;
 
 /** A line without the value at its end, and without its label. A value within a sentence stays. */
 function without(line: string, value: string | null): string {

@@ -31,6 +31,19 @@ describe("contactsOf() the text of a real extract", () => {
       ],
     ],
     [
+      "Jamie Favors <br/>Email: james.e.favors@nasa.gov <br/>and <br/>Esayas Shume <br/>Email: esayas.b.shume@nasa.gov",
+      "james.e.favors@nasa.gov",
+      [
+        ["Jamie Favors", "james.e.favors@nasa.gov", null],
+        ["Esayas Shume", "esayas.b.shume@nasa.gov", null],
+      ],
+    ],
+    [
+      "Name: Curt Alt <br/>Email Address: curt.alt@usda.gov <br/>Phone Number: (202) 690&#8211;4784",
+      "curt.alt@usda.gov",
+      [["Name: Curt Alt", "curt.alt@usda.gov", "(202) 690–4784"]],
+    ],
+    [
       "Primary: Mr. Kazuhito Urano, 374 CONS/PKS, Phone Number: 011-81-42-530-5846, E-mail: kazuhito.urano.jp@us.af.mil <br/>Alternate: " +
         "Mr. Joshua B. Grubb, 374 CONS/PKS, Phone Number: 011-81-42-552-2510 Ext 57499, E-mail: joshua.grubb@us.af.mil",
       "374CONS.PKS.RD@us.af.mil",
