@@ -91,7 +91,6 @@ describe("--database", () => {
     "postgres:/secret",
     "postgres:///secret",
     "postgres://me:100%secret@x/y",
-    "",
   ])("%p is not a URL, and is not printed", async (url) => {
     expectUsage(await fundfeed(["plans", "list", "--database", url]), `--database ${ADDRESS}`);
     expectUsage(await fundfeed(["serve", "--database", NOWHERE, "--read-database", url]), `--read-database ${ADDRESS}`);
