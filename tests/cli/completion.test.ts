@@ -26,6 +26,8 @@ const lines: readonly (readonly [line: string, completed: readonly string[]])[] 
   ["fundfeed export --source NASA", ["NASA_NSPIRES", "NASA_ROSES"]],
   ["fundfeed watch set x --clear status,no", ["status,note"]],
   ["fundfeed quality --fail-on fall,rej", ["fall,rejected"]],
+  ["fundfeed changes --type opp", ["opportunity_added", "opportunity_removed"]],
+  ["fundfeed watch add x --type opp", ["opportunity_removed"]],
   ["fundfeed plans s", ["set"]],
   ["fundfeed completion z", ["zsh"]],
   ["fundfeed nonsense --d", []],

@@ -3,6 +3,7 @@ import { Argument, type Command, type Option } from "commander";
 import { eventTypes } from "../../events/event.ts";
 import { fieldNames, fields } from "../../filter/filter.ts";
 import { formats } from "../../import/formats/all.ts";
+import { changeTypes } from "../../watch/watch.ts";
 import { oneWordOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
@@ -39,11 +40,13 @@ type Place = {
   options: readonly (Word & { short: string | undefined; values: readonly string[] | undefined })[];
 };
 
-/** Values of options that take others, too, or lists of them. Commander knows those of all other options. */
+/** Values of options that take others, too, or lists of them; of one command, if it is named. Commander knows those of all other options. */
 const knownValues: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(fieldNames.flatMap((name) => ("choices" in fields[name] ? [[flagOf(name), fields[name].choices ?? []]] : []))),
   "--source": formats.flatMap(({ source }) => source ?? []),
   "--type": eventTypes,
+  "fundfeed watch add --type": changeTypes,
+  "fundfeed watch set --type": changeTypes,
   "--clear": clearable,
   "--fail-on": failureNames,
 };
@@ -56,7 +59,7 @@ function placesIn(command: Command, path = command.name()): Place[] {
   );
   const options = [
     ...command.options.map((option) => {
-      return { word: option.long ?? "", short: option.short, about: option.description, values: valuesOf(option) };
+      return { word: option.long ?? "", short: option.short, about: option.description, values: valuesOf(option, path) };
     }),
     { word: "--help", short: "-h", about: "display help for command", values: undefined },
   ];
@@ -65,9 +68,9 @@ function placesIn(command: Command, path = command.name()): Place[] {
 }
 
 /** The values of an option; none if it takes any text, `undefined` if it takes none. */
-function valuesOf(option: Option): readonly string[] | undefined {
+function valuesOf(option: Option, path: string): readonly string[] | undefined {
   if (!option.required && !option.optional) return undefined;
-  return option.argChoices ?? knownValues[option.long ?? ""] ?? [];
+  return option.argChoices ?? knownValues[`${path} ${option.long}`] ?? knownValues[option.long ?? ""] ?? [];
 }
 
 /** Lines of a shell's `case`: what follows each option that takes a value. */
