@@ -115,6 +115,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ],
     ["plans set p", "error: give --daily, --per-minute or both"],
     ["accounts create", "error: missing required argument 'name'"],
+    ["accounts set A", "error: give --plan, --subscription or both"],
     [
       "accounts set A --subscription maybe",
       "error: option '--subscription <state>' argument 'maybe' is invalid. Allowed choices are active, inactive.",

@@ -28,6 +28,7 @@ export function setCommand(command: CliCommand, cli: Cli): CliCommand {
     .choice("--subscription <state>", "active, or inactive to refuse the account's keys", subscriptions)
     .examples('fundfeed accounts set "Acme Research" --subscription inactive')
     .action(async (name: string, options: CommonOptions & { plan?: string; subscription?: string }) => {
+      if (options.plan === undefined && options.subscription === undefined) command.error("error: give --plan, --subscription or both");
       const account = shown(await withState(cli, options, (db) => setAccount(db, name, options)));
       printResult(cli, options, account, table([account], ""));
     });
