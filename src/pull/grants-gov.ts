@@ -6,7 +6,18 @@ import { publicUrl } from "../text/request-failure.ts";
 import { beginningOfZip, wholeElements } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
 import { type PagedSearch, samplePage, savePages } from "./pages.ts";
-import { type Fetched, fetchKnownFile, fileOf, jsonAt, type ProbeSample, readBeginning, readJson, saveArray, type Visit } from "./visit.ts";
+import {
+  type Fetched,
+  fetchKnownFile,
+  fileOf,
+  jsonAt,
+  type ProbeSample,
+  readBeginning,
+  readJson,
+  saveArray,
+  shortened,
+  type Visit,
+} from "./visit.ts";
 
 /** The extract of a day may be late or missing. */
 const DAYS_BACK = 7;
@@ -112,6 +123,7 @@ async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<s
 /** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
 function dataOf(response: unknown, call: string): JsonObject {
   const { errorcode, msg, data } = objectOf(response);
-  if (errorcode !== 0) throw new Failure(`Cannot use the response of ${call}: it has the error code ${textOf(errorcode)} (${textOf(msg)})`);
+  if (errorcode !== 0)
+    throw new Failure(`Cannot use the response of ${call}: it has the error code ${shortened(errorcode)} (${shortened(msg)})`);
   return objectOf(data);
 }

@@ -2,7 +2,7 @@
 import { Failure } from "../../db/reason.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import type { DownloadRequest } from "./download.ts";
-import { countOf, fetchJson, fileOf, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
+import { countOf, fetchJson, fileOf, listIn, type ProbeSample, readJson, shortened, type Visit } from "./visit.ts";
 
 export type PagedSearch = {
   /** What is searched: `topics`. The files are named after it. */
@@ -42,7 +42,7 @@ export async function savePages(visit: Visit, search: PagedSearch): Promise<{ fi
     if (records.size === total) return { files, records };
     if (records.size === before || total === null || records.size > total)
       throw new Failure(
-        `Cannot use the ${name} of ${visit.base.host}: it states a total of ${textOf(page.total)}, but its pages have ${records.size}`,
+        `Cannot use the ${name} of ${visit.base.host}: it states a total of ${shortened(page.total)}, but its pages have ${records.size}`,
       );
   }
 }

@@ -3,6 +3,7 @@ import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";
 import { Failure } from "../../db/reason.ts";
+import { withCommas } from "../text/counted.ts";
 import { textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { type DownloadRequest, type DownloadResult, download, type FileValidators, type Net } from "./download.ts";
@@ -20,8 +21,9 @@ export type Visit = {
   known: Known | undefined;
   /** The pause between two requests, if the upstream asks for a longer one than others get. */
   paceMs?: number | undefined;
-  /** Requests made so far. */
+  /** Requests made so far, and the characters of JSON that came. */
   requests: number;
+  jsonLength?: number;
   /** Requests in all, once that is known. */
   planned?: number;
 };
@@ -50,6 +52,10 @@ export type ProbeSample = {
 /** The pause between two requests, to put no load on the upstream. */
 export const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
+/** Limits of a visit whose upstream always has another page. The longest real one takes some thousand requests. */
+const [REQUESTS_MAX, JSON_LENGTH_MAX] = [20_000, 1024 ** 3];
+/** The most characters of an upstream's own words in a message. */
+const QUOTED_MAX = 200;
 /** Enough for some hundred records of an extract. */
 const HEAD_BYTES = 256 * 1024;
 
@@ -95,12 +101,18 @@ export async function fetchJson(visit: Visit, name: string, request: DownloadReq
 
 /**
  * Saves and parses a JSON response, without a byte-order mark, and without the key in case the upstream repeats it. Undefined if it is missing.
- * Throws if it is not JSON.
+ * Throws if it is not JSON, or if it has no end.
  */
 export async function findJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json | undefined> {
+  const { requests, jsonLength = 0, base } = visit;
+  if (requests >= REQUESTS_MAX || jsonLength > JSON_LENGTH_MAX)
+    throw new Failure(
+      `Cannot read all of ${base.host}: it has more than ${withCommas(REQUESTS_MAX)} responses, or more than 1 GiB of JSON`,
+    );
   const { outcome, path } = await fetchFile(visit, name, request);
   if (outcome !== "saved") return undefined;
   const saved = await readFile(path, "utf8");
+  visit.jsonLength = jsonLength + saved.length;
   const text = hideKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, request.url) };
@@ -124,6 +136,11 @@ export function fileOf(name: string, text: string): ProbeSample["files"][number]
 export function listIn({ base }: Visit, value: unknown, what: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new Failure(`Cannot use the response of ${base.host}: it is not a list of ${what}`);
+}
+
+/** A value of a response for a message, cut if it is long. */
+export function shortened(value: unknown): string {
+  return textOf(value).slice(0, QUOTED_MAX);
 }
 
 /** A number of records as an upstream states it. */

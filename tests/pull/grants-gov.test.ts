@@ -1,11 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { grantsGovSearch } from "../../src/pull/grants-gov.ts";
+import { savePages } from "../../src/pull/pages.ts";
+import type { Visit } from "../../src/pull/visit.ts";
 import { fewOf } from "../support/few-grants.ts";
-import { contentsOf, documentOf, dropScratch } from "../support/imports.ts";
+import { aDirectory, contentsOf, documentOf, dropScratch } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 import { zipArchive } from "../support/zip-archive.ts";
-import { type Asked, aPuller, extractOf, play } from "./upstream.ts";
+import { type Asked, aNet, aPuller, extractOf, play } from "./upstream.ts";
 
 afterAll(dropScratch);
 
@@ -195,11 +198,30 @@ describe("pull grants-gov-search", () => {
     ["there is no count", ({ data: { oppHits } }: Answer) => ({ errorcode: 0, data: { oppHits } }), "its pages have 200"],
     ["it fails inside of a 200", () => ({ errorcode: 5, msg: "Webservice Error" }), "it has the error code 5 (Webservice Error)"],
     ["it says something else", () => ["maintenance"], "error code"],
+    ["it says too much", () => ({ errorcode: 5, msg: "x".repeat(1e6) }), /\(x{200}\)$/],
   ])("changes nothing when %s", async (_, change, reason) => {
     const puller = aPuller("grants-gov-search");
     await expect(puller.turn(searching(change).base)).rejects.toThrow(reason);
     expect(await puller.db.get(rawSql("select count(*) as count from imports"))).toEqual({ count: 0 });
   });
+});
+
+test.each([
+  ["responses", 2, { requests: 19_998 }],
+  ["JSON", 1, { requests: 0, jsonLength: 1024 ** 3 - 50 }],
+])("a search whose upstream always has another page ends: too much %s", async (_, asked, soFar) => {
+  const upstream = play((_, turn) => Response.json({ errorcode: 0, data: { hitCount: 1e9, oppHits: [{ id: turn }] } }));
+  const visit: Visit = {
+    net: aNet(upstream.base),
+    directory: aDirectory(),
+    base: new URL(upstream.base),
+    key: undefined,
+    known: undefined,
+    ...soFar,
+  };
+  const read = savePages(visit, grantsGovSearch(visit));
+  await expect(read).rejects.toThrow("it has more than 20,000 responses, or more than 1 GiB of JSON");
+  expect(upstream.asked).toHaveLength(asked);
 });
 
 describe("pull grants-gov-details", () => {
