@@ -22,7 +22,7 @@ import {
 import { objectLines } from "./formats/records.ts";
 import { beginImport, emptySummary, finishImport, type Summary } from "./import-log.ts";
 import type { Staging } from "./staging.ts";
-import { Rejection, readerOf, rejectionOf, requireName, sourceCodeOf, WORD_MAX } from "./validate.ts";
+import { Rejection, readerOf, refuseFuture, rejectionOf, requireName, sourceCodeOf, WORD_MAX } from "./validate.ts";
 
 /** Events in one transaction. */
 const CHUNK = 2000;
@@ -77,7 +77,7 @@ async function stageEvents(
     if (summary.read % REPORT_EVERY === 0) await advance(context, { step: "reading", done: summary.read, share: shareRead(inputs) });
     try {
       if (item.kind === "rejected") throw new Rejection(item.reason);
-      const valid = await validateEvent(context.db, item.record, sources);
+      const valid = await validateEvent(context.db, item.record, sources, context.now());
       const event = redactContacts ? withoutContactValues(valid.event) : valid.event; // With the same id, so that it is stored once.
       staging.putEvent(event.id, JSON.stringify({ ...valid, event }));
     } catch (error) {
@@ -117,8 +117,8 @@ async function storeEvents(
   }
 }
 
-/** Throws a Rejection if the event is not valid, or its record is not stored. Adds its source to `sources`. */
-async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>): Promise<ValidEvent> {
+/** Throws a Rejection if the event is not valid or still to come, or its record is not stored. Adds its source to `sources`. */
+async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>, now: EpochMs): Promise<ValidEvent> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
   const code = sourceCodeOf(given.source.code);
@@ -129,6 +129,7 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
   sources.add(code);
   const detectedAt = parseStoredMs(given.detected_at);
   if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");
+  refuseFuture("detected_at", detectedAt, now); // A copy of the history would be refused (E-94).
   const event: OpportunityEvent = {
     id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
     opportunity_id: record.id,

@@ -9,7 +9,7 @@ import { type PreparedRecord, prepareRecord, statedRelationships, type ValidReco
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
 import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
-import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
 import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
@@ -19,7 +19,16 @@ import type { Draft } from "./record.ts";
 import type { Rejects } from "./rejects.ts";
 import { digestUnder } from "./source-digest.ts";
 import type { Staging } from "./staging.ts";
-import { isUsableId, type NaturalKey, Rejection, readNaturalKey, rejectionOf, usableKey, validateRecord } from "./validate.ts";
+import {
+  isUsableId,
+  type NaturalKey,
+  Rejection,
+  readNaturalKey,
+  refuseFuture,
+  rejectionOf,
+  usableKey,
+  validateRecord,
+} from "./validate.ts";
 import { findParentId, type Parents } from "./versions/parents.ts";
 import { type PlacedVersion, type Placements, placeVersions, rankOf } from "./versions/placing.ts";
 
@@ -188,7 +197,8 @@ function dependsOnStored(item: OpenedItem): boolean {
 
 function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
   const valid = validateRecord(draft, names);
-  if (isFirst) refuseFuture(valid, now());
+  // Every later change must follow a restored instant (D-31), so a future one would do lasting harm.
+  if (isFirst) for (const [name, instant] of Object.entries(valid.restored ?? {})) refuseFuture(name, instant, now());
   const history = revisions?.map(({ record, since }) => {
     const { content, status_basis } = validateRecord(record, names);
     return { content, status_basis, since };
@@ -203,12 +213,6 @@ async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: 
   if (parent_id === undefined) return valid;
   const stated = { ...statedRelationships(valid.content), parent_id };
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
-}
-
-/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
-function refuseFuture({ restored }: ValidRecord, now: EpochMs): void {
-  for (const [name, instant] of Object.entries(restored ?? {}))
-    if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
 function render({ isFirst, found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {

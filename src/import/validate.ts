@@ -5,7 +5,7 @@ import type { ValidRecord } from "../changes/content.ts";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import { Opportunity, onlyExported, Sidecar } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
-import { formatInstant, parseInstant, parseStoredMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant, isFuture, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import { nullable } from "../text/schema.ts";
@@ -22,6 +22,11 @@ export class Rejection extends Error {
     super(reason + found);
     this.kind = reason.replaceAll(/\[\d+\]/g, "[]");
   }
+}
+
+/** Throws a Rejection if an instant of a record or event is still to come. */
+export function refuseFuture(name: string, instant: EpochMs, now: EpochMs): void {
+  if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
 /** Returns the error as a rejection of the record that caused it. Throws any error that is not caused by a record. */

@@ -26,10 +26,10 @@ async function withHistory(): Promise<TestCatalog> {
   catalog.clock.now += 1000;
   await catalog.take([record({ title: "ONE", eligibility: { requirements: "All" } })]);
   await turnStatuses(catalog.db, NOON + DAY);
+  catalog.clock.now = NOON + 3 * DAY;
   await catalog.takeEvents([
     { source: { code: "A", opportunity_id: "N1" }, type: "merged", severity: "x", detected_at: formatInstant(NOON + 2 * DAY) },
   ]);
-  catalog.clock.now = NOON + 3 * DAY;
   await catalog.take([record({ title: "Two", eligibility: { requirements: "All" } })]);
   await catalog.take([{ source: { code: "A", opportunity_id: "N2" }, title: "Other" }], { snapshot: true, allowRemovals: true });
   return catalog;

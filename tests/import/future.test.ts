@@ -50,6 +50,16 @@ test("a later import ignores both instants, whatever they are", async () => {
   });
 });
 
+test("an import of events rejects those of the future, which nobody could copy", async () => {
+  const catalog = await aCatalog();
+  await catalog.take([record("1", {})]);
+  const event = { source: { code: "OWN", opportunity_id: "1" }, type: "merged", severity: "x" };
+  const rejects = inScratch("future-events.ndjson");
+  const events = [60, 61].map((seconds) => ({ ...event, detected_at: after(seconds) }));
+  expect(await catalog.takeEvents(events, { rejects })).toMatchObject({ events: 1, rejected: 1 });
+  expect(readFileSync(rejects, "utf8")).toStartWith(`{"line":2,"reason":"detected_at must not lie in the future, not ${after(61)}"`);
+});
+
 describe("check", () => {
   test("finds a record that was updated in the future", async () => {
     const catalog = await aCatalog();
