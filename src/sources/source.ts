@@ -29,8 +29,8 @@ export async function addSource(db: CatalogDb, entry: SourceEntry): Promise<Sour
     );
   }
   if (code === "OTHER") throw new Failure("Cannot add source OTHER: the API uses this code for all sources that were not added");
-  const { name, description } = entry;
-  if (name.trim() === "") throw new Failure(`Cannot add source ${code}: its name is blank`);
+  const [name, description] = [entry.name.trim(), entry.description.trim()];
+  if (name === "") throw new Failure(`Cannot add source ${code}: its name is blank`);
   await db.run(storeSource, { code, name, description });
   return { code, name, description };
 }

@@ -19,7 +19,7 @@ describe.each(engines)("sources on %s", (_, isThere, emptyCatalog) => {
     const before = await listSources(db);
     expect(before.map(({ code }) => code)).toEqual(before.map(({ code }) => code).sort());
     await addSource(db, { code: " own_1 ", name: "Own", description: "Mine." });
-    expect(await addSource(db, { code: "OWN_1", name: "Own", description: "Mine alone." })).toMatchObject({ code: "OWN_1" });
+    expect(await addSource(db, { code: "OWN_1", name: " Own ", description: " Mine alone. " })).toMatchObject({ code: "OWN_1" });
     expect((await listSources(db)).filter(({ code }) => code === "OWN_1")).toEqual([
       { code: "OWN_1", name: "Own", description: "Mine alone." },
     ]);
