@@ -404,6 +404,11 @@ describe("createClient()", () => {
     const refusing = answering(() => Response.json({ code: "x", detail }, { status: 401 }));
     const refused = await failureOf(alone(api, { ...refusing, key }).client.getMeta());
     expect([refused.message, refused.problem.detail]).toEqual(['the server returned 401 x: "… … …"', "… … …"]);
+    const escaped = key.replaceAll("/", "\\/").replace("K", "\\u004b"); // As PHP and others write JSON.
+    const other = answering(() => new Response(`{"code":"x","detail":"${escaped}"}`, { status: 401 }));
+    expect((await failureOf(alone(api, { ...other, key }).client.getMeta())).message).toBe('the server returned 401 x: "…"');
+    const deep = answering(() => new Response(`{"code":"x","errors":[${"[".repeat(200_000)}${"]".repeat(200_000)}]}`, { status: 401 }));
+    expect((await failureOf(alone(api, { ...deep, key }).client.getMeta())).message).toStartWith("the server returned 401");
     const moved = answering(
       () => new Response("", { status: 302, headers: { Location: `https://${key.slice(3, 6)}.example/${key}?${key}` } }),
     );

@@ -82,7 +82,16 @@ async function requestOnce(options: RequestOptions, path: string, headers: Recor
   // Redirects are not followed: the key must go to this address only. A browser tells nothing about them but that they are.
   if (response.status < 400)
     throw new ResponseError(`the server redirects to ${targetOf(response, options.key)}; use that URL instead`, false);
-  throw problemError(response, body ?? {});
+  throw problemError(response, withoutKey(body ?? {}, options.key));
+}
+
+/** The body of an error without the key, which a server may repeat, however its JSON spells it. Nothing of a body that is nested too deep. */
+function withoutKey(body: JsonMembers, key: string | undefined): JsonMembers {
+  try {
+    return parsed(hideKey(JSON.stringify(body), key)) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function problemError({ status, headers }: Pick<Response, "status" | "headers">, body: JsonMembers): ProblemError {
@@ -134,9 +143,7 @@ async function exchange(options: RequestOptions, path: string, headers: Record<s
   try {
     const response = await send(request);
     const text = await wholeText(response);
-    const { status } = response;
-    // Errors are printed, and may repeat the key.
-    return { status, headers: response.headers, text: status === 200 ? text : hideKey(text, key), url: request.url };
+    return { status: response.status, headers: response.headers, text, url: request.url };
   } catch (error) {
     if (error instanceof FundfeedError) throw error;
     if (timeout.aborted) throw new ConnectionError(`the server sent no whole response within ${timeoutMs / 1000} s`, true);
