@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { amountInWords } from "../../src/events/in-words.ts";
 import { describeFilter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { dateInWords } from "../../src/text/date-in-words.ts";
@@ -237,7 +238,17 @@ describe("get, history and explain", () => {
     expect(text).toContain(won?.sidecar.award?.awardee ?? "");
     expect(text).toContain(won?.sidecar.award?.number ?? "");
     expect(text).toContain(dateInWords(won?.sidecar.award?.date ?? "no date"));
-    expect(text).toContain(won?.funding?.amount_max ?? "no amount");
+    expect(text).toContain(amountInWords(won?.funding?.amount_max ?? "no amount"));
+  });
+
+  test("get tells a smallest award from a largest one", async () => {
+    const data = join(aDirectory(), "data");
+    const record = (id: string, funding: object) => ({ source: { code: "OWN", opportunity_id: id }, title: id, funding });
+    const file = aFile([record("L-1", { amount_min: "50000.00" }), record("M-1", { amount_max: "50000.00" })]);
+    await fundfeed(["import", "records", file, "--data", data], {}, () => NOON);
+    const client = await connected(["--data", data]);
+    const awards = async (id: string) => /^Awards: (.*)$/m.exec((await client.call("get", { id })).text)?.[1];
+    expect([await awards("L-1"), await awards("M-1")]).toEqual(['"at least $50,000"', '"at most $50,000"']);
   });
 
   test("ask for one of several, and say where to look for none", async () => {

@@ -8,6 +8,7 @@ import {
   datedAttachments,
   RemovedAttachment,
 } from "../../events/attachments.ts";
+import { fundingInWords } from "../../events/in-words.ts";
 import { Opportunity, statuses, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
@@ -178,7 +179,7 @@ function linesOf(opportunity: WholeOpportunity, now: EpochMs): string[] {
     ["Program", [program.type, program.contract_class]],
     ["Posted", [dates.posted_at === null ? null : timeInWords(dates.posted_at)]],
     ["Opens", [dates.opens_at === null ? null : timeInWords(dates.opens_at)]],
-    ["Awards", [funding?.amount_min ?? null, funding?.amount_max ?? null, funding?.display ?? null]],
+    ["Awards", [funding === null ? null : (fundingInWords(funding) ?? null)]],
     [
       "Won by",
       [sidecar.award?.awardee ?? null, sidecar.award?.number ?? null, sidecar.award?.date ? dateInWords(sidecar.award.date) : null],
