@@ -24,6 +24,11 @@ export function requestFailure(thrown: unknown): RequestFailure {
   return advice === undefined ? { reason, isFinal: false } : { reason: `${reason}; ${advice}`, isFinal: true };
 }
 
+/** The error of a request of `node:http` that closes without a response and without an error, as after status 101. */
+export function noResponse(): Error {
+  return Object.assign(new Error(), { code: "UnrequestedUpgrade" });
+}
+
 const TRUST = "to trust it, set NODE_EXTRA_CA_CERTS to a PEM file with its issuer's certificate";
 const NO_HELP = "(NODE_EXTRA_CA_CERTS does not help here)";
 

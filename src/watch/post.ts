@@ -10,7 +10,7 @@ import { readRetryAfterMs } from "../../clients/typescript/src/retry.ts";
 import { codeOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { requestFailure } from "../text/request-failure.ts";
+import { noResponse, requestFailure } from "../text/request-failure.ts";
 import { isPublicAddress, PRIVATE_ADDRESS, publicLookup } from "./addresses.ts";
 import { DeliveryError, STOPPED } from "./attempts.ts";
 
@@ -59,6 +59,7 @@ async function send(posting: Posting): Promise<{ status: number; headers: Header
     request.destroy();
   });
   request.on("error", reject);
+  request.on("close", () => reject(noResponse()));
   request.end(posting.body);
   return promise;
 }

@@ -166,6 +166,11 @@ describe("post()", () => {
       "the connection was closed",
     ],
     ["closes at once", (socket: Socket) => void socket.destroy(), "the connection was closed"],
+    [
+      "switches protocols",
+      () => "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      "its response is not valid HTTP",
+    ],
   ])("fails if the receiver %s", async (_, answer, reason) => {
     const { port, message } = await postTo(answer, { timeoutMs: reason.startsWith("it did not respond") ? 300 : 60_000 });
     expect(message).toStartWith(`Cannot deliver to 127.0.0.1:${port}: ${reason}`);

@@ -4,7 +4,7 @@ import { get as getSecurely } from "node:https";
 import { Option } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { requestFailure } from "../../text/request-failure.ts";
+import { noResponse, requestFailure } from "../../text/request-failure.ts";
 import { apiBaseUrl } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { type OutputOptions, printResult } from "../output.ts";
@@ -46,7 +46,9 @@ async function ask(url: string, verify: boolean): Promise<number> {
     resolve(response.statusCode ?? 0);
     request.destroy(); // The body is not read: another server could send one that never ends.
   });
-  request.on("error", (error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`)));
+  const fail = (error: Error) => reject(new Failure(`Cannot reach ${url}: ${reason(error)}`));
+  request.on("error", fail);
+  request.on("close", () => fail(noResponse()));
   return promise;
 }
 
