@@ -60,13 +60,13 @@ export function dayOf(now: EpochMs): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** How long before a window begins requests still count in it: those that began before midnight and are counted after others of the new day. */
+/** A request that began before midnight may be counted after one of the new day: at most so late. */
 const LATE_MAX_MS = MINUTE_MS;
 
-/** The window at `now`: the given one if it has the same day or is about to begin, otherwise an empty one. (E-96) */
+/** The window at `now`: the given one on its day, and for `LATE_MAX_MS` before; otherwise an empty one. (E-96) */
 export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
   const day = dayOf(now);
-  return day === window.day || (day < window.day && window.day * DAY_MS - now <= LATE_MAX_MS) ? window : { day, used: 0 };
+  return window.day === day || window.day === dayOf(now + LATE_MAX_MS) ? window : { day, used: 0 };
 }
 
 /** When the window ends: the next 00:00 UTC, as a Unix timestamp in seconds. */

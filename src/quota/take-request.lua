@@ -8,7 +8,8 @@ local now = tonumber(ARGV[5]) or time[1] * 1000 + math.floor(time[2] / 1000)
 local stored = redis.call('hmget', KEYS[1], 'day', 'used', 'taken', 'refilled_at')
 
 local day = math.floor(now / DAY)
-if tonumber(stored[1]) == day + 1 and (day + 1) * DAY - now <= LATE then day = day + 1 end
+local late = math.floor((now + LATE) / DAY)
+if tonumber(stored[1]) == late then day = late end
 local used = tonumber(stored[1]) == day and tonumber(stored[2]) or 0
 if tonumber(ARGV[3]) == day then used = math.max(used, tonumber(ARGV[4])) end
 
