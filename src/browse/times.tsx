@@ -2,7 +2,7 @@
 /** Dates and times for people: as they were published, and how far away they are. */
 import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import { CLOSING_SOON_MS, unendedStatuses } from "../opportunities/status.ts";
+import { CLOSING_SOON_MS, passedInWords } from "../opportunities/status.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -49,8 +49,7 @@ export function Due({ opportunity, now }: { opportunity: Pick<Opportunity, "date
   return (
     <span class={`due ${urgency}`}>
       <strong>
-        {urgency !== "past" ? "Due " : unendedStatuses.includes(opportunity.status) ? "Was due " : "Closed "}
-        <Relative at={at} now={now} />
+        {urgency === "past" ? capitalized(passedInWords(opportunity.status)) : "Due"} <Relative at={at} now={now} />
       </strong>{" "}
       <span class="quiet">
         <Exact at={at} />

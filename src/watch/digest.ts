@@ -2,7 +2,7 @@
 import { entryInWords } from "../events/in-words.ts";
 import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
-import { statusInWords, unendedStatuses } from "../opportunities/status.ts";
+import { passedInWords, statusInWords } from "../opportunities/status.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseInstantMs } from "../text/instant.ts";
@@ -144,7 +144,7 @@ function changedEntries(
 
 /** "closes", or what it is called once that has passed. */
 function dueVerb({ status, dates }: MessageOpportunity, due: string, now: EpochMs): string {
-  if ((parseInstantMs(due) ?? now) < now) return unendedStatuses.includes(status) ? "was due" : "closed";
+  if ((parseInstantMs(due) ?? now) < now) return passedInWords(status);
   return due === dates.closes_at ? "closes" : "due";
 }
 
