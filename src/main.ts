@@ -17,7 +17,7 @@ const LOG_WAIT_MS = 2000;
 let logPending = 0;
 let logWritten = Promise.resolve();
 
-/** For how long a pipe has taken nothing when a signal ends the program at once: no handler is called while it waits. */
+/** When standard output has taken nothing for so long, a signal ends the program at once: while a write waits, no handler is called. */
 const STUCK_MS = 1000;
 const stopHandlers: [NodeJS.Signals, () => void][] = [];
 let isStuck = false;
@@ -172,21 +172,21 @@ function writeLine(descriptor: 1 | 2, line: string): void {
 /** Writes all of `text` before it returns. Throws if standard output fails; ignores failures of standard error. */
 function write(descriptor: 1 | 2, text: string): void {
   let rest = Buffer.from(text);
-  let movedAt: number | undefined;
+  let fullSince: number | undefined;
   try {
     while (rest.length > 0) {
       try {
         rest = rest.subarray(writeSync(descriptor === 1 ? output : 2, rest));
-        movedAt = undefined;
+        fullSince = undefined;
       } catch (error) {
         const code = codeOf(error);
         if (descriptor === 2 && code !== "EAGAIN") return; // A full disk, or a log reader that died, must not stop the server.
         if (code === "EPIPE") throw new OutputClosed();
         if (code !== "EAGAIN") throw new Failure(`Cannot write standard output: ${reasonOf(error)}`, { cause: error });
         Bun.sleepSync(1); // The pipe is full.
-        movedAt ??= performance.now();
+        fullSince ??= performance.now();
       }
-      setStuck(movedAt !== undefined && performance.now() - movedAt > STUCK_MS);
+      setStuck(fullSince !== undefined && performance.now() - fullSince > STUCK_MS);
     }
   } finally {
     setStuck(false);

@@ -30,7 +30,7 @@ export function readAsOf(query: URLSearchParams, now: EpochMs): AsOf | undefined
   const given = query
     .getAll("as_of")
     .filter((text) => text.trim() !== "")
-    .join(","); // Of several, none counts.
+    .join(","); // Several are no date, and are refused.
   if (given === "") return undefined;
   const at = momentOf(given, now);
   const is = "is no day of the past, such as 2026-03-01";

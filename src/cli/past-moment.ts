@@ -31,8 +31,8 @@ export function addAsOfOption(command: CliCommand): CliCommand {
   return command.option("--as-of <when>", "as it was stored then: 7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentText);
 }
 
-/** What `--as-of`, or `what`, says; `undefined` if it was not given, or is "all". Ends the command if that is still to come. */
-export function givenAsOf(command: CliCommand, text: string | undefined, now: EpochMs, what = "--as-of"): EpochMs | undefined {
+/** The moment that an option gives; `undefined` without it, and for "all". Ends the command, and names `what`, if it is still to come. */
+export function givenPastMoment(command: CliCommand, text: string | undefined, now: EpochMs, what = "--as-of"): EpochMs | undefined {
   const asOf = text === undefined ? undefined : pastMoment(text, now);
   if (asOf !== undefined && asOf > now) command.error(`error: ${what} is for the past, and ${text} is still to come`);
   return asOf;

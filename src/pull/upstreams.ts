@@ -61,9 +61,9 @@ export type Upstream = {
 };
 
 /** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
-export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests">): Visit {
+export function visitTo(upstream: Upstream, net: Omit<Net, "hosts">, visit: Omit<Visit, "net" | "requests" | "jsonLength">): Visit {
   const hosts = [visit.base.host, ...(upstream.redirectsTo ?? [])];
-  return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), paceMs: upstream.paceMs, requests: 0 };
+  return { ...visit, net: permitted({ ...net, hosts }, upstream, visit.directory), paceMs: upstream.paceMs, requests: 0, jsonLength: 0 };
 }
 
 export const upstreams: readonly Upstream[] = [

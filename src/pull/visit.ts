@@ -23,7 +23,7 @@ export type Visit = {
   paceMs?: number | undefined;
   /** Requests made so far, and the characters of JSON that came. */
   requests: number;
-  jsonLength?: number;
+  jsonLength: number;
   /** Requests in all, once that is known. */
   planned?: number;
 };
@@ -104,7 +104,7 @@ export async function fetchJson(visit: Visit, name: string, request: DownloadReq
  * Throws if it is not JSON, or if it has no end.
  */
 export async function findJson(visit: Visit, name: string, request: DownloadRequest): Promise<Json | undefined> {
-  const { requests, jsonLength = 0, base } = visit;
+  const { requests, jsonLength, base } = visit;
   if (requests >= REQUESTS_MAX || jsonLength > JSON_LENGTH_MAX)
     throw new Failure(
       `Cannot read all of ${base.host}: it has more than ${withCommas(REQUESTS_MAX)} responses, or more than 1 GiB of JSON`,

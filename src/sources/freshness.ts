@@ -17,6 +17,6 @@ export async function readFreshness(catalog: CatalogDb, now: EpochMs): Promise<S
   return (await sourceStatuses(catalog)).map(({ source, last_import_at: at }) => ({
     source,
     last_import_at: at === null ? null : formatInstant(at),
-    age_seconds: at === null ? null : secondsSince(at, now),
+    age_seconds: secondsSince(at, now),
   }));
 }

@@ -68,9 +68,9 @@ export function isFuture(instant: EpochMs, now: EpochMs): boolean {
   return instant > now + CLOCK_SKEW_MAX_MS;
 }
 
-/** Whole seconds since an instant; null if it lies in the future, as that of a clock that was ahead: then nobody knows. */
-export function secondsSince(instant: EpochMs, now: EpochMs): number | null {
-  return isFuture(instant, now) ? null : Math.max(0, Math.floor((now - instant) / 1000));
+/** Whole seconds since an instant; null without one, and if it lies in the future, as that of a clock that was ahead: then nobody knows. */
+export function secondsSince(instant: EpochMs | null, now: EpochMs): number | null {
+  return instant === null || isFuture(instant, now) ? null : Math.max(0, Math.floor((now - instant) / 1000));
 }
 
 /** The last whole minute until an instant. Clocks for people show no more. */

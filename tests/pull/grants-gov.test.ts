@@ -207,7 +207,7 @@ describe("pull grants-gov-search", () => {
 });
 
 test.each([
-  ["responses", 2, { requests: 19_998 }],
+  ["responses", 2, { requests: 19_998, jsonLength: 0 }],
   ["JSON", 1, { requests: 0, jsonLength: 1024 ** 3 - 50 }],
 ])("a search whose upstream always has another page ends: too much %s", async (_, asked, soFar) => {
   const upstream = play((_, turn) => Response.json({ errorcode: 0, data: { hitCount: 1e9, oppHits: [{ id: turn }] } }));

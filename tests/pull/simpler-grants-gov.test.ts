@@ -391,6 +391,7 @@ async function fetched(published: Published, known?: Known): Promise<{ rows: num
     key: SIMPLER_KEY,
     known,
     requests: 0,
+    jsonLength: 0,
   };
   const { files } = await fetchSimplerGrantsGov(visit);
   const ids: string[] = [];

@@ -13,7 +13,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { givenAsOf, pastMoment, pastMomentOrAll } from "../past-moment.ts";
+import { givenPastMoment, pastMoment, pastMomentOrAll } from "../past-moment.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
@@ -31,7 +31,7 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
     .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")
     .action(async (from: string, to: string | undefined, options: DiffOptions) => {
       const now = cli.machine.now();
-      const [since, until] = [pastMoment(from, now) ?? 0, givenAsOf(command, to, now, "diff") ?? now];
+      const [since, until] = [pastMoment(from, now) ?? 0, givenPastMoment(command, to, now, "diff") ?? now];
       if (since >= until) command.error(`error: ${from} must be earlier than ${to ?? "now"}`);
       const format = options.format ?? (options.json ? "json" : "table");
       if (options.bom && format !== "csv") command.error("error: --bom needs --format csv");

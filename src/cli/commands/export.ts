@@ -18,7 +18,7 @@ import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
-import { addAsOfOption, givenAsOf } from "../past-moment.ts";
+import { addAsOfOption, givenPastMoment } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
@@ -47,7 +47,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     "fundfeed export --source GRANTS_GOV --format commongrants --events",
   );
   return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
-    const asOf = givenAsOf(exporting, options.asOf, cli.machine.now());
+    const asOf = givenPastMoment(exporting, options.asOf, cli.machine.now());
     const { format } = options;
     if (format === "sqlite" && file === undefined)
       exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");

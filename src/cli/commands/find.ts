@@ -32,7 +32,7 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { addAsOfOption, givenAsOf, withCatalogAsOf } from "../past-moment.ts";
+import { addAsOfOption, givenPastMoment, withCatalogAsOf } from "../past-moment.ts";
 import {
   colorStyle,
   freshnessInShort,
@@ -88,7 +88,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     if (format === "ics" && (sort ?? after) !== undefined)
       finding.error("error: --format ics is in the order of dates and has no pages; leave out --sort and --cursor");
-    const asOf = givenAsOf(finding, options.asOf, cli.machine.now());
+    const asOf = givenPastMoment(finding, options.asOf, cli.machine.now());
     if (asOf !== undefined && format === "ics") finding.error("error: --format ics is for the deadlines of now; leave out --as-of");
     const now = asOf ?? cli.machine.now();
     refuseEmptyRanges(finding, filter, now);

@@ -8,7 +8,7 @@ import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { formatCount, helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
-import { givenAsOf, pastMomentText } from "../past-moment.ts";
+import { givenPastMoment, pastMomentText } from "../past-moment.ts";
 import { recordReporter } from "../progress.ts";
 
 /** What `--fail-on` can name besides the rules. */
@@ -42,7 +42,7 @@ export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
     )
     .action(async (options: QualityCommandOptions) => {
       const now = cli.machine.now();
-      const since = givenAsOf(command, options.since, now, "--since");
+      const since = givenPastMoment(command, options.since, now, "--since");
       const found = await withCatalog(cli, options, async (db) => {
         const { source: sources } = options;
         if (sources !== undefined) await requireSources(db, sources, "report on");

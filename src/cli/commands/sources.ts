@@ -112,7 +112,7 @@ function rowOf(
   now: EpochMs,
 ): Omit<StatusRow, "unresolved"> {
   const today = dateAt(now);
-  const age = (instant: EpochMs | null) => (instant === null ? null : secondsSince(instant, now));
+  const age = (instant: EpochMs | null) => secondsSince(instant, now);
   return {
     ...status,
     newest_posted_on: newest,
