@@ -7,7 +7,6 @@ import { createProgressLine } from "./cli/progress.ts";
 import { CHILD_VARIABLE } from "./runtime/child-process.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
 import { restartWithoutFtl } from "./runtime/without-ftl.ts";
-import { startWorker, type WorkerSignal, workerConfig } from "./runtime/worker-process.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 
 /** The most characters of the log that may wait to be written. */
@@ -19,6 +18,7 @@ let logWritten = Promise.resolve();
 
 /** When standard output has taken nothing for so long, a signal ends the program at once: while a write waits, no handler is called. */
 const STUCK_MS = 1000;
+const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 const stopHandlers: [NodeJS.Signals, () => void][] = [];
 let isStuck = false;
 
@@ -32,10 +32,6 @@ const ERROR_PREFIX = /^(error:|Cannot .*?:(?= ))/;
 for (const [name, value] of Object.entries(process.env)) if (name.startsWith("FUNDFEED_") && value === "") delete process.env[name];
 
 process.umask(0o077); // Only the owner may read the files that this program creates: they hold key hashes and contacts.
-
-/** Set if another process of this program started this one as its worker. */
-const worker = process.send === undefined ? undefined : workerConfig(process.env);
-const signals = { stop: ["SIGTERM", "SIGINT"], reload: ["SIGHUP"] } as const;
 
 const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 
@@ -53,7 +49,7 @@ const machine: Machine = {
   env: process.env,
   now: Date.now,
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  printLine: (text) => (worker === undefined ? writeLine(1, safeLines(text)) : void process.send?.(text)),
+  printLine: (text) => writeLine(1, safeLines(text)),
   printText: (text) => {
     progress?.clear();
     write(1, text);
@@ -72,19 +68,22 @@ const machine: Machine = {
     ),
   showProgress: (line) => progress?.show(line),
   writeLog,
-  isLogOnTerminal: () => worker?.isLogOnTerminal ?? process.stderr.isTTY,
-  onStopSignal: (stop) => onSignal("stop", stop),
-  onReloadSignal: (reload) => onSignal("reload", reload),
+  isLogOnTerminal: () => process.stderr.isTTY,
+  onStopSignal: (stop) => {
+    for (const name of STOP_SIGNALS) {
+      process.on(name, stop);
+      stopHandlers.push([name, stop]);
+    }
+  },
+  onReloadSignal: (reload) => void process.on("SIGHUP", reload),
   usage: () => {
     const { user, system } = process.cpuUsage();
     return { residentBytes: process.memoryUsage.rss(), cpuSeconds: (user + system) / 1e6 };
   },
   program,
-  startWorker: (config) => startWorker([...program, ...process.argv.slice(2)], process.env, config, writeLog),
-  worker,
 };
 
-if (worker === undefined && isClosedAtStart(1)) {
+if (isClosedAtStart(1)) {
   machine.printError("Cannot print anything: standard output is closed; > /dev/null discards what is printed");
   process.exit(1);
 }
@@ -109,22 +108,6 @@ function isClosedAtStart(descriptor: number): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Calls `handle` at each of these signals. A worker ignores signals and listens to its parent process, and stops when that is gone:
- * terminals and systemd signal both, and a worker that got a second signal to stop would cut its requests.
- */
-function onSignal(kind: WorkerSignal, handle: () => void): void {
-  for (const name of signals[kind]) process.on(name, worker === undefined ? handle : () => undefined);
-  if (worker === undefined) {
-    if (kind === "stop") for (const name of signals.stop) stopHandlers.push([name, handle]);
-    return;
-  }
-  process.on("message", (message) => {
-    if (message === kind) handle();
-  });
-  if (kind === "stop") process.on("disconnect", handle);
 }
 
 /** Writes in order, without making the server wait for a slow reader of its log. Drops what exceeds `LOG_PENDING_MAX`. */

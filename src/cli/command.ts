@@ -1,5 +1,5 @@
 /** What commands are built from: the options that all or several have. */
-import { Command, Option } from "commander";
+import { Command, type ErrorOptions, Option } from "commander";
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { Mode } from "../../db/opening.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
@@ -35,6 +35,8 @@ export type CommonOptions = DatabaseLocation & OutputOptions;
 
 /** A command with short forms of what many commands have. */
 export class CliCommand extends Command {
+  readonly #formers = new Map<string, string>();
+
   /**
    * Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. The help shows
    * `presetText` in place of `preset`.
@@ -51,6 +53,18 @@ export class CliCommand extends Command {
     if (typeof values === "function") option.argParser(values);
     else if (values !== undefined) option.choices(values);
     return this.addOption(option);
+  }
+
+  /** Refuses an option that the command once had, and says what took its place. The help does not name it. */
+  former(name: `--${string}`, instead: string): this {
+    this.#formers.set(name, instead);
+    return this;
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const [, name = ""] = /^error: unknown option '([^'=]+)/.exec(message) ?? [];
+    const instead = this.#formers.get(name);
+    return super.error(instead === undefined ? message : `error: ${name} is not an option of ${this.name()} anymore; ${instead}`, options);
   }
 
   /** Adds an option with some choices. */

@@ -9,12 +9,7 @@ const IDLE_TIMEOUT_SECONDS = 30;
 /** No limit: a body changes nothing about the response. Bun discards a body that nobody reads, so it takes no memory. */
 const BODY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
-type Endpoint = {
-  hostname: string;
-  port: number;
-  /** Whether other processes of the same user may listen on the port too. Each new connection then goes to one of them. */
-  reusePort?: boolean;
-};
+type Endpoint = { hostname: string; port: number };
 
 export type Listener = {
   /** What the host name resolved to. */
@@ -28,8 +23,8 @@ export type Listener = {
 };
 
 /**
- * Accepts connections, over TLS if there is a certificate. Throws if it cannot listen there. A taken port is refused, unless all its
- * listeners share it: two servers on one port would split requests and quotas.
+ * Accepts connections, over TLS if there is a certificate. Throws if it cannot listen there. A taken port is refused: two
+ * servers on one port would split requests and quotas.
  */
 export async function listen(app: App, endpoint: Endpoint, certificate?: Certificate): Promise<Listener> {
   const address = await addressOf(endpoint);
@@ -65,13 +60,12 @@ async function addressOf({ hostname, port }: Endpoint): Promise<string> {
   }
 }
 
-function accept(app: App, { hostname, port, reusePort = false }: Endpoint, address: string, tls: Certificate | undefined) {
+function accept(app: App, { hostname, port }: Endpoint, address: string, tls: Certificate | undefined) {
   try {
     return Bun.serve({
       hostname: address,
       port,
       ...(tls !== undefined && { tls }),
-      reusePort,
       development: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,

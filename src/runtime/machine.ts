@@ -1,7 +1,6 @@
 /** Everything outside the program that a command uses. */
 import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { WorkerConfig, WorkerProcess } from "./worker-process.ts";
 
 /** Everything outside the program that a command uses. `main.ts` builds the real one; tests build one with a fixed clock. */
 export type Machine = {
@@ -29,7 +28,7 @@ export type Machine = {
   showProgress: (line: string) => void;
   /** Writes whole lines of the log to standard error, without waiting for them to be written. */
   writeLog: (text: string) => void;
-  /** Whether people read the log: it ends on a terminal, perhaps by way of the parent process. */
+  /** Whether people read the log: it goes to a terminal. */
   isLogOnTerminal: () => boolean;
   /** Calls `stop` at each SIGTERM and SIGINT. */
   onStopSignal: (stop: () => void) => void;
@@ -39,10 +38,6 @@ export type Machine = {
   usage: () => { residentBytes: number; cpuSeconds: number };
   /** The command line that starts this program again; arguments are to follow. */
   program: readonly string[];
-  /** Starts this program again, with the same arguments and environment, as one of several servers on one port. */
-  startWorker: (config: WorkerConfig) => WorkerProcess;
-  /** Set in such a worker. Its parent process then prints its address and passes signals on. */
-  worker?: WorkerConfig | undefined;
 };
 
 export const OUTPUT_CLOSED = "Cannot write standard output: its reader has gone";

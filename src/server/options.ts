@@ -9,8 +9,6 @@ export type ServeOptions = DatabaseLocation & {
   host: string;
   /** 0 takes a free port. */
   port: number;
-  /** Processes that share the port. */
-  workers?: number;
   /** Public base address, ending in /v1. */
   baseUrl?: string;
   tlsCert?: string;

@@ -60,7 +60,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
   try {
     const listener = await listen(
       { fetch: addition?.fetch ?? ((request) => app.fetch(request)) },
-      { hostname: options.host, port: options.port, reusePort: (options.workers ?? 1) > 1 },
+      { hostname: options.host, port: options.port },
       certificate,
     );
     const origin = originOf(certificate === undefined ? "http" : "https", options.host, listener);
@@ -95,8 +95,8 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
   }
 }
 
-async function warnOfChangesAhead({ now, worker }: Machine, catalog: CatalogDb, log: Log): Promise<void> {
-  const warning = (worker?.number ?? 1) === 1 ? await warningOfChangesAhead(catalog, now()) : undefined;
+async function warnOfChangesAhead({ now }: Machine, catalog: CatalogDb, log: Log): Promise<void> {
+  const warning = await warningOfChangesAhead(catalog, now());
   if (warning !== undefined) log.notice(now(), warning);
 }
 
@@ -135,9 +135,8 @@ function runLater(delayMs: number, work: () => unknown): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-function announce({ printLine, worker, now }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {
+function announce({ printLine, now }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {
   printLine(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
-  if (worker !== undefined && worker.number > 1) return; // The first worker logs these notices for all.
   log.notice(now(), `The API reference is at ${baseUrl}/docs`);
   if (options.baseUrl === undefined && loopbackFor(listener.address) !== undefined)
     log.notice(

@@ -7,9 +7,6 @@ import type { ServeOptions } from "./options.ts";
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
-/** The notice of a server that SIGHUP stops. */
-export const STOPPED_BY_SIGHUP = "SIGHUP: the server stops, because it has no certificate to reload";
-
 /** Each resolves at one signal to stop. */
 type StopSignals = { first: Promise<void>; second: Promise<void> };
 
@@ -22,7 +19,7 @@ export function watchStopSignals(machine: Machine, { tlsCert }: Pick<ServeOption
   machine.onStopSignal(stop);
   if (tlsCert === undefined) {
     machine.onReloadSignal(() => {
-      log.notice(machine.now(), STOPPED_BY_SIGHUP);
+      log.notice(machine.now(), "SIGHUP: the server stops, because it has no certificate to reload");
       stop();
     });
   }

@@ -63,7 +63,7 @@ describe("--database", () => {
 
   test("counts as unset if its variable is empty, like every option", async () => {
     const home = aHome();
-    const names = ["DATABASE", "READ_DATABASE", "DATA", "HOST", "WORKERS", "BASE_URL", "METRICS_PORT", "LOG_LEVEL", "QUOTAS", "TLS_CERT"];
+    const names = ["DATABASE", "READ_DATABASE", "DATA", "HOST", "BASE_URL", "METRICS_PORT", "LOG_LEVEL", "QUOTAS", "TLS_CERT"];
     const serving = await home.serve(["serve", "--port", "0"], { env: Object.fromEntries(names.map((name) => [`FUNDFEED_${name}`, ""])) });
     expect([await serving.stop(), existsSync(home.at("fundfeed-data"))]).toEqual([0, true]);
   });

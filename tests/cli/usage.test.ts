@@ -16,6 +16,10 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["serv", "error: unknown command 'serv'\n(Did you mean serve?)"],
     ["keys crate", "error: unknown command 'crate'\n(Did you mean create?)"],
     ["serve --prot 1", "error: unknown option '--prot'\n(Did you mean --port?)"],
+    [
+      "serve --workers 2",
+      "error: --workers is not an option of serve anymore; start several servers behind a proxy instead; see docs/operate/scale.md",
+    ],
     ["serve extra", "error: too many arguments for 'serve'. Expected 0 arguments but got 1: extra."],
     ["serve --port", "error: option '--port <n>' argument missing"],
     ["serve --port x", `error: option '--port <n>' argument 'x' is invalid. ${PORT}`],

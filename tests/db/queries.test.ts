@@ -19,7 +19,7 @@ import { hasPostgres, postgresServer } from "../support/postgres.ts";
 afterAll(dropScratch);
 
 for (const path of new Bun.Glob("src/**/*.ts").scanSync()) {
-  if (!/client\.js|main\.ts$|worker-process\.ts$|\.d\.ts$/.test(path)) await import(`../../${path}`);
+  if (!/client\.js|main\.ts$|\.d\.ts$/.test(path)) await import(`../../${path}`);
 }
 
 const tablesOf = (schema: object) => Object.values(schema).filter((table) => is(table, SQLiteTable)) as SQLiteTable[];

@@ -28,8 +28,8 @@ describe("docs/decisions.md", () => {
     .filter((block) => !/^(#|Why the code)/.test(block));
   const numbers = entries.map((entry) => /^\*\*(E-\d+) /.exec(entry)?.[1] ?? entry);
 
-  test("numbers its entries without a gap, and each says what was open, what we do, and why", () => {
-    expect(numbers).toEqual(entries.map((_, index) => `E-${index + 1}`));
+  test("gives each entry a number of its own, and each says what was open, what we do, and why", () => {
+    expect(new Set(numbers).size).toBe(entries.length);
     expect(entries.filter((entry) => !/^\*\*E-\d+ [^*]+\.\*\*\s\*Open:\*[\s\S]+\*Do:\*[\s\S]+\*Why:\*/.test(entry))).toEqual([]);
   });
 

@@ -35,9 +35,6 @@ const machine = (printLine: (text: string) => void): Machine => ({
   onReloadSignal: () => undefined,
   usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
   program: [],
-  startWorker: () => {
-    throw new Error("no workers here");
-  },
   onStopSignal: (listener) => void stopListeners.push(listener), // Imports listen as well as the server.
 });
 

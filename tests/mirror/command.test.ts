@@ -53,9 +53,6 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     program: [],
-    startWorker: () => {
-      throw new Error("no workers here");
-    },
     onStopSignal: (stop) => {
       signal = stop;
     },

@@ -42,9 +42,6 @@ function aCommand(env: Record<string, string> = {}) {
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     program: [],
-    startWorker: () => {
-      throw new Error("no workers here");
-    },
     onStopSignal: (stop) => {
       signal = stop;
     },

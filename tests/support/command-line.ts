@@ -25,7 +25,7 @@ export async function fundfeed(args: readonly string[], env: Record<string, stri
   return { code, out: out.join(""), err: err.join("") };
 }
 
-/** Returns a machine with this environment and these outputs, the real clock and random bytes, and no signals or workers. */
+/** Returns a machine with this environment and these outputs, the real clock and random bytes, and no signals. */
 export function machineOf(env: Record<string, string>, output: Pick<Machine, "printLine" | "printError"> & Partial<Machine>): Machine {
   return {
     printText: output.printLine,
@@ -43,9 +43,6 @@ export function machineOf(env: Record<string, string>, output: Pick<Machine, "pr
     onReloadSignal: () => undefined,
     usage: () => ({ residentBytes: 0, cpuSeconds: 0 }),
     program: [],
-    startWorker: () => {
-      throw new Error("The command line in a test starts no workers");
-    },
     onStopSignal: () => undefined,
   };
 }

@@ -82,7 +82,7 @@ export async function countedByRedis<T>(metrics: readonly string[], attempt: () 
   return result;
 }
 
-/** The addresses of the metrics that a server, or its workers, say in their log. */
+/** The addresses of the metrics that servers write to their log. */
 export function metricsIn(log: string): string[] {
   return Array.from(log.matchAll(/metrics are at (http:[^"\s]+)/g), ([, address = ""]) => address);
 }

@@ -1,18 +1,11 @@
 /** `fundfeed serve`: serve the API. */
 import { serve } from "../../server/serve.ts";
-import { serveWithWorkers } from "../../server/workers.ts";
-import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
 
 export function serveCommand(serving: CliCommand, cli: Cli): CliCommand {
   addServeOptions(serving)
-    .setting(
-      "--workers <n>",
-      "processes that share the port; more than one needs --quotas, so that limits stay exact",
-      wholeNumber(1, 64),
-      1,
-    )
+    .former("--workers", "start several servers behind a proxy instead; see docs/operate/scale.md")
     .examples(
       "fundfeed serve",
       "# behind a proxy that ends TLS",
@@ -22,9 +15,6 @@ export function serveCommand(serving: CliCommand, cli: Cli): CliCommand {
   return serving.action(async (given: GivenServeOptions) => {
     const options = readServeOptions(serving, cli.machine, given);
     cli.isLasting = true;
-    const { workers = 1 } = options;
-    if (workers > 1 && options.quotas === undefined)
-      serving.error("error: --workers requires --quotas redis://…: without Redis, each worker would grant a key its whole quota");
-    cli.exitCode = await (workers > 1 ? serveWithWorkers(cli.machine, options) : serve(cli.machine, options));
+    cli.exitCode = await serve(cli.machine, options);
   });
 }
