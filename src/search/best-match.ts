@@ -162,7 +162,10 @@ function idsOf(sqlite: Database, candidates: readonly Candidate[]): Row[] {
   return rows.map((row) => ({ ...row, mask: masks.get(row.seq) ?? 0 }));
 }
 
-/** Candidates in the order of their scores, of equal ones the newest first. */
+/**
+ * Candidates in the order of their scores, of equal ones the newest first. All of them match, also one that has its words after what is read
+ * of its texts: it has no score, and comes last.
+ */
 async function compared(
   catalog: CatalogDb,
   rows: readonly Row[],
@@ -181,9 +184,7 @@ async function compared(
     const factor = unendedStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
     return { id: opportunity.id, missing, texts: titleAndText(texts), score: plain * factor };
   });
-  return scored
-    .filter(({ score }) => score > 0)
-    .sort((left, right) => right.score - left.score || (byId.get(right.id)?.seq ?? 0) - (byId.get(left.id)?.seq ?? 0));
+  return scored.sort((left, right) => right.score - left.score || (byId.get(right.id)?.seq ?? 0) - (byId.get(left.id)?.seq ?? 0));
 }
 
 /**

@@ -251,6 +251,39 @@ describe("pages", () => {
     expect(new Set(await walk(given, 7)).size).toBe(whole.results.length);
   });
 
+  test.each([0, 7_000, 8_000, 12_000, 200_000])("show a record that has the word after %i characters", async (before) => {
+    const { db, take } = await aCatalog();
+    const source = (n: number) => ({ code: "OWN", opportunity_id: `${n}` });
+    const filler = "lorem ipsum ".repeat(before / 12 + 1);
+    const deep = { source: source(1), title: "Far", description: `${filler} percentage`, status: "closed" };
+    await take([deep, { source: source(2), title: "Near percentage", status: "open" }, { source: source(3), title: "None" }]);
+    const own = openSearchFile(aDirectory());
+    await catchUp(db, own);
+    for (const words of ["percentage", "percentages of nothing"]) {
+      const { results, total, isWhole } = await searchIn(db, own, { filter: { words }, limit: 10 }, NOW);
+      expect([results.map(({ opportunity }) => opportunity.title), total, isWhole]).toEqual([["Near percentage", "Far"], 2, true]);
+    }
+    own.close();
+  });
+
+  test("have as many rows as the total says, wherever the words stand in real texts", async () => {
+    const inLongTexts = index.sqlite
+      .query<{ word: string }, []>(
+        "select word from words where records between 2 and 400 and length(word) > 4 order by hex(substr(word, 2)) limit 4000",
+      )
+      .all()
+      .filter((_, n) => n % 200 === 0);
+    let rows = 0;
+    for (const { word } of [{ word: "percentage" }, { word: "quarterly" }, ...inLongTexts]) {
+      for (const allSources of [false, true]) {
+        const { results, total, isWhole, next } = await search({ text: [`+${word}`], allSources, limit: 1000 });
+        expect([word, results.length, isWhole, next]).toEqual([word, total, true, null]);
+        rows += total;
+      }
+    }
+    expect(rows).toBeGreaterThan(200);
+  });
+
   test("keep the instant of the first one", async () => {
     const filter = readFilter({ closes_after: "0d" }, "the filter");
     const first = await search({ filter, sort: "closes", limit: 5 });
