@@ -1,19 +1,38 @@
 /** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
-import { type EpochMs, MONTHS, parseInstantMs } from "../text/instant.ts";
+import { type EpochMs, MONTHS, parseInstantMs, SECOND_MS } from "../text/instant.ts";
 
-/** The weak validator of a record: it changes whenever the record does (D-18). */
-export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }): { etag: string; lastModified: string } {
-  return { etag: `W/"${id}.${updated_at}"`, lastModified: new Date(updated_at).toUTCString() };
+/** How long after the second of its last change a record may still change within that second: a commit or a clock may be late. */
+const SETTLED_AFTER_MS = 60_000;
+
+type Validators = {
+  /** The weak entity tag of a record. It changes whenever the record does (D-18). */
+  etag: string;
+  /** An HTTP-date, in whole seconds. */
+  lastModified: string;
+  /** The first whole second at which the record was as it is. */
+  unmodifiedFrom: EpochMs;
+};
+
+/**
+ * The validators of a record at `now`. `Last-Modified` is the end of the second of the last change. Until that second is settled, it is its
+ * beginning, which `isNotModified` takes for older than the record: the client may have missed a change within the second (§8.8.2.2).
+ * (E-105)
+ */
+export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }, now: EpochMs): Validators {
+  const unmodifiedFrom = Math.ceil(updated_at / SECOND_MS) * SECOND_MS;
+  const isSettled = now >= unmodifiedFrom + SETTLED_AFTER_MS;
+  const lastModified = new Date(isSettled ? unmodifiedFrom : unmodifiedFrom - SECOND_MS).toUTCString();
+  return { etag: `W/"${id}.${updated_at}"`, lastModified, unmodifiedFrom };
 }
 
 /** Whether the client already has this version, so that the response is 304. If-None-Match takes precedence. */
-export function isNotModified(headers: Headers, { etag, lastModified }: { etag: string; lastModified?: string }): boolean {
+export function isNotModified(headers: Headers, { etag, unmodifiedFrom }: Partial<Validators> & Pick<Validators, "etag">): boolean {
   const ifNoneMatch = headers.get("if-none-match");
   if (ifNoneMatch !== null) return ifNoneMatch === etag || matches(ifNoneMatch, etag);
-  const ifModifiedSince = lastModified === undefined ? null : headers.get("if-modified-since");
-  if (ifModifiedSince === null || lastModified === undefined) return false;
+  const ifModifiedSince = unmodifiedFrom === undefined ? null : headers.get("if-modified-since");
+  if (ifModifiedSince === null || unmodifiedFrom === undefined) return false;
   const since = parseHttpDate(ifModifiedSince);
-  return since !== undefined && Date.parse(lastModified) <= since;
+  return since !== undefined && unmodifiedFrom <= since;
 }
 
 /** One element of a list, after any empty ones: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */

@@ -34,7 +34,10 @@ const headers = {
     schema: Type.Integer({ minimum: 1, maximum: 86_400 }),
   },
   ETag: { description: "Validator: send it as `If-None-Match`.", schema: Type.String({ pattern: '^(W/)?"[^"]+"$', maxLength: 100 }) },
-  "Last-Modified": { description: "When the record last changed, to the second.", schema: Type.String({ pattern: "GMT$", maxLength: 29 }) },
+  "Last-Modified": {
+    description: "When the record last changed, in whole seconds. Prefer the `ETag`, which tells changes within a second apart.",
+    schema: Type.String({ pattern: "GMT$", maxLength: 29 }),
+  },
   Allow: { description: "The methods that the service accepts.", schema: Type.String({ maxLength: 100, pattern: "^GET, OPTIONS$" }) },
   "WWW-Authenticate": {
     description: 'RFC 6750 challenge, with `error="invalid_token"` if a key was sent.',

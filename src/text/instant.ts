@@ -1,7 +1,7 @@
 /** Reads and writes RFC 3339 date-times (D-10, D-28). Stricter than `Date.parse`, and exact to any number of fractional digits. */
 import { memoize, memoizeLast } from "./memoize.ts";
 
-export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
+export const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1000, 60_000, 3_600_000, 86_400_000];
 
 /** The months as most upstreams and HTTP abbreviate them. */
 export const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

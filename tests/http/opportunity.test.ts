@@ -1,9 +1,10 @@
 /** Numbers in names are rows of docs/requests.md. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { TestApi } from "../support/api.ts";
+import { type TestApi, testApi } from "../support/api.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
 import { FIRST, sixtyApi, U, WITHOUT_EVENTS, X } from "../support/sixty.ts";
+import { rawSql } from "../support/sql.ts";
 
 const ETAG = `W/"${U}.${FIRST}"`;
 const OPAQUE = `"${U}.${FIRST}"`;
@@ -139,6 +140,28 @@ describe("a conditional request for a record", () => {
     [282, { "If-None-Match": '"nope"', "If-Modified-Since": LAST_MODIFIED }],
   ])("%i: %j is 200", async (_, headers) => {
     expect((await conditional(headers as Record<string, string>)).status).toBe(200);
+  });
+
+  test.each([
+    ["at once", 900],
+    ["after a second", 2_000],
+    ["as soon as the second is settled", 61_000],
+  ])("318: a Last-Modified that was read %s hides no change within the second of the last one", async (_, readAt) => {
+    const record = (title: string) => anOpportunity({ source: { code: "SAM", opportunity_id: "same-second" }, title });
+    const changing = await testApi({ records: [record("First")], now: FIRST + 300 });
+    const { id } = (await changing.model.db.get(rawSql<{ id: string }>("select id from opportunities"))) ?? { id: "" };
+    const ask = (headers = {}) => changing.get(`/opportunities/${id}`, { headers });
+    changing.clock.now = FIRST + readAt;
+    const first = (await ask()).headers.get("last-modified") ?? "";
+    expect(Date.parse(first)).toBeLessThanOrEqual(changing.clock.now); // RFC 9110 §8.8.2.1.
+    const isSettled = readAt > 60_000;
+    expect((await ask({ "If-Modified-Since": first })).status).toBe(isSettled ? 304 : 200);
+
+    await storeRecords(changing.model.db, [record("Second")], FIRST + (isSettled ? readAt : 700));
+    for (const later of [readAt, 2_000, 61_000, 200_000]) {
+      changing.clock.now = FIRST + later;
+      expect((await ask({ "If-Modified-Since": first })).status).toBe(200);
+    }
   });
 
   test("276, 277, 278: is ignored if the response is a problem", async () => {

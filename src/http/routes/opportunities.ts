@@ -67,9 +67,9 @@ export const opportunityRoutes = new Elysia({ tags: ["Opportunities"] })
       const found = await getOpportunity(call.service.model, id);
       if (found === undefined) throw noOpportunity(id);
 
-      const { etag, lastModified } = validatorsOf(found);
-      const headers = { ETag: etag, "Last-Modified": lastModified, "Cache-Control": "private, no-cache" };
-      if (isNotModified(call.headers, { etag, lastModified })) return respond(call, 304, headers, null);
+      const validators = validatorsOf(found, call.startedAt);
+      const headers = { ETag: validators.etag, "Last-Modified": validators.lastModified, "Cache-Control": "private, no-cache" };
+      if (isNotModified(call.headers, validators)) return respond(call, 304, headers, null);
       return respond(call, 200, { ...headers, "Content-Type": "application/json" }, detailEnvelope(found.document, call.id));
     },
     {
