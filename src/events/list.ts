@@ -1,8 +1,8 @@
 /** One page of an opportunity's events. */
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
-import { listOf, parameter, pick, query, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
-import type { ListPage, Position } from "../opportunities/page.ts";
+import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "../opportunities/page.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Instant } from "../text/instant.ts";
 import { eventTypes, insignificant } from "./event.ts";
@@ -29,7 +29,7 @@ const page = (withInsignificant: boolean) =>
     },
     ({ opportunity_seq, time, id, since, types, limit }) =>
       // An index has every column except the document.
-      select(pick(events, "detected_at", "id", "document"))
+      select({ ...pick(events, "seq", "detected_at", "id"), document: unlessLong(events.document) })
         .from(events)
         .where(
           and(
@@ -44,9 +44,12 @@ const page = (withInsignificant: boolean) =>
         .limit(limit),
   );
 const [significantPage, wholePage] = [page(false), page(true)];
+const documentBySeq = query(pick(events, "seq"), ({ seq }) => select(pick(events, "document")).from(events).where(eq(events.seq, seq)));
 
 /** The last and the first instant of JavaScript's dates. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
+
+type EventRow = Omit<RowsOf<typeof wholePage>, "document"> & { document: Uint8Array };
 
 /** One page of events as ready JSON documents, newest first; `undefined` if there is no opportunity with this id. */
 export async function listOpportunityEvents(
@@ -66,10 +69,13 @@ export async function listOpportunityEvents(
     types: filter.type ?? eventTypes,
     limit: limit + 1, // One more than asked: its presence is `has_more`, without a count.
   });
-  const shown = rows.slice(0, limit);
+  const shown = await rowsOfOnePage<EventRow>(rows.slice(0, limit), async (row) => {
+    const document = (await db.get(documentBySeq, { seq: row.seq }))?.document;
+    return document && { ...row, document };
+  });
   const last = shown.at(-1);
   return {
     documents: shown.map(({ document }) => document),
-    next: rows.length > limit && last !== undefined ? { time: last.detected_at, id: last.id } : null,
+    next: rows.length > shown.length && last !== undefined ? { time: last.detected_at, id: last.id } : null,
   };
 }

@@ -8,7 +8,7 @@ import type { EpochMs, Instant } from "../text/instant.ts";
 import { documentColumns, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
-import type { ListPage, Position } from "./page.ts";
+import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "./page.ts";
 import { type ReadModel, reload, updateModel } from "./read-model.ts";
 
 /** Source codes are upper-cased. `OTHER` means every code that is not a named source (D-13). */
@@ -26,7 +26,12 @@ const seqsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upst
   select({ seq: upstreamIds.opportunity_seq, newest: newestUpdate }).from(upstreamIds).where(eq(upstreamIds.upstream_id, upstream_id)),
 );
 const documentsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(documentColumns).from(opportunities).where(inArray(opportunities.seq, seqs)),
+  select({ ...documentColumns, document: unlessLong(opportunities.document) })
+    .from(opportunities)
+    .where(inArray(opportunities.seq, seqs)),
+);
+const documentBySeq = query(pick(opportunities, "seq"), ({ seq }) =>
+  select(documentColumns).from(opportunities).where(eq(opportunities.seq, seq)),
 );
 
 /** A list is tried again if a commit comes between its steps. */
@@ -46,7 +51,7 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
     const seqs = matchingSeqs(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.
     const shown = await documentsOf(model, seqs.slice(0, limit));
     // Otherwise a record has moved meanwhile, and the page would show it where it no longer is.
-    if (shown.every((document) => isNewest(model.index, document))) return pageOf(shown, seqs.length > limit);
+    if (shown.every((document) => isNewest(model.index, document))) return pageOf(shown, seqs.length > shown.length);
   }
   throw new Unavailable("Cannot list opportunities: records changed during each attempt. If this persists, run fundfeed check");
 }
@@ -117,19 +122,22 @@ function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   return anchor.id === after.id ? slotOf(index, anchor.seq) : slotOf(index, anchor.seq) + 1;
 }
 
-/** The records with these row numbers, in that order: from memory if it has the newest version, else from the database. */
+/**
+ * The records with these row numbers, in that order, as many as one page has room for: from memory if it has the newest version, else from
+ * the database.
+ */
 async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<StoredDocument[]> {
   const kept = seqs.map((seq) => {
     const document = keptDocument(documents, seq);
     return document !== undefined && isNewest(index, document) ? document : undefined;
   });
   const missing = seqs.filter((_, position) => kept[position] === undefined);
-  if (missing.length === 0) return kept as StoredDocument[];
-
-  const read = await db.all(documentsBySeq, { seqs: missing });
-  for (const document of read) keepDocument(documents, document);
-  const bySeq = new Map(read.map((document) => [document.seq, document]));
-  return seqs.map((seq, position) => kept[position] ?? bySeq.get(seq)).filter((document) => document !== undefined);
+  const read = missing.length === 0 ? [] : await db.all(documentsBySeq, { seqs: missing });
+  const bySeq = new Map(read.map((row) => [row.seq, row]));
+  const rows = seqs.map((seq, position) => kept[position] ?? bySeq.get(seq)).filter((row) => row !== undefined);
+  const shown = await rowsOfOnePage<StoredDocument>(rows, ({ seq }) => db.get(documentBySeq, { seq }));
+  for (const document of shown) if (bySeq.has(document.seq)) keepDocument(documents, document);
+  return shown;
 }
 
 function pageOf(shown: readonly StoredDocument[], hasMore: boolean): ListPage {
