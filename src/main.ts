@@ -4,8 +4,8 @@ import { styleText } from "node:util";
 import { codeOf, Failure, reasonOf } from "../db/reason.ts";
 import { runCommandLine } from "./cli/command-line.ts";
 import { createProgressLine } from "./cli/progress.ts";
-import { CHILD_VARIABLE } from "./runtime/child-process.ts";
 import { type Machine, OutputClosed } from "./runtime/machine.ts";
+import { CHILD_VARIABLE } from "./runtime/supervise.ts";
 import { restartWithoutFtl } from "./runtime/without-ftl.ts";
 import { oneLine, safeLines } from "./text/terminal-text.ts";
 

@@ -3,8 +3,8 @@
  * and rejects anything but the expected type and size. Messages show URLs without their query, because it may contain a key.
  */
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/backoff.ts";
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";
-import { readRetryAfterMs, retryDelayMs } from "../../clients/typescript/src/retry.ts";
 import { Failure, messageOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import { withCommas } from "../text/counted.ts";

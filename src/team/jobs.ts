@@ -2,9 +2,10 @@
  * Work on a schedule. Each run is a child process of this program, so that an import takes no time from requests, and a run that hangs or
  * crashes harms no other. (E-67)
  */
+import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { messageOf } from "../../db/reason.ts";
 import { counter, type Family, gauge } from "../monitoring/families.ts";
-import { type ChildProcess, startChild } from "../runtime/child-process.ts";
+import { type ChildProcess, startChild } from "../runtime/supervise.ts";
 import { WITHOUT_FTL } from "../runtime/without-ftl.ts";
 import { formatDuration } from "../text/duration.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
@@ -84,12 +85,12 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
   const outcomeOf = async ({ name, args, limitMs, isQuiet }: Job): Promise<string | undefined> => {
     let lastError: string | undefined;
     let isLate = false;
-    let killer: ReturnType<typeof setTimeout> | undefined;
     const tell = isQuiet ? () => undefined : onLine;
     const child = startChild([...deps.command, ...args()], {
       env: { ...WITHOUT_FTL, ...deps.env },
       name,
       niceness: NICENESS,
+      graceMs,
       onOutput: (line) => tell(name, line),
       onError: (line) => {
         lastError = line;
@@ -99,12 +100,10 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     children.set(name, child);
     const limit = setTimeout(() => {
       isLate = true;
-      child.stop();
-      killer = setTimeout(child.kill, graceMs);
+      void child.stop();
     }, limitMs);
     const end = await child.ended;
     clearTimeout(limit);
-    clearTimeout(killer);
     children.delete(name);
     if (isLate) return `It took longer than ${formatDuration(limitMs)}, and was ended`;
     if (end === 0 || end === 3) return undefined; // 3: some records were rejected.
@@ -159,12 +158,8 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     families: () => familiesOf(states(), counts),
     stop: async (isForced = false) => {
       isStopping = true;
-      for (const child of children.values()) isForced ? child.kill() : child.stop();
-      const killer = setTimeout(() => {
-        for (const child of children.values()) child.kill();
-      }, graceMs);
+      for (const child of children.values()) isForced ? child.kill() : void child.stop();
       await Promise.all(runs);
-      clearTimeout(killer);
     },
   };
 }
@@ -191,10 +186,9 @@ const NEVER_RUN = {
 
 /** When a job runs again: after its period; after a failure or a stop sooner. */
 function nextAfter({ result, started_at, failed_at, failures }: JobState, { everyMs }: Job, now: EpochMs): EpochMs {
-  const backoffMs = Math.min(everyMs, RETRY_MS * 2 ** Math.max(0, failures - 1));
   const next =
     result === "failed"
-      ? (failed_at ?? now) + backoffMs
+      ? (failed_at ?? now) + backoffMs(failures, { firstMs: RETRY_MS, maxMs: everyMs })
       : result === "stopped"
         ? (started_at ?? now) + Math.min(everyMs, RETRY_MS)
         : (started_at ?? now) + everyMs;

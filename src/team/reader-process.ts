@@ -4,11 +4,12 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { Failure } from "../../db/reason.ts";
 import { counter, type Family } from "../monitoring/families.ts";
-import { type ChildProcess, startChild } from "../runtime/child-process.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import { sleep } from "../runtime/run-every.ts";
+import { type ChildProcess, startChild } from "../runtime/supervise.ts";
 
 /** The only host name of the reader. */
 export const READER_HOST = "reader";
@@ -61,7 +62,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   let directory: string | undefined;
   let running: Running | undefined;
   let starts = 0;
-  let pause = 0;
+  let failures = 0;
   let notBefore = 0;
   let isStopping = false;
 
@@ -75,6 +76,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     const child = startChild(command, {
       env: { ...env, [READER_VARIABLE]: socket },
       name: "reader",
+      graceMs,
       onOutput: () => listening.resolve(),
       onError: (line) => writeLog(`${line}\n`),
     });
@@ -84,7 +86,8 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     void child.ended.then((end) => {
       listening.reject(new Error(`The reader ended (${end})`));
       if (running === started) running = undefined;
-      pause = performance.now() - startedAt > steadyMs ? 0 : Math.min(Math.max(pauseMs, pause * 2), pauseMaxMs);
+      failures = performance.now() - startedAt > steadyMs ? 0 : failures + 1;
+      const pause = failures === 0 ? 0 : backoffMs(failures, { firstMs: pauseMs, maxMs: pauseMaxMs });
       notBefore = performance.now() + pause;
       const when = pause === 0 ? "The next request" : `After ${pause / 1000} s, the next request`;
       if (!isStopping) onFailure(`The reader of the pages ended (${end}). ${when} starts another one`);
@@ -135,13 +138,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     families: () => [counter("fundfeed_reader_starts_total", "Starts of the process that renders the pages.", starts)],
     stop: async () => {
       isStopping = true;
-      if (running !== undefined) {
-        const { child } = running;
-        child.stop();
-        const killer = setTimeout(child.kill, graceMs);
-        await child.ended;
-        clearTimeout(killer);
-      }
+      await running?.child.stop();
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -2,7 +2,7 @@
  * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
  * as no instant at all, and one long leap counts as at most a day.
  */
-import { retryDelayMs } from "../../clients/typescript/src/retry.ts";
+import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { Failure } from "../../db/reason.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";
 import type { Attempts } from "./watch.ts";
@@ -29,8 +29,6 @@ export const FAILING_MAX_MS = 3 * DAY_MS;
 const DELAY_MAX_MS = 6 * HOUR_MS;
 /** The longest delay that a receiver can ask for. */
 const ASKED_MAX_MS = DAY_MS;
-/** After so many failures, the delay no longer grows: 2^15 s is more than DELAY_MAX_MS. */
-const FAILURES_MAX = 16;
 
 /** Whether the next attempt may begin. If the clock was set back since the last one, it may. */
 export function maySend({ at, wait_ms }: Attempts, now: EpochMs): boolean {
@@ -50,7 +48,7 @@ export function failedOnce(
   random: () => number,
 ): Attempts {
   const count = attempts.count + 1;
-  const backoff = Math.min(retryDelayMs(undefined, Math.min(count, FAILURES_MAX), random), DELAY_MAX_MS);
+  const backoff = backoffMs(count, { maxMs: DELAY_MAX_MS, random });
   const wait_ms = Math.round(Math.max(backoff, Math.min(retryAfterMs ?? 0, ASKED_MAX_MS)));
   const sinceLast = attempts.at === null ? 0 : Math.min(Math.max(now - attempts.at, 0), DAY_MS);
   return { count, at: now, wait_ms, failing_ms: attempts.failing_ms + sinceLast, error: message };

@@ -6,7 +6,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
 import { isIP } from "node:net";
-import { readRetryAfterMs } from "../../clients/typescript/src/retry.ts";
+import { readRetryAfterMs } from "../../clients/typescript/src/backoff.ts";
 import { codeOf } from "../../db/reason.ts";
 import { version } from "../runtime/version.ts";
 import type { EpochMs } from "../text/instant.ts";

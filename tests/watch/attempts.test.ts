@@ -20,6 +20,7 @@ function delays(retryAfterMs?: number): number[] {
 test("the delay doubles from a second to six hours, half of it random", () => {
   expect(delays()).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, ...Array(5).fill(21_600)]);
   expect(failed(NONE, NOW, undefined, 0).wait_ms).toBe(500);
+  expect(failed({ ...NONE, count: 5000 }, NOW, undefined, 0).wait_ms).toBe(3 * HOUR);
 });
 
 test("a receiver's Retry-After is kept, up to a day", () => {

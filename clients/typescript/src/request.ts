@@ -1,7 +1,8 @@
 /** One request: sent again after temporary failures, as often and as late as the server wants, and to no other address. */
+
+import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { ConnectionError, FundfeedError, ProblemError, ResponseError, TooLongError } from "./errors.ts";
 import { hideKey } from "./hide-key.ts";
-import { readRetryAfterMs, retryDelayMs } from "./retry.ts";
 import type { ProblemDetails } from "./schemas.ts";
 
 /** Where to send requests, and how. */

@@ -12,8 +12,8 @@ const OUTPUT_WAIT_MS = 1000;
 export type ChildProcess = {
   /** Resolves to its exit code, or to the signal that ended it, after its output. Never rejects. */
   ended: Promise<number | NodeJS.Signals>;
-  /** Sends SIGTERM. */
-  stop: () => void;
+  /** Sends SIGTERM. A child that hangs is killed after its grace. Returns when it has ended. */
+  stop: () => Promise<void>;
   /** Sends SIGKILL to it and to all programs that it has started. */
   kill: () => void;
 };
@@ -24,12 +24,17 @@ type ChildOptions = {
   name: string;
   /** Added to the priority: with 10, other programs go first. */
   niceness?: number;
+  /** How long it may take to end after SIGTERM. */
+  graceMs: number;
   onOutput: (line: string) => void;
   onError: (line: string) => void;
 };
 
 /** Starts a child. Throws if there is no such program. */
-export function startChild(command: readonly string[], { env, name, niceness = 0, onOutput, onError }: ChildOptions): ChildProcess {
+export function startChild(
+  command: readonly string[],
+  { env, name, niceness = 0, graceMs, onOutput, onError }: ChildOptions,
+): ChildProcess {
   const child = Bun.spawn([...command], {
     env: { ...env, [CHILD_VARIABLE]: name, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -43,12 +48,19 @@ export function startChild(command: readonly string[], { env, name, niceness = 0
     await Promise.race([output, Bun.sleep(OUTPUT_WAIT_MS)]);
     return child.signalCode ?? child.exitCode ?? 1;
   };
+  const ended = end();
+  const kill = () => {
+    ignoreFailure(() => process.kill(-child.pid, "SIGKILL")); // The group of a child that has ended is gone.
+    child.kill("SIGKILL");
+  };
   return {
-    ended: end(),
-    stop: () => child.kill("SIGTERM"),
-    kill: () => {
-      ignoreFailure(() => process.kill(-child.pid, "SIGKILL")); // The group of a child that has ended is gone.
-      child.kill("SIGKILL");
+    ended,
+    kill,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const killer = setTimeout(kill, graceMs);
+      await ended;
+      clearTimeout(killer);
     },
   };
 }
