@@ -1,6 +1,6 @@
 /**
  * Keeps what this version writes and answers, for the tests of later versions: `bun run keep-data` builds the program, lets it make a small
- * data directory, and writes that to tests/data/fundfeed/<version>. tests/versions.test.ts says when to run it. docs/stability.md has the
+ * data directory, and writes that to tests/data/fundfeed/<version>. tests/versions.thorough.test.ts says when to run it. docs/stability.md has the
  * promise behind it.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ try {
   for (const name of readdirSync(join(directory, "backup"))) keep(name, readFileSync(join(directory, "backup", name)));
   keep("records.ndjson", records);
   keep("answers.json", JSON.stringify({ key, answers, printed }));
-  process.stdout.write(`${readdirSync(target).length} files are in ${target}; run bun test tests/versions.test.ts\n`);
+  process.stdout.write(`${readdirSync(target).length} files are in ${target}; run bun test tests/versions.thorough.test.ts\n`);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,12 +1,17 @@
-/** All checks that a change must pass before it is merged: `bun run check`. A failed part does not stop the others. */
+/**
+ * `bun run check`: what a change must pass before it is merged. `bun run thorough`: all other tests (tests/README.md). A failed part does not
+ * stop the others.
+ */
 import { stripVTControlCharacters } from "node:util";
 import { memoryDirectory } from "./support/memory-directory.ts";
 import { postgresPrograms } from "./support/postgres-programs.ts";
+import { postgresTests } from "./support/test-files.ts";
 
 export type Part = {
   name: string;
   /** Arguments for Bun. */
   command: readonly string[];
+  env?: Record<string, string>;
   /** Why the part cannot run on this machine; absent if it can. */
   skipped?: string | undefined;
 };
@@ -14,15 +19,19 @@ export type Part = {
 /** Only the parts may import packages, because this file runs before they are installed. */
 const installation: readonly Part[] = [{ name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] }];
 /** Side by side they keep two cores busy while tests wait. */
-const parts: readonly Part[] = [
-  { name: "tests", command: ["run", "test"] },
-  {
-    name: "tests on PostgreSQL",
-    command: ["run", "test:postgres"],
-    skipped: postgresPrograms() === undefined ? "PostgreSQL is not installed" : undefined,
-  },
+const quick: readonly Part[] = [
+  { name: "tests", command: ["run", "test", "--path-ignore-patterns=**/*.thorough.test.ts"] },
   { name: "types", command: ["run", "types"] },
   { name: "lint", command: ["run", "lint"] },
+];
+const thorough = (): readonly Part[] => [
+  { name: "thorough tests", command: ["run", "test", ".thorough.test.ts"] },
+  {
+    name: "tests on PostgreSQL",
+    command: ["run", "test", "--parallel=1", ...postgresTests().map((path) => `./${path}`)],
+    env: { FUNDFEED_TEST_ENGINE: "postgres" },
+    skipped: postgresPrograms() === undefined ? "PostgreSQL is not installed" : undefined,
+  },
 ];
 
 type Counts = { passed: number; failed: number; skipped: number };
@@ -56,10 +65,10 @@ export async function check(groups: readonly (readonly Part[])[], write: (text: 
   return total("failed") === 0;
 }
 
-async function run({ name, command, skipped }: Part, write: (text: string) => void): Promise<Result> {
+async function run({ name, command, env: own, skipped }: Part, write: (text: string) => void): Promise<Result> {
   if (skipped !== undefined) return { name, outcome: `skipped: ${skipped}`, failures: [], passed: 0, failed: 0, skipped: 1 };
   const started = performance.now();
-  const env = { ...process.env, FUNDFEED_CHECK_PID: `${process.pid}`, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }) };
+  const env = { ...process.env, FUNDFEED_CHECK_PID: `${process.pid}`, ...(process.stdout.isTTY && { FORCE_COLOR: "1" }), ...own };
   const child = Bun.spawn([process.execPath, ...command], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const copyToOutput = async (stream: ReadableStream<Uint8Array>) => {
@@ -107,5 +116,6 @@ function failuresIn(output: string): string[] {
 if (import.meta.main) {
   const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
   if (memory !== undefined) process.env.TMPDIR = memory;
+  const parts = process.argv.includes("--thorough") ? thorough() : quick;
   process.exit((await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1);
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { projectFiles, readText, root } from "./support/project-files.ts";
 import { realFile, realPath, testReal } from "./support/real-data.ts";
-import { readText, root, trackedFiles } from "./support/tracked-files.ts";
 
 const EXCERPTS_BYTES_MAX = 6_000_000;
 
@@ -21,7 +21,7 @@ function parentSteps(line: string): number {
 }
 
 test("no file names a path outside the clone", () => {
-  const paths = trackedFiles(/\.(ts|js|json|md|html|css|ya?ml|toml|sh|service|timer|lua|py)$|^[^.]+$|^\.\w+\//).filter(
+  const paths = projectFiles(/\.(ts|js|json|md|html|css|ya?ml|toml|sh|service|timer|lua|py)$|^[^.]+$|^\.\w+\//).filter(
     (path) => !path.startsWith("tests/data/") || path.endsWith(".md"),
   );
   expect(paths.length).toBeGreaterThan(300);
@@ -40,7 +40,7 @@ test("no file names a path outside the clone", () => {
 });
 
 describe("tests/data", () => {
-  const excerpts = trackedFiles(/^tests\/data\/(?!schema-)[^/]+\//).map((path) => path.slice("tests/data/".length));
+  const excerpts = projectFiles(/^tests\/data\/(?!schema-)[^/]+\//).map((path) => path.slice("tests/data/".length));
 
   test("has a line in PROVENANCE.md for each file, and none for missing files", () => {
     const rows = readText("tests/data/PROVENANCE.md").match(/^\| `.*?(?= \|)/gm) ?? [];

@@ -5,7 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript-5";
-import { readText, root, trackedFiles } from "./support/tracked-files.ts";
+import { projectFiles, readText, root } from "./support/project-files.ts";
+import { isThorough, testFiles } from "./support/test-files.ts";
 
 /** The rooms of the README's map, the top floor first. A room inside another one has a line of its own. */
 const rooms = [
@@ -31,7 +32,7 @@ const barred: readonly { files: RegExp; imports: RegExp; because: string }[] = [
 /** The types of the API in the client are made from its description, so they have the names of the resources. */
 const isCode = /^(src|db|clients)\/(?!typescript\/src\/schemas\.ts).*(?<!\.d)\.tsx?$/;
 const isUser = /^(src|db|clients|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
-const files = trackedFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
+const files = projectFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
 const code = files.filter((path) => isCode.test(path));
 const sources = new Map(files.map((path) => [path, sourceOf(path, readText(path))]));
 
@@ -185,6 +186,30 @@ describe("files", () => {
         .map(({ index }) => `${path}:${text.slice(0, index).split("\n").length}`);
     });
     expect(behind).toEqual([]);
+  });
+});
+
+/** What no file of `check` may use: tests/README.md says why. Anything else that a test waits for has five minutes. */
+const ONLY_THOROUGH =
+  /support\/(postgres|redis|haproxy|resolver|clocked-program|cpu-time|linear|load)\.ts"|"playwright-core"|performance\.now|cpuUsage|resourceUsage|AbortSignal\.timeout/;
+/** These still do, and are to be split. */
+const NOT_YET =
+  /tests\/(accounts\/access|changes\/counts|cli\/(changes|databases|find|reading|watch)|db\/(engine|queries|query-plans|sqlite\/open)|import\/redact|mcp\/tools|rooms|text\/plain-text)\./;
+
+describe("the tests", () => {
+  const quick = testFiles.filter((path) => !isThorough(path));
+
+  test("of check neither start servers or a browser nor measure time: x.thorough.test.ts may (tests/README.md)", () => {
+    expect(quick.filter((path) => ONLY_THOROUGH.test(readText(path)) && !NOT_YET.test(path))).toEqual([]);
+  });
+
+  test("of thorough are in the table of tests/README.md, which names no others", () => {
+    const [, table = ""] = readText("tests/README.md").split("## What only `thorough` proves");
+    const named = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = ""]) => cell.replaceAll("`", "").split(", "));
+    const globs = named.map((name) => new Bun.Glob(`tests/${name}.thorough.test.ts`));
+    const thorough = testFiles.filter(isThorough);
+    expect(thorough.filter((path) => !globs.some((glob) => glob.match(path)))).toEqual([]);
+    expect(named.filter((_, index) => !thorough.some((path) => globs[index]?.match(path)))).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { agencyByCode, codeOfExactly, codeOfUpstream, codesOfName, listAgencies } from "../../src/agencies/table.ts";
 import { makeTable } from "../support/agencies-table.ts";
-import { readText } from "../support/tracked-files.ts";
+import { readText } from "../support/project-files.ts";
 
 const table = readText("src/agencies/table.tsv");
 const additions = readText("src/agencies/additions.tsv");

@@ -1,4 +1,4 @@
-/** The table of link rules, row by row: what each links, and what it leaves alone. `link.test.ts` has links in a catalog. */
+/** The table of link rules, row by row: what each links, and what it leaves alone. `link.thorough.test.ts` has links in a catalog. */
 import { describe, expect, test } from "bun:test";
 import type { IndexedFields } from "../../src/changes/content.ts";
 import { chosenHolders, findLinks, type Holder, keysOfUpstreamIds, linkKeysOf } from "../../src/changes/link.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readText, root, trackedFiles } from "../support/tracked-files.ts";
+import { projectFiles, readText, root } from "../support/project-files.ts";
 
 test.each(["SECURITY.md", "docs/operate/faults.md"])("%s cites tests that exist", (page) => {
   const rows = readText(page)
@@ -14,8 +14,8 @@ test.each(["SECURITY.md", "docs/operate/faults.md"])("%s cites tests that exist"
   });
   expect(cited.length).toBeGreaterThan(20);
   for (const [whole, path = "", words = ""] of cited) {
-    const file = join(root, "tests", `${path}.test.ts`);
-    expect([whole, existsSync(file) && readFileSync(file, "utf8").includes(words)]).toEqual([whole, true]);
+    const files = ["test.ts", "thorough.test.ts"].map((end) => join(root, "tests", `${path}.${end}`)).filter((file) => existsSync(file));
+    expect([whole, files.some((file) => readFileSync(file, "utf8").includes(words))]).toEqual([whole, true]);
   }
 });
 
@@ -23,7 +23,7 @@ test.each(["SECURITY.md", "docs/operate/faults.md"])("%s cites tests that exist"
 const CITED_FILE = /(?:src|db|clients|tests|bench|examples|docs)\/[\w@./-]+\.(?:ts|md|json|sh|cfg|yaml|lua)\b/g;
 
 test("every document cites files that exist", () => {
-  const cited = trackedFiles(/\.md$/)
+  const cited = projectFiles(/\.md$/)
     .filter((path) => !["CHANGELOG.md", "tests/data/PROVENANCE.md"].includes(path)) // They name files of the past, and of other repositories.
     .flatMap((path) =>
       [...readText(path).matchAll(/`[^`\n]+`/g)].flatMap(([code]) => (code.match(CITED_FILE) ?? []).map((file) => ({ path, file }))),

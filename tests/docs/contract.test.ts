@@ -1,6 +1,6 @@
 /** The rules, decisions and rows of docs/contract.md, decisions.md and requests.md that code, tests and documents cite exist. */
 import { describe, expect, test } from "bun:test";
-import { readText, trackedFiles } from "../support/tracked-files.ts";
+import { projectFiles, readText } from "../support/project-files.ts";
 
 /** Returns the first cells of a page's table rows. */
 const numbersIn = (page: string) => [...readText(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
@@ -14,7 +14,7 @@ describe("docs/contract.md", () => {
   });
 
   test("has every rule that a file cites", () => {
-    const cited = trackedFiles(/\.(ts|md)$/).flatMap((path) =>
+    const cited = projectFiles(/\.(ts|md)$/).flatMap((path) =>
       [...readText(path).matchAll(/\bD-\d+\b/g)].map(([rule]) => ({ path, rule })),
     );
     expect(cited.length).toBeGreaterThan(100);
@@ -34,7 +34,7 @@ describe("docs/decisions.md", () => {
   });
 
   test("has every entry that a file cites, and every entry is cited by a file that it concerns", () => {
-    const cited = trackedFiles(/^(src|db|tests)\/.*\.(tsx?|sql)$/)
+    const cited = projectFiles(/^(src|db|tests)\/.*\.(tsx?|sql)$/)
       .filter((path) => path !== "tests/docs/contract.test.ts")
       .flatMap((path) => [...readText(path).matchAll(/\bE-\d+\b(?=[,)])/g)].map(([number]) => ({ path, number })));
     expect(cited.filter(({ number }) => !numbers.includes(number))).toEqual([]);
@@ -52,7 +52,7 @@ describe("docs/requests.md", () => {
   });
 
   test("has every row that the name or the table of a test cites", () => {
-    const cited = trackedFiles(/^tests\/(http\/.*|process)\.test\.ts$/).flatMap((path) => {
+    const cited = projectFiles(/^tests\/(http\/.*|process)\.test\.ts$/).flatMap((path) => {
       const text = readText(path);
       const names = [...text.matchAll(/\btest(?:\.\w+)?\(["`](\d+(?:, \d+)*): /g)].flatMap(([, numbers = ""]) => numbers.split(", "));
       const tables = [...text.matchAll(/test\.each\(\[\n([\s\S]*?)\n {2}\]\)\("%i: /g)].flatMap(([, table = ""]) =>

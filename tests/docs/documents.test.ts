@@ -45,22 +45,22 @@ type Check = (line: string, sandbox: Sandbox) => void | Promise<void>;
 /** How to check a line: the first matching pattern counts. A new kind of line needs a new entry. */
 const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed (\S+ )+(…|.*\[--)/, checkNames], // A synopsis.
-  [/^(npx bun@1\.4\.5|bun) run /, checkScript],
+  [/^(npx --yes bun@1\.4\.5|bun) run /, checkScript],
   [/^bun test .*\/treasury\.test\.ts$/, () => undefined], // What the reader of add-a-source.md makes.
   [/^bun src\/main\.ts .*--data \/tmp\/try$/, (line) => checkNames(line.replace("bun src/main.ts", "fundfeed"))],
   [/^bun test /, (line) => expect(line.split(" ").filter((word) => word.includes("/") && !existsSync(join(root, word)))).toEqual([])],
   [/^bun src\/main\.ts …$/, () => expect(existsSync(join(root, "src/main.ts"))).toBe(true)],
   [
-    /^npx bun@1\.4\.5 src\/main\.ts mirror .*--every /,
-    (line, sandbox) => startAndStop(line.replace("npx bun@1.4.5 src/main.ts", "fundfeed"), sandbox),
+    /^npx --yes bun@1\.4\.5 src\/main\.ts mirror .*--every /,
+    (line, sandbox) => startAndStop(line.replace("npx --yes bun@1.4.5 src/main.ts", "fundfeed"), sandbox),
   ],
   [/^export FUNDFEED_KEY=ffk_live_…$/, () => undefined],
   [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was downloaded, once.
   [/^(sudo|docker|systemctl|journalctl) |\| sudo /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
-  [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.test.ts asks the same.
-  [/^npm install @fundfeed\/client$/, () => undefined], // tests/clients/package.test.ts does it.
+  [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.thorough.test.ts asks the same.
+  [/^npm install @fundfeed\/client$/, () => undefined], // tests/clients/package.thorough.test.ts does it.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
   [/^fundfeed watch (add|set) /, run], // Their --every is that of a watch.
   [/^fundfeed watch run .*--every /, (line, sandbox) => startAndStop(line, sandbox, "stderr")],

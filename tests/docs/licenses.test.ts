@@ -1,7 +1,7 @@
 /** docs/operate/licenses.md lists everything of others in the binary, as the SBOM does, and all packages have permissive licenses. */
 import { expect, test } from "bun:test";
 import { partsOfProgram, sbomOf } from "../../release/sbom.ts";
-import { readText } from "../support/tracked-files.ts";
+import { readText } from "../support/project-files.ts";
 
 const PERMISSIVE = /^(MIT(-0)?|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0)$/;
 

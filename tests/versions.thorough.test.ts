@@ -13,7 +13,7 @@ import { appliedTo, migrations } from "../db/sqlite/migrate.ts";
 import manifest from "../package.json";
 import { aHome, dropHomes, type Home, type Server } from "./support/binary.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
-import { readText, root } from "./support/tracked-files.ts";
+import { readText, root } from "./support/project-files.ts";
 import { waitFor } from "./support/wait-for.ts";
 
 setDefaultTimeout(300_000);
