@@ -76,7 +76,7 @@ describe("a command whose reader has gone", () => {
     const api = await testApi();
     await publish(api, 0, 1, "Title");
     const base = `${served(api.fetch)}v1`;
-    for (const into of ["-", inScratch("copy.ndjson")]) {
+    for (const into of ["-", inScratch("copy.db")]) {
       expect(await unread(["mirror", base, "--every", "1h", "--into", into], { FUNDFEED_KEY: api.key })).toEqual(failed);
     }
   });

@@ -136,7 +136,7 @@ function run(name: string, base: string) {
     mirror: () =>
       mirrorCommand(bareCommand("mirror"), cli, { wait, timeoutMs: limitMs })
         .exitOverride()
-        .parseAsync([`${base}v1`, "--allow-http", "--into", join(place, "copy.ndjson")], { from: "user" }),
+        .parseAsync([`${base}v1`, "--allow-http", "--into", join(place, "copy.db")], { from: "user" }),
     outcome: (failure: unknown): Omit<Failed, "command"> => ({
       message: failure instanceof Error ? failure.message : "none",
       whole: Bun.inspect(failure, { depth: 10 }),

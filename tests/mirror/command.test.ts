@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommanderError } from "commander";
 import type { Cli } from "../../src/cli/command.ts";
@@ -8,7 +8,7 @@ import { mirrorCommand } from "../../src/cli/commands/mirror.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { bareCommand } from "../support/commands.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-import { contentsOfLines, publish, served } from "./mirrored.ts";
+import { contentsOfDatabase, contentsOfLines, publish, served } from "./mirrored.ts";
 
 afterAll(dropScratch);
 
@@ -90,10 +90,10 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
 describe("fundfeed mirror", () => {
   test("updates a copy and exits with 0", async () => {
     const { api, baseUrl } = await serving(120);
-    const file = join(aDirectory(), "copy.jsonl");
+    const file = join(aDirectory(), "copy.sqlite3");
     const { machine, printed, shown } = aCommand(api);
     expect(await runCommandLine(["mirror", `${baseUrl}/`, "--into", file, "--events"], machine)).toBe(0);
-    expect(contentsOfLines(readFileSync(file, "utf8"))).toEqual(await served(api));
+    expect(contentsOfDatabase(file)).toEqual(await served(api));
     expect(printed).toEqual([expect.stringMatching(/^120 records, 120 events; up to date as of 2026-03-01T12:00:00.\d{3}Z$/)]);
     expect(shown[0]).toStartWith("mirroring 100 records, 100 events");
     expect(shown.at(-1)).toBe("");
@@ -179,26 +179,26 @@ describe("fundfeed mirror", () => {
     expect(told.join()).not.toContain("wrong");
   });
 
-  test.each(["copy.ndjson", "copy.db"])("leaves nothing of a new copy that the server refused: %s", async (name) => {
+  test("leaves nothing of a new copy that the server refused", async () => {
     const { baseUrl } = await serving(1);
     const directory = aDirectory();
     const { run } = aCommand({ key: "ffk_live_wrong" });
-    expect(await run(baseUrl, "--into", join(directory, name))).toContain("the server returned 401");
+    expect(await run(baseUrl, "--into", join(directory, "copy.db"))).toContain("the server returned 401");
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test.each(["copy.ndjson", "copy.db"])("keeps a copy that the server refused to update: %s", async (name) => {
+  test("keeps a copy that the server refused to update", async () => {
     const { api, baseUrl } = await serving(3);
     const directory = aDirectory();
-    expect(await aCommand(api).run(baseUrl, "--into", join(directory, name))).toBeUndefined();
+    expect(await aCommand(api).run(baseUrl, "--into", join(directory, "copy.db"))).toBeUndefined();
     const before = readdirSync(directory);
-    expect(await aCommand({ key: "ffk_live_wrong" }).run(baseUrl, "--into", join(directory, name))).toContain("401");
+    expect(await aCommand({ key: "ffk_live_wrong" }).run(baseUrl, "--into", join(directory, "copy.db"))).toContain("401");
     expect(readdirSync(directory)).toEqual(before);
   });
 
-  test.each(["copy.ndjson", "copy.db"])("says in words what the file is a copy of: %s", async (name) => {
+  test("says in words what the file is a copy of", async () => {
     const { api, baseUrl } = await serving(3);
-    const file = join(aDirectory(), name);
+    const file = join(aDirectory(), "copy.db");
     expect(await aCommand(api).run(baseUrl, "--into", file, "--source", "SAM")).toBeUndefined();
     expect(await aCommand(api).run(baseUrl, "--into", file, "--events")).toBe(
       `Cannot keep a copy in ${file}: it is a copy of ${baseUrl} (only SAM; without events), not of ${baseUrl} (all sources; with events); use another file`,
@@ -212,9 +212,9 @@ describe("fundfeed mirror", () => {
     [["https://api.example.org"], "It must end in /v1"],
     [["https://user:secret@api.example.org/v1"], "It must be an http or https URL"],
     [["ftp://api.example.org/v1"], "It must be an http or https URL"],
-    [["https://api.example.org/v1", "--into", "copy.txt"], "the format of copy.txt is unknown"],
-    [["https://api.example.org/v1", "--format", "sqlite"], "a database cannot be printed"],
-    [["https://api.example.org/v1", "--format", "csv"], "Allowed choices are ndjson, sqlite"],
+    [["https://api.example.org/v1", "--into", "copy.txt"], "copy.txt does not end in .sqlite, .sqlite3 or .db: a copy is an SQLite file"],
+    [["https://api.example.org/v1", "--into", "copy.ndjson"], "for NDJSON, use sqlite3 FILE 'select document from opportunities', or"],
+    [["https://api.example.org/v1", "--format", "ndjson"], "--format is not an option of mirror anymore; a copy is an SQLite file; for"],
     [["https://api.example.org/v1", "--every", "1s"], "It must be at least 10s"],
     [["https://api.example.org/v1", "--source", "A,,B"], "It must be source codes"],
     [[], "missing required argument 'base-url'"],
@@ -236,20 +236,20 @@ describe("fundfeed mirror --every", () => {
   test("updates the copy at each interval, and ends with 0 at a signal", async () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed, afterwards } = aCommand(api);
-    const file = join(aDirectory(), "copy.ndjson");
+    const file = join(aDirectory(), "copy.sqlite");
     afterwards.push(() => publish(api, 1, 2, "Changed"));
     expect(await run(baseUrl, "--into", file, "--every", "5m")).toBeUndefined();
     expect(printed).toEqual([
       expect.stringMatching(/^2026-03-01T12:00:00.000Z 3 records, 0 events; up to date as of /),
       expect.stringMatching(/^2026-03-01T12:05:00.000Z 1 record, 0 events; up to date as of /),
     ]);
-    expect(contentsOfLines(readFileSync(file, "utf8")).opportunities).toEqual((await served(api)).opportunities);
+    expect(contentsOfDatabase(file).opportunities).toEqual((await served(api)).opportunities);
   });
 
-  test.each(["ndjson", "sqlite"])("begins a new copy if its file is removed: .%s", async (ending) => {
+  test("begins a new copy if its file is removed", async () => {
     const { api, baseUrl } = await serving(3);
     const { run, printed, told, afterwards } = aCommand(api);
-    const file = join(aDirectory(), `copy.${ending}`);
+    const file = join(aDirectory(), "copy.sqlite");
     afterwards.push(() => rmSync(file));
     expect(await run(baseUrl, "--into", file, "--every", "5m")).toBeUndefined();
     expect(printed).toEqual([expect.stringContaining(" 3 records"), expect.stringContaining(" 3 records")]);
@@ -277,18 +277,17 @@ describe("fundfeed mirror --every", () => {
 });
 
 describe("a stop signal", () => {
-  test.each(["ndjson", "db"])("ends a walk between two pages of a copy in .%s, and the next run completes it", async (ending) => {
+  test("ends a walk between two pages of a copy, and the next run completes it", async () => {
     const { api, baseUrl } = await serving(250, async (asked) => {
       if (asked === 2) first.signal();
       return undefined;
     });
     const first = aCommand(api);
-    const file = join(aDirectory(), `copy.${ending}`);
-    const stored = ending === "db" ? "; it came as far as 100 records; the same command copies the rest" : "";
+    const file = join(aDirectory(), "copy.db");
+    const stored = "; it came as far as 100 records; the same command copies the rest";
     expect(await first.run(baseUrl, "--into", file)).toBe(`Cannot mirror ${baseUrl}: it was stopped${stored}`);
-    expect(existsSync(`${file}.partial`)).toBe(false);
     const second = aCommand(api);
     expect(await second.run(baseUrl, "--into", file)).toBeUndefined();
-    expect(second.printed).toEqual([expect.stringMatching(ending === "db" ? /^150 records/ : /^250 records/)]);
+    expect(second.printed).toEqual([expect.stringMatching(/^150 records/)]);
   });
 });

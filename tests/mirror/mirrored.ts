@@ -1,9 +1,7 @@
 /** Copies of a catalog, kept through the real app: what was served, what the copy has, and a network that can end a client anywhere. */
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerOptions } from "../../src/mirror/client.ts";
-import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Scope, Store } from "../../src/mirror/store.ts";
 import type { TestApi } from "../support/api.ts";
@@ -22,17 +20,13 @@ export type Contents = { opportunities: Record<string, string>; events: Record<s
 /** A place for a copy that outlives the stores on it, as a file outlives processes. */
 export type Place = { path: string; open: (scope?: Scope) => Store; contents: () => Contents };
 
-export const kinds = ["sqlite", "ndjson"] as const;
-
-export function aPlace(kind: (typeof kinds)[number]): Place {
-  const path = join(aDirectory(), `copy.${kind}`);
-  return kind === "sqlite"
-    ? { path, open: (scope = everything) => openSqliteStore(path, scope), contents: () => contentsOfDatabase(path) }
-    : { path, open: (scope = everything) => openNdjsonStore(path, scope), contents: () => contentsOfLines(readFileSync(path, "utf8")) };
+export function aPlace(): Place {
+  const path = join(aDirectory(), "copy.sqlite");
+  return { path, open: (scope = everything) => openSqliteStore(path, scope), contents: () => contentsOfDatabase(path) };
 }
 
 /** Also checks that the views and the full-text index follow the documents. */
-function contentsOfDatabase(path: string): Contents {
+export function contentsOfDatabase(path: string): Contents {
   expectInStep(path);
   const sqlite = new Database(path, { readonly: true });
   const all = (table: string) =>
@@ -42,7 +36,7 @@ function contentsOfDatabase(path: string): Contents {
   return contents;
 }
 
-/** Of an NDJSON copy, in which no document may be twice. */
+/** Of printed lines, in which no document may be twice. */
 export function contentsOfLines(text: string): Contents {
   const contents: Contents = { opportunities: {}, events: {} };
   for (const line of text.split("\n").slice(0, -1)) {

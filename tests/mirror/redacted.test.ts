@@ -6,7 +6,7 @@ import { redactStored } from "../../src/changes/redact.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
 import { testApi } from "../support/api.ts";
 import { aCatalog, DAY, dropScratch } from "../support/imports.ts";
-import { aClient, aPlace, everything, kinds, served } from "./mirrored.ts";
+import { aClient, aPlace, everything, served } from "./mirrored.ts";
 
 afterAll(dropScratch);
 
@@ -42,13 +42,13 @@ const bytesOf = (path: string) =>
     .join("\n")
     .toLowerCase();
 
-describe.each(kinds)("a copy in %s", (kind) => {
+describe("a copy in SQLite", () => {
   test.each([
     ["that is opened for each poll", true],
     ["that stays open", false],
   ])("%s has no contacts after the first poll that follows a redaction", async (_, isClosed) => {
     const api = await servingAnn();
-    const place = aPlace(kind);
+    const place = aPlace();
     let store = place.open();
     const poll = async () => {
       const summary = await syncOnce({ ...aClient(api), ...everything, store });

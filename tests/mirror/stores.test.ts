@@ -1,13 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
-import { chmodSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createExportFile } from "../../src/export/sqlite-file.ts";
-import { openNdjsonStore } from "../../src/mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { MirrorEntry, Store } from "../../src/mirror/store.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { aPlace, everything, kinds } from "./mirrored.ts";
+import { aPlace, everything } from "./mirrored.ts";
 
 afterAll(dropScratch);
 
@@ -22,9 +21,9 @@ const anEntry = (id: string, second: number): MirrorEntry => {
 const complete = (second: number) => ({ since: at(second), newest: null, cursor: null });
 const underWay = { since: null, newest: at(5), cursor: "next" };
 
-describe.each(kinds)("a copy in %s", (kind) => {
+describe("a copy in SQLite", () => {
   test("belongs to one server, one choice of sources, and has histories or not", async () => {
-    const place = aPlace(kind);
+    const place = aPlace();
     const store = place.open();
     await store.save([], complete(1));
     await store.close();
@@ -34,7 +33,7 @@ describe.each(kinds)("a copy in %s", (kind) => {
   });
 
   test("drops the pages of a restarted walk, but keeps its mark", async () => {
-    const store = aPlace(kind).open();
+    const store = aPlace().open();
     await store.save([anEntry("a", 1)], complete(1));
     await store.begin(false);
     await store.save([anEntry("b", 5)], { ...underWay, since: at(1) });
@@ -45,7 +44,7 @@ describe.each(kinds)("a copy in %s", (kind) => {
 
 describe("a copy in SQLite", () => {
   test("knows the walk under way after it is reopened", async () => {
-    const place = aPlace("sqlite");
+    const place = aPlace();
     const store = place.open();
     await store.save([anEntry("a", 5)], underWay);
     await store.close();
@@ -55,7 +54,7 @@ describe("a copy in SQLite", () => {
   });
 
   test("saves a page and its walk, or neither", async () => {
-    const store = aPlace("sqlite").open();
+    const store = aPlace().open();
     const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
     await expect(store.save(page, underWay)).rejects.toThrow();
     expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
@@ -63,7 +62,7 @@ describe("a copy in SQLite", () => {
   });
 
   test.each(["a page without records", "the next walk, after a reader of the copy has ended"])("empties its log with %s", async (when) => {
-    const { path, open } = aPlace("sqlite");
+    const { path, open } = aPlace();
     const store = open();
     await store.save([], complete(1));
     const reader = new Database(path, { readonly: true });
@@ -91,7 +90,7 @@ describe("a copy in SQLite", () => {
 
 describe("a copy in SQLite that cannot be written", () => {
   const withPages = async () => {
-    const { path, open } = aPlace("sqlite");
+    const { path, open } = aPlace();
     const store = open();
     for (let n = 0; n < 200; n++) await store.save([anEntry(`a ${n}`, 1)], underWay);
     await store.save([], complete(1));
@@ -126,7 +125,7 @@ describe("a copy in SQLite that cannot be written", () => {
 
 describe("two programs on one copy in SQLite", () => {
   test("can create it at the same moment", async () => {
-    const { path, open } = aPlace("sqlite");
+    const { path, open } = aPlace();
     const query = Database.prototype.query as (this: Database, text: string) => never;
     const others: Store[] = [];
     let queries = 0;
@@ -154,7 +153,7 @@ describe("two programs on one copy in SQLite", () => {
     ["one of several", { since: null, newest: at(1), cursor: "next" }, complete(5)],
     ["one of several, of a walk under way as well", { since: null, newest: at(1), cursor: "next" }, underWay],
   ])("cannot put an older record over a newer one with a page that is %s", async (_, older, newer) => {
-    const { path, open } = aPlace("sqlite");
+    const { path, open } = aPlace();
     const [slow, quick] = [open(), open()];
     await slow.begin(false);
     await quick.begin(false);
@@ -200,7 +199,7 @@ describe("a copy in SQLite whose file is gone", () => {
 
   test("continues the copy that took its place, without the old file's log", async () => {
     const told: string[] = [];
-    const other = aPlace("sqlite");
+    const other = aPlace();
     const replacement = other.open();
     await replacement.begin(false);
     for (let n = 0; n < 50; n++) await replacement.save([anEntry(`other ${n}`, 1)], underWay);
@@ -227,137 +226,3 @@ describe("a copy in SQLite whose file is gone", () => {
     await store.close();
   });
 });
-
-describe("a copy in NDJSON", () => {
-  test("is in the order of the list, each record before its events, and changes only when a walk is complete", async () => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    await store.save([anEntry("c", 3), anEntry("b", 2)], { ...underWay, newest: at(3) });
-    expect(existsSync(path)).toBe(false);
-    await store.save([anEntry("a", 1)], complete(3));
-    expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
-
-    expect(await store.begin(false)).toEqual(complete(3));
-    await store.save([anEntry("d", 5)], { ...underWay, since: at(3) });
-    expect(ids(path)).toEqual(["c", "c-3", "b", "b-2", "a", "a-1"]);
-    await store.save([anEntry("b", 4)], complete(5));
-    expect(ids(path)).toEqual(["d", "d-5", "b", "b-4", "c", "c-3", "a", "a-1"]);
-    await store.close();
-    expect(existsSync(`${path}.partial`)).toBe(false);
-  });
-
-  test("keeps a document that is longer than a line of an import may be", async () => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    const long = { id: "long", at: at(1), text: JSON.stringify({ id: "long", opportunity_id: "a", current: "x".repeat(17_000_000) }) };
-    await store.save([{ ...anEntry("a", 1), history: [long] }], complete(1));
-    await store.begin(false);
-    await store.save([anEntry("b", 2)], complete(2));
-    expect(ids(path)).toEqual(["b", "b-2", "a", "long"]);
-    await store.close();
-  });
-
-  test("does not overwrite an existing file", () => {
-    const path = join(aDirectory(), "mine.ndjson");
-    writeFileSync(path, '{"my":"file"}\n');
-    expect(() => openNdjsonStore(path, everything)).toThrow("it exists, but");
-    expect(readFileSync(path, "utf8")).toBe('{"my":"file"}\n');
-  });
-
-  test("starts again if it was killed before anything was saved", async () => {
-    const { path, open } = aPlace("ndjson");
-    writeFileSync(`${path}.scope`, "");
-    writeFileSync(`${path}.partial`, '{"id":');
-    const store = open();
-    await store.save([anEntry("a", 1)], complete(1));
-    await store.close();
-    await open().close();
-    expect(ids(path)).toEqual(["a", "a-1"]);
-  });
-
-  test("starts over if the file is gone", async () => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    await store.save([anEntry("a", 1)], complete(1));
-    for (const file of [path, `${path}.scope`]) rmSync(file);
-    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
-    await store.save([anEntry("b", 1)], complete(1));
-    await store.close();
-    await open().close();
-    expect(ids(path)).toEqual(["b", "b-1"]);
-  });
-
-  test.each(["removed", "replaced"])("is not completed with the changes of a file that was %s during the walk", async (how) => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    await store.save([anEntry("b", 2), anEntry("a", 1)], complete(2));
-    await store.begin(false);
-    if (how === "replaced") await open().save([anEntry("c", 3)], complete(3));
-    else rmSync(path);
-    await expect(store.save([anEntry("a", 4)], complete(4))).rejects.toThrow(`${path} was removed or replaced`);
-    expect(existsSync(path) ? ids(path) : []).toEqual(how === "replaced" ? ["c", "c-3", "b", "b-2", "a", "a-1"] : []);
-    expect(await store.begin(false)).toEqual(how === "replaced" ? complete(3) : { since: null, newest: null, cursor: null });
-    await store.close();
-    expect(existsSync(`${path}.partial`)).toBe(false);
-  });
-
-  test("is not continued in a file of something else that took its place", async () => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    await store.save([anEntry("a", 1)], complete(1));
-    for (const file of [path, `${path}.scope`]) rmSync(file);
-    writeFileSync(path, '{"my":"file"}\n');
-    await expect(store.begin(false)).rejects.toThrow("it exists, but");
-    await store.close();
-  });
-
-  test.each(['{"id":"a"}\n', '{"id":', "[]\n", Buffer.from([0xff, 0x0a])])("fails if it is damaged: %p", async (text) => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    writeFileSync(path, text);
-    await expect(store.begin(false)).rejects.toThrow(path);
-    await store.close();
-  });
-
-  test("stays where a link leads", async () => {
-    const { path, open } = aPlace("ndjson");
-    const file = join(aDirectory(), "elsewhere.ndjson");
-    const store = open();
-    await store.save([anEntry("a", 1)], complete(1));
-    renameSync(path, file);
-    symlinkSync(file, path);
-    await store.begin(false);
-    await store.save([anEntry("b", 2)], complete(2));
-    expect([lstatSync(path).isSymbolicLink(), ids(file)]).toEqual([true, ["b", "b-2", "a", "a-1"]]);
-    await store.close();
-  });
-
-  test("stays readable for those whom its owner lets read it", async () => {
-    const { path, open } = aPlace("ndjson");
-    const store = open();
-    await store.save([anEntry("a", 1)], complete(1));
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    chmodSync(path, 0o640);
-    await store.begin(false);
-    await store.save([anEntry("a", 2)], complete(2));
-    expect(statSync(path).mode & 0o777).toBe(0o640);
-    await store.close();
-  });
-
-  test("is not damaged by a second program that writes to it", async () => {
-    const { path, open } = aPlace("ndjson");
-    const [one, two] = [open(), open()];
-    await one.save([anEntry("a", 1)], underWay);
-    await two.save([anEntry("b", 2)], underWay);
-    await expect(one.save([], complete(1))).rejects.toThrow(`another program also writes to ${path}`);
-    await one.close();
-    await two.save([anEntry("c", 1)], complete(2));
-    expect(ids(path)).toEqual(["b", "b-2", "c", "c-1"]);
-    await two.close();
-  });
-});
-
-function ids(path: string): string[] {
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
-  return lines.map((line) => JSON.parse(line).id);
-}

@@ -14,7 +14,6 @@ import {
   type Client,
   contentsOfLines,
   everything,
-  kinds,
   type Place,
   publish,
   served,
@@ -58,10 +57,10 @@ async function serving(count: number): Promise<TestApi> {
   return api;
 }
 
-describe.each(kinds)("syncOnce() into %s", (kind) => {
+describe("syncOnce() into SQLite", () => {
   test("copies everything first, and then what changed", async () => {
     const api = await serving(201);
-    const place = aPlace(kind);
+    const place = aPlace();
     const first = aClient(api);
     expect(await sync(first, place)).toEqual({ records: 201, events: 201, mark: expect.any(String) });
     expect(first.asked).toHaveLength(3 + 201);
@@ -83,7 +82,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("asks for a page per hundred changed records, and once for the history of each; for unchanged ones never", async () => {
     const api = await serving(101);
-    const place = aPlace(kind);
+    const place = aPlace();
     await sync(aClient(api), place);
     const requests = async () => {
       const client = aClient(api);
@@ -107,7 +106,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("copies nothing from an empty catalog, and continues from there", async () => {
     const api = await testApi();
-    const place = aPlace(kind);
+    const place = aPlace();
     expect(await sync(aClient(api), place)).toEqual({ records: 0, events: 0, mark: null });
     expect(place.contents()).toEqual({ opportunities: {}, events: {} });
     await publish(api, 0, 3, "Title");
@@ -117,7 +116,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("misses no change during a walk", async () => {
     const api = await serving(201);
-    const place = aPlace(kind);
+    const place = aPlace();
     let pages = 0;
     const client = aClient(api, async (request) => {
       if (++pages > 1) await publish(api, pages * 7, pages * 7 + 5, `Changed in ${pages}`);
@@ -134,7 +133,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   ])("can be killed at any request, %s", async (_, scope, count) => {
     const api = await serving(count);
     for (let n = 1, killed = true; killed; n++) {
-      const place = aPlace(kind);
+      const place = aPlace();
       for (const round of ["first walk", "poll"]) {
         killed = await killedSync(aClientKilledAt(api, n), place, scope);
         await publish(api, n % count, (n % count) + 3, `Changed after ${n} in the ${round}`);
@@ -149,7 +148,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 
   test("survives repeated kills while records change", async () => {
     const api = await serving(201);
-    const place = aPlace(kind);
+    const place = aPlace();
     for (let n = 1; n <= 12; n++) {
       await killedSync(aClientKilledAt(api, n % 5), place, recordsOnly);
       await publish(api, n * 11, n * 11 + 40, `Changed after ${n}`);
@@ -161,14 +160,14 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
   test("follows the pages of a long history", async () => {
     const api = await serving(1);
     for (let n = 0; n < 101; n++) await publish(api, 0, 1, `Title ${n}`);
-    const place = aPlace(kind);
+    const place = aPlace();
     expect(await sync(aClient(api), place)).toMatchObject({ records: 1, events: 102 });
     expect(place.contents()).toEqual(await served(api));
   });
 
   test("refuses what changed more than a minute ahead of the clock, and keeps its mark", async () => {
     const api = await serving(3);
-    const place = aPlace(kind);
+    const place = aPlace();
     const { mark } = await sync(aClient(api), place);
     const kept = place.contents();
     const now = api.clock.now;
@@ -188,14 +187,14 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
     const api = await serving(1);
     const ahead = (text: string) => text.replaceAll(/"detected_at":"[^"]*"/g, '"detected_at":"9999-01-01T00:00:00.000Z"');
     const client = aClient(api, async (request) => new Response(ahead(await (await api.fetch(request)).text())));
-    const place = aPlace(kind);
+    const place = aPlace();
     await expect(sync(client, place)).rejects.toThrow("changed in the future, at 9999-01-01T00:00:00.000Z");
     expect((await sync(aClient(api), place)).records).toBe(1);
   });
 
   test("copies only the given sources", async () => {
     const api = await serving(20);
-    const place = aPlace(kind);
+    const place = aPlace();
     await sync(aClient(api), place, { ...recordsOnly, source: ["SAM"] });
     expect(Object.keys(place.contents().opportunities)).toHaveLength(10);
   });
@@ -208,7 +207,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
       const log = { request: () => undefined, failure: () => undefined, recurring: () => undefined };
       return createApp({ model, access, baseUrl: BASE_URL, files: () => new Map(), now: () => api.clock.now, randomBytes, log });
     };
-    const place = aPlace(kind);
+    const place = aPlace();
     let { fetch }: Pick<TestApi, "fetch"> = api;
     const client = aClient(api, (request) => {
       if (client.asked.length === 3) ({ fetch } = other());
@@ -223,7 +222,7 @@ describe.each(kinds)("syncOnce() into %s", (kind) => {
 describe("syncOnce() into SQLite", () => {
   test("continues at the page at which it was killed", async () => {
     const api = await serving(210);
-    const place = aPlace("sqlite");
+    const place = aPlace();
     await killedSync(aClientKilledAt(api, 2), place, recordsOnly);
     const client = aClient(api);
     await sync(client, place, recordsOnly);

@@ -2,7 +2,6 @@
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { clientOf, isFinal, mirrorReason, type ServerOptions } from "../../mirror/client.ts";
-import { openNdjsonStore } from "../../mirror/ndjson-store.ts";
 import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
@@ -12,14 +11,13 @@ import { closest } from "../../text/closest.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { formatCount, helpEntry, type OutputOptions } from "../output.ts";
+import { formatCount, type OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { isPrivate, readKey } from "../server-key.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
 
 type MirrorOptions = OutputOptions & {
   into: string;
-  format?: Format;
   every?: number;
   events?: true;
   source?: string[];
@@ -27,8 +25,9 @@ type MirrorOptions = OutputOptions & {
   allowHttp?: true;
 };
 
-const formats = ["ndjson", "sqlite"] as const;
-type Format = (typeof formats)[number];
+const SQLITE_FILE = /\.(db|sqlite3?)$/i;
+const ONLY_SQLITE =
+  "a copy is an SQLite file; for NDJSON, use sqlite3 FILE 'select document from opportunities', or fundfeed export where the data are";
 
 /** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
@@ -39,8 +38,8 @@ type MirrorWaiting = Waiting & { timeoutMs?: number };
 export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiting = { wait: sleep }): CliCommand {
   mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
-    .option("--into <file>", "file of the copy; - prints each new or changed record", "-")
-    .choice("--format <format>", "format of the copy (default: from the file's extension)", formats)
+    .option("--into <file>", "file of the copy, ending in .sqlite, .sqlite3 or .db; - prints each new or changed record", "-")
+    .former("--format", ONLY_SQLITE)
     .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
     .option("--events", "also copy the history of each changed record, with one more request for each")
     .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
@@ -52,8 +51,8 @@ export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiti
 The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
-${helpEntry(".ndjson, .jsonl       ", "one document per line, newest first, each record followed by its events")}
-${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md)')}`,
+The file of a copy has the views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md).
+Printed are documents as the API returns them, one a line, each record followed by its events.`,
     )
     .examples(
       "fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m",
@@ -62,14 +61,13 @@ ${helpEntry(".db, .sqlite, .sqlite3", 'views "opportunity", "event" and others w
   return mirror.action(async (baseUrl: string, options: MirrorOptions) => {
     if (!isPrivate(baseUrl) && !options.allowHttp)
       mirror.error(`error: ${baseUrl} is not https; use --allow-http to send the key without TLS`);
-    const format = formatOf(options);
-    if (format === undefined) mirror.error(`error: the format of ${options.into} is unknown; add --format ndjson or --format sqlite`);
-    else if (options.into === "-" && format !== "ndjson") mirror.error("error: a database cannot be printed; give a file with --into");
-    else await run(cli, baseUrl, format, options, waiting);
+    if (options.into !== "-" && !SQLITE_FILE.test(options.into))
+      mirror.error(`error: ${options.into} does not end in .sqlite, .sqlite3 or .db: ${ONLY_SQLITE}`);
+    await run(cli, baseUrl, options, waiting);
   });
 }
 
-async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
+async function run(cli: Cli, baseUrl: string, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
   const { machine } = cli;
   const stop = stopSignal(machine);
   const scope: Scope = { baseUrl, source: options.source?.toSorted() ?? [], events: options.events === true };
@@ -84,7 +82,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
     onWait: (ms, error) =>
       (ms < LONG_WAIT_MS ? machine.showProgress : machine.printError)(`waiting ${formatDuration(ms)}: ${mirrorReason(error)}`),
   };
-  const store = openStore(machine, format, options.into, scope);
+  const store = openStore(machine, options.into, scope);
   const warnOnce = sourceWarning(server, scope.source, machine);
   const sync = async () => {
     const reportProgress = progressReporter(machine);
@@ -97,7 +95,7 @@ async function run(cli: Cli, baseUrl: string, format: Format, options: MirrorOpt
       await warnOnce();
       return await syncOnce({ ...server, ...scope, store, now: machine.now, progress });
     } catch (error) {
-      throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, format, options)}`, { cause: error });
+      throw new Failure(`Cannot mirror ${baseUrl}: ${mirrorReason(error)}${savedSoFar(saved, options)}`, { cause: error });
     }
   };
   try {
@@ -112,9 +110,9 @@ function isFinalFailure(error: unknown): boolean {
   return !(error instanceof Error) || isFinal(error.cause);
 }
 
-/** The end of an error after some records were saved. A file of NDJSON is replaced as a whole, so it has none of them. */
-function savedSoFar(saved: number, format: Format, { into }: MirrorOptions): string {
-  if (saved === 0 || (format === "ndjson" && into !== "-")) return "";
+/** The end of an error after some records were saved. */
+function savedSoFar(saved: number, { into }: MirrorOptions): string {
+  if (saved === 0) return "";
   return `; it came as far as ${formatCount(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
 }
 
@@ -147,14 +145,6 @@ function report({ machine }: Cli, { json, into }: MirrorOptions, summary: SyncSu
   print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
 
-function openStore(machine: Machine, format: Format, into: string, scope: Scope): Store {
-  if (into === "-") return openPrintingStore(machine.printLine);
-  if (format === "ndjson") return openNdjsonStore(into, scope, machine.printError);
-  return openSqliteStore(into, scope, machine.printError);
-}
-
-function formatOf({ into, format }: MirrorOptions): Format | undefined {
-  if (format !== undefined) return format;
-  if (into === "-" || /\.(ndjson|jsonl)$/i.test(into)) return "ndjson";
-  return /\.(db|sqlite3?)$/i.test(into) ? "sqlite" : undefined;
+function openStore(machine: Machine, into: string, scope: Scope): Store {
+  return into === "-" ? openPrintingStore(machine.printLine) : openSqliteStore(into, scope, machine.printError);
 }
