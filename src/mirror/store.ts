@@ -22,7 +22,7 @@ export type Store = {
 };
 
 /** The documents, one per line: each opportunity, followed by its events. A later line replaces an earlier one with the same `id`. */
-export function* linesOf(entries: readonly MirrorEntry[]): Iterable<string> {
+function* linesOf(entries: readonly MirrorEntry[]): Iterable<string> {
   for (const { text, history } of entries) {
     yield text;
     for (const event of history) yield event.text;
