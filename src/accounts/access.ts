@@ -19,7 +19,7 @@ import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
-import { type Allowance, ownQuotas, type Quotas, type Taken, type Use, unused, windowAt } from "../quota/allowance.ts";
+import { type Allowance, ownQuotas, type Quotas, resetOf, type Taken, type Use, unused, windowAt } from "../quota/allowance.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { findGenerations, type Generations } from "./generations.ts";
@@ -36,7 +36,7 @@ export type KnownKey = {
   daily: number;
   per_minute: number;
   use: Use;
-  /** Requests of the current window that are not stored yet. */
+  /** Requests of the current window that are not stored yet; negative if stored ones were taken back. */
   unsaved: number;
   last_used_at: EpochMs;
 };
@@ -142,6 +142,19 @@ function recordUse(access: Access, key: KnownKey, { use, allowance }: Taken, now
     access.dirty.add(key);
   }
   return allowance;
+}
+
+/**
+ * Takes back a counted request of which the client got no response, if its day has not ended. The minute keeps it, so that nobody who closes
+ * connections early can ask without limit.
+ */
+export function takeBackUse({ quotas, dirty }: Access, key: KnownKey, { reset, retryAfterSeconds }: Allowance): void {
+  const { window } = key.use;
+  if (retryAfterSeconds > 0 || resetOf(window) !== reset) return;
+  key.use = { ...key.use, window: { ...window, used: window.used - 1 } };
+  key.unsaved--; // -1 if the request is stored already: the next save subtracts it.
+  dirty.add(key);
+  quotas.takeBack?.(key, window.day);
 }
 
 /**

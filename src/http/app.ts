@@ -1,9 +1,10 @@
 /** The HTTP service: what happens to a request, from top to bottom (D-2). */
 import { Elysia } from "elysia";
+import { takeBackUse } from "../accounts/access.ts";
 import { completeCall } from "./admission.ts";
 import { ApiCall, createRequestIds, type Service } from "./call.ts";
 import { invalidParameters, noSuchPath, Problem, problemOf, problems } from "./problem.ts";
-import { callOf, missingDate, requestForRouter } from "./quirks.ts";
+import { callOf, isUnanswerable, missingDate, requestForRouter } from "./quirks.ts";
 import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
 import { routes } from "./routes.ts";
 
@@ -28,6 +29,7 @@ export function createApp({ randomBytes, ...service }: AppDeps): App {
       } catch (error) {
         response = await respondToError(call, error); // Also what Elysia cannot pass to onError: `throw null`.
       }
+      if (call.turn.isOver && isUnanswerable(request)) takeBack(call);
       logRequest(call, response);
       return response;
     },
@@ -67,6 +69,11 @@ function respondToError(call: ApiCall, error: unknown): Response | Promise<Respo
   if (problem.code === "service_unavailable") log.recurring(now(), error, call.id);
   else if (problems[problem.code].status >= 500) log.failure(now(), error, call.id);
   return respondProblem(call, problem);
+}
+
+/** A request without a response costs the day nothing. (E-106) */
+function takeBack({ service: { access }, key, allowance }: ApiCall): void {
+  if (key !== null && allowance !== null) takeBackUse(access, key, allowance);
 }
 
 function logRequest({ service: { log, now }, id, method, route, startedAt, key }: ApiCall, { status }: Response): void {

@@ -47,6 +47,15 @@ export function passCallToReaders(context: { call: ApiCall; params: unknown; que
   context.query = context.call;
 }
 
+/**
+ * Whether nobody gets the response any more. If anything arrives on a connection while its response is awaited in a later turn, such as a
+ * pipelined request (RFC 9112 §9.3.2) or a stray line end, Bun closes the connection; it offers no way to let the bytes wait
+ * (`http/pipelining`). It is also true if the client closed the connection.
+ */
+export function isUnanswerable({ signal }: Request): boolean {
+  return signal.aborted;
+}
+
 /** Bun adds a Date to every response, except to that of a HEAD request (`http/app`: HEAD). */
 export function missingDate({ method, startedAt }: ApiCall): { Date?: string } {
   return method === "HEAD" ? { Date: new Date(startedAt).toUTCString() } : {};

@@ -29,7 +29,11 @@ export type LimitedKey = Quota & { id: string; use: Use };
  * Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. The caller calls its
  * function and stores the result without a pause between, because without Redis the next request is counted from the stored use.
  */
-export type Quotas = { take: (key: LimitedKey, now: EpochMs) => Taken | Promise<() => Taken> };
+export type Quotas = {
+  take: (key: LimitedKey, now: EpochMs) => Taken | Promise<() => Taken>;
+  /** Takes one request back from the shared count of a day. */
+  takeBack?: (key: LimitedKey, day: number) => void;
+};
 
 /** Counts in this server alone. */
 export const ownQuotas = { take: (key: LimitedKey, now: EpochMs) => takeRequest(key.use, key, now) } satisfies Quotas;
@@ -70,7 +74,7 @@ export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
 }
 
 /** When the window ends: the next 00:00 UTC, as a Unix timestamp in seconds. */
-function resetOf(window: DailyWindow): number {
+export function resetOf(window: DailyWindow): number {
   return ((window.day + 1) * DAY_MS) / 1000;
 }
 

@@ -22,6 +22,9 @@ const CONNECT_MS = 1000;
 const PREFIX = "fundfeed:quota:";
 const DIGEST = new Bun.CryptoHasher("sha1").update(script).digest("hex");
 
+/** KEYS: the use of the key. ARGV: the day from which one request is taken back. */
+const TAKE_BACK = "if redis.call('hget', KEYS[1], 'day') == ARGV[1] then redis.call('hincrby', KEYS[1], 'used', -1) end";
+
 /** Bun's client (1.4.5) gives the same error for all of these. */
 const NO_CONNECTION = "no connection: it must listen there, accept user and password, and speak TLS for rediss:// alone";
 
@@ -91,6 +94,7 @@ export async function shareQuotas({ address, sharePercent, onUnavailable, onBack
   await reconnect().catch((error) => lose(reasonOf(error)));
   return {
     take: (key, now) => (redis === undefined ? takeAlone(key, now) : takeShared(redis, key, now)),
+    takeBack: ({ id }, day) => void redis?.send("EVAL", [TAKE_BACK, "1", PREFIX + id, `${day}`]).catch(() => undefined), // It then counts.
     isShared: () => redis !== undefined,
     countedAlone: () => countedAlone,
     [Symbol.dispose]: () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
-import { addUse, createAccess, findKey, saveUse, updateAccess } from "../../src/accounts/access.ts";
+import { addUse, createAccess, findKey, saveUse, takeBackUse, updateAccess } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
@@ -87,6 +87,33 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       await saveUse(second);
       expect((await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today).toBe(10);
       expect((await addUse(second, known, NOON)).remaining).toBe(100 - 11);
+    });
+
+    testIf("a request that is taken back leaves its day again, also if it is stored, but not its minute", async () => {
+      const { key, id } = await api.newKey({ daily: 100, per_minute: 3 });
+      const access = await createAccess(other);
+      const known = findKey(access, key);
+      if (known === undefined) throw new Error("the key is not known");
+      const stored = async () => (await listKeys(other, NOON)).find((listed) => listed.id === id)?.used_today;
+      await addUse(access, known, NOON);
+      takeBackUse(access, known, await addUse(access, known, NOON));
+      await saveUse(access);
+      expect([known.use.window.used, await stored()]).toEqual([1, 1]);
+
+      const third = await addUse(access, known, NOON);
+      await saveUse(access);
+      takeBackUse(access, known, third);
+      expect([known.use.window.used, await stored()]).toEqual([1, 2]);
+      await saveUse(access);
+      expect([known.use.window.used, await stored()]).toEqual([1, 1]);
+
+      const refused = await addUse(access, known, NOON); // The minute is used up.
+      expect(refused.retryAfterSeconds).toBeGreaterThan(0);
+      takeBackUse(access, known, refused);
+      const tomorrow = await addUse(access, known, NOON + DAY);
+      takeBackUse(access, known, third); // Its day has ended.
+      await saveUse(access);
+      expect([tomorrow.remaining, known.use.window.used, await stored()]).toEqual([99, 1, 1]);
     });
 
     testIf("a stored count that arrives after later requests were saved is not used", async () => {

@@ -149,6 +149,16 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     expect(calls).toEqual([]);
   });
 
+  testOfRedis("a request that is taken back leaves the day in Redis, but not the minute", async () => {
+    const quotas = await share({ clock: () => NOON });
+    const key: LimitedKey = { id: "taken-back", daily: 10, per_minute: 10, use: unused };
+    for (let n = 0; n < 3; n++) await take(quotas, key, NOON);
+    quotas.takeBack?.(key, dayOf(NOON));
+    quotas.takeBack?.(key, dayOf(NOON) - 1); // A day that is over.
+    await waitFor("Redis has taken it back", async () => JSON.stringify(await stored("taken-back")).includes('"used":"2"'));
+    expect(await stored("taken-back")).toMatchObject({ used: "2", taken: "180000" });
+  });
+
   testOfRedis("the largest limits are counted exactly", async () => {
     const quotas = await share({ clock: () => NOON });
     const key: LimitedKey = { id: "largest", daily: 1_000_000_000, per_minute: 1_000_000_000, use: unused };
