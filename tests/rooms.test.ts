@@ -31,7 +31,7 @@ const barred: readonly { files: RegExp; imports: RegExp; because: string }[] = [
 
 /** The types of the API in the client are made from its description, so they have the names of the resources. */
 const isCode = /^(src|db|clients)\/(?!typescript\/src\/schemas\.ts).*(?<!\.d)\.tsx?$/;
-const isUser = /^(src|db|clients|tests|bench|examples)\/.*(?<!\.d)\.tsx?$/;
+const isUser = /^(src|db|clients|tests|bench|examples|release)\/.*(?<!\.d)\.tsx?$/;
 const files = projectFiles(isUser).filter((path) => !path.startsWith("db/migrations/"));
 const code = files.filter((path) => isCode.test(path));
 const sources = new Map(files.map((path) => [path, sourceOf(path, readText(path))]));

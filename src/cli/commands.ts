@@ -96,7 +96,6 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       members: {
         list: { about: "List the named sources", mode: "read" },
         status: { about: "Show each source's records, how fresh it is, and whether it has gone silent", mode: "read" },
-        probe: { about: "Check that the upstreams of pull still publish what is read", args: "[upstream]", mode: "nothing" },
         add: { about: "Name a source, or change its name and description", args: "<code>", mode: "create" },
         remove: { about: "Remove a source's name; its records stay and count as OTHER", args: "<code>", mode: "change" },
       },
@@ -200,7 +199,6 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   explain: () => import("./commands/explain.ts"),
   quality: () => import("./commands/quality.ts"),
   sources: () => import("./commands/sources.ts"),
-  "sources probe": () => import("./commands/probe.ts"),
   plans: () => import("./commands/plans.ts"),
   accounts: () => import("./commands/accounts.ts"),
   keys: () => import("./commands/keys.ts"),

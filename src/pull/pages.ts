@@ -17,7 +17,7 @@ export type PagedSearch = {
   id: (record: JsonObject) => unknown;
 };
 
-/** How `pull` and `probe` visit an upstream that publishes the pages of a search: all of them, and the first. */
+/** How `pull` and `release/probe.ts` visit an upstream that publishes the pages of a search: all of them, and the first. */
 export const visitsOf = (search: (visit: Visit) => PagedSearch) => ({
   fetch: async (visit: Visit) => ({ files: (await savePages(visit, search(visit))).files }),
   probe: async (visit: Visit) => (await samplePage(visit, search(visit))).sample,

@@ -56,7 +56,7 @@ export type Upstream = {
   yieldsTo?: string;
   /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
-  /** Takes a few records for `sources probe`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
+  /** Takes a few records for `release/probe.ts`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
   probe: (visit: Visit) => Promise<ProbeSample>;
 };
 

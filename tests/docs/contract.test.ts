@@ -34,7 +34,7 @@ describe("docs/decisions.md", () => {
   });
 
   test("has every entry that a file cites, and every entry is cited by a file that it concerns", () => {
-    const cited = projectFiles(/^(src|db|tests)\/.*\.(tsx?|sql)$/)
+    const cited = projectFiles(/^(src|db|tests|release)\/.*\.(tsx?|sql)$/)
       .filter((path) => path !== "tests/docs/contract.test.ts")
       .flatMap((path) => [...readText(path).matchAll(/\bE-\d+\b(?=[,)])/g)].map(([number]) => ({ path, number })));
     expect(cited.filter(({ number }) => !numbers.includes(number))).toEqual([]);

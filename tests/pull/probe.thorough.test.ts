@@ -1,12 +1,8 @@
-/** `sources probe` against local servers that play each upstream from real files, and each of its known faults. */
+/** `release/probe.ts` against local servers that play each upstream from real files, and each of its known faults. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { CommanderError } from "commander";
-import { type ProbeWaiting, probeCommand } from "../../src/cli/commands/probe.ts";
-import type { Probe } from "../../src/pull/probe.ts";
-import type { ShapeFinding } from "../../src/pull/shape.ts";
+import { type Probe, probeAll } from "../../release/probe.ts";
+import type { ShapeFinding } from "../../release/shape.ts";
 import { upstreams } from "../../src/pull/upstreams.ts";
-import { machineOf } from "../support/command-line.ts";
-import { bareCommand } from "../support/commands.ts";
 import { dropScratch } from "../support/imports.ts";
 import { realFile } from "../support/real-data.ts";
 import { zipArchive } from "../support/zip-archive.ts";
@@ -19,33 +15,24 @@ const SAM_GOV_CSV = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.recon
 const KEY = "the-key-itself";
 const KEYS = Object.fromEntries(upstreams.flatMap(({ keyFrom }) => (keyFrom === undefined ? [] : [[keyFrom, KEY]])));
 const names = upstreams.map(({ name }) => name);
-const WAITING: ProbeWaiting = { timeouts: PATIENT, wait: async () => undefined };
+const NET = {
+  timeouts: PATIENT,
+  wait: async () => undefined,
+  stop: new AbortController().signal,
+  allowHttp: true,
+  contact: undefined,
+  now: () => NOW,
+  random: () => 0,
+  progress: () => undefined,
+};
 
-type Run = { code: number; out: string; err: string; usage?: string };
+const addressOf = (name: string, { base }: { base: string }) => ({ [`FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`]: base });
 
-/** Runs `fundfeed sources probe` with the key, at the time of the played files. */
-async function run(args: readonly string[], waiting = WAITING, env: Record<string, string> = KEYS): Promise<Run> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const machine = {
-    ...machineOf(env, { printLine: (text) => void out.push(text), printError: (text) => void err.push(text) }),
-    now: () => NOW,
-  };
-  const cli = { machine, exitCode: 0 };
-  const command = probeCommand(bareCommand("sources probe"), cli, waiting);
-  command.exitOverride().configureOutput({ writeErr: () => undefined });
-  const result = () => ({ code: cli.exitCode, out: out.join("\n"), err: err.join("\n") });
-  try {
-    await command.parseAsync(args, { from: "user" });
-    return result();
-  } catch (error) {
-    return { ...result(), code: error instanceof CommanderError ? 2 : 1, err: (error as Error).message };
-  }
-}
-
-async function probed(name: string, { base }: { base: string }, waiting = WAITING): Promise<Probe & { code: number; err: string }> {
-  const { code, out, err } = await run([name, "--from", base, "--allow-http", "--json"], waiting);
-  const [row] = JSON.parse(out);
-  return { ...row, code, err };
+/** Probes an upstream with its key, at the time of the played files. */
+async function probed(name: string, upstream: { base: string }, net = NET): Promise<Probe> {
+  const [probe] = await probeAll([name], net, { ...KEYS, ...addressOf(name, upstream) });
+  if (probe === undefined) throw new Error(`${name} was not probed`);
+  return probe;
 }
 
 /** An upstream; `answer` comes before its own response, and `change` changes the records. */
@@ -58,11 +45,11 @@ function playing(
   return play((asked) => answer?.(asked) ?? player(asked, change));
 }
 
-describe.each(names)("sources probe %s", (name) => {
+describe.each(names)("a probe of %s", (name) => {
   test("finds the upstream as known", async () => {
     const upstream = playing(name);
-    const { result, sampled, rejected, fields, code, err, newest_age_days } = await probed(name, upstream);
-    expect({ result, rejected, fields, code, err }).toEqual({ result: "ok", rejected: 0, fields: [], code: 0, err: "" });
+    const { result, sampled, rejected, fields, newest_age_days } = await probed(name, upstream);
+    expect({ result, rejected, fields }).toEqual({ result: "ok", rejected: 0, fields: [] });
     expect(sampled).toBeGreaterThan(0);
     expect(newest_age_days ?? 0).toBeGreaterThanOrEqual(0);
     expect(newest_age_days === null).toBe(name === "nasa-roses"); // Its table names no day.
@@ -113,8 +100,8 @@ describe.each(names)("sources probe %s", (name) => {
   ];
   test.each(failures)("fails for %s, and asks once", async (_, answer, reason) => {
     const upstream = playing(name, { answer });
-    const { result, reason: found, code, err, requests } = await probed(name, upstream);
-    expect([result, code, err]).toEqual(["failed", 1, `Not as known: ${name} (failed)`]);
+    const { result, reason: found, requests } = await probed(name, upstream);
+    expect(result).toBe("failed");
     expect(found).toMatch(reason);
     expect(upstream.asked.length).toBe(requests.length);
     expect(new Set(requests.map(({ url }) => url)).size).toBe(requests.length);
@@ -128,17 +115,15 @@ describe.each(names)("sources probe %s", (name) => {
     const upstream = await playRaw([cut, cut]); // The first may be taken for a missing robots.txt.
     expect(await probed(name, upstream)).toMatchObject({
       result: "failed",
-      code: 1,
       reason: expect.stringMatching(/ended after|closed before|not JSON/),
     });
   });
 
   test("fails for silence", async () => {
     const upstream = await playRaw([{ write: "", ending: "silence" }]);
-    const waiting = { ...WAITING, timeouts: { responseMs: 50, silenceMs: 50, totalMs: 60_000 } };
-    expect(await probed(name, upstream, waiting)).toMatchObject({
+    const net = { ...NET, timeouts: { responseMs: 50, silenceMs: 50, totalMs: 60_000 } };
+    expect(await probed(name, upstream, net)).toMatchObject({
       result: "failed",
-      code: 1,
       reason: expect.stringContaining("it did not respond within 0.05 s"),
     });
   });
@@ -146,67 +131,42 @@ describe.each(names)("sources probe %s", (name) => {
   test("fails for an upstream that is not there", async () => {
     expect(await probed(name, { base: "http://127.0.0.1:1/" })).toMatchObject({
       result: "failed",
-      code: 1,
       reason: expect.stringContaining("refused"),
     });
   });
 
   test.each(Object.entries(shapeFaults(name)))("finds %s", async (_, { change, found, result = "changed" }) => {
-    const { code, err, ...probe } = await probed(name, playing(name, { change }));
+    const probe = await probed(name, playing(name, { change }));
     expect(probe).toMatchObject({ result, reason: null });
     expect(probe.fields).toContainEqual(found);
-    expect([code, err]).toEqual(result === "ok" ? [0, ""] : [1, `Not as known: ${name} (${result})`]);
   });
 
   test("finds a list without records", async () => {
-    expect(await probed(name, playing(name, { answer: emptyOf(name) }))).toMatchObject({ result: "empty", sampled: 0, code: 1 });
+    expect(await probed(name, playing(name, { answer: emptyOf(name) }))).toMatchObject({ result: "empty", sampled: 0 });
   });
 });
 
-describe("fundfeed sources probe", () => {
-  const ENV = Object.fromEntries(names.map((name) => [`FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`, "http://127.0.0.1:1/"]));
-
-  test("probes each upstream in turn, and prints what it found within 80 columns", async () => {
-    const bases = names.map((name) => [`FUNDFEED_${name.replaceAll("-", "_").toUpperCase()}_URL`, playing(name).base]);
-    const { code, out, err } = await run(["--allow-http"], WAITING, Object.fromEntries(bases));
-    expect([code, err]).toEqual([0, ""]);
-    const [head, ...rows] = out.split("\n\n", 1).join().split("\n");
-    expect(head).toMatch(/^source +result +records +read +newest$/);
-    expect(rows.map((row) => row.split(/ +/).slice(0, 2).join(" "))).toEqual(
-      names.map((name) => `${name} ${upstreams.find((each) => each.name === name)?.keyFrom === undefined ? "ok" : "skipped"}`),
+describe("a probe", () => {
+  test("takes each upstream in turn, and skips those whose key is missing", async () => {
+    const addresses = Object.assign({}, ...names.map((name) => addressOf(name, playing(name))));
+    expect((await probeAll([], NET, addresses)).map(({ source, result }) => [source, result])).toEqual(
+      names.map((name) => [name, upstreams.find((each) => each.name === name)?.keyFrom === undefined ? "ok" : "skipped"]),
     );
-    const long = out.split("\n").filter((line) => line.length >= 80 && line.trim().includes(" "));
-    expect(long).toEqual([]);
   });
 
-  test("names all that is off", async () => {
-    const { code, out, err } = await run(["--allow-http", "--json"], WAITING, { ...ENV, ...KEYS });
-    expect(JSON.parse(out).map(({ source, result }: Probe) => [source, result])).toEqual(names.map((name) => [name, "failed"]));
-    expect([code, err]).toEqual([1, `Not as known: ${names.map((name) => `${name} (failed)`).join(", ")}`]);
+  test("requires https", async () => {
+    const { reason } = await probed("sbir-gov", { base: "http://127.0.0.1:1/" }, { ...NET, allowHttp: false });
+    expect(reason).toContain("is not https");
   });
 
-  test("requires https without --allow-http", async () => {
-    expect((await run(["sbir-gov"], WAITING, ENV)).out.replaceAll(/\s+/g, " ")).toContain("is not https; use --allow-http");
+  test("refuses an upstream that it does not know", async () => {
+    await expect(probeAll(["challenge-gov"], NET, {})).rejects.toThrow("Cannot probe challenge-gov: the upstreams are grants-gov, ");
   });
-
-  test("requires the key of an upstream that is asked for by name", async () => {
-    expect(await run(["sam-gov-api"], WAITING, ENV)).toMatchObject({
-      code: 1,
-      err: "Cannot probe sam-gov-api: put its key into the environment variable FUNDFEED_SAM_GOV_KEY",
-    });
-  });
-
-  test.each([[["challenge-gov"]], [["--from", "https://example.org/"]], [["dsip", "--from", "file:///etc/"]]])(
-    "fails with a usage error for %j",
-    async (args) => {
-      expect((await run(args)).code).toBe(2);
-    },
-  );
 
   test("counts records that an import would reject", async () => {
     const change: Change = (text) => text.replaceAll(/("solicitation_title":)"/g, '$1"\\u0000');
     const probe = await probed("sbir-gov", playing("sbir-gov", { change }));
-    expect(probe).toMatchObject({ result: "changed", code: 1, reasons: [expect.stringContaining("NUL")] });
+    expect(probe).toMatchObject({ result: "changed", reasons: [expect.stringContaining("NUL")] });
     expect(probe.rejected).toBe(probe.sampled);
   });
 
@@ -359,7 +319,7 @@ function emptyOf(name: string): (asked: Asked) => Response | undefined {
   };
 }
 
-describe("sources probe simpler-grants-gov", () => {
+describe("a probe of simpler-grants-gov", () => {
   test("asks for the newest extract, its beginning, a page of a search and the details of one", async () => {
     const upstream = playing("simpler-grants-gov");
     const { total, newest_on, newest_age_days } = await probed("simpler-grants-gov", upstream);

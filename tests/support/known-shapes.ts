@@ -1,8 +1,8 @@
-/** Makes `src/pull/shapes.json` from the excerpts of real files: `bun tests/support/known-shapes.ts`. A test compares the two. */
+/** Makes `release/shapes.json` from the excerpts of real files: `bun tests/support/known-shapes.ts`. A test compares the two. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSample } from "../../src/pull/probe.ts";
-import { type KnownShape, knownShape } from "../../src/pull/shape.ts";
+import { readSample } from "../../release/probe.ts";
+import { type KnownShape, knownShape } from "../../release/shape.ts";
 import { type Upstream, upstreams } from "../../src/pull/upstreams.ts";
 import { isObject, type JsonObject } from "../../src/text/json-value.ts";
 import { bytesOf, realInput } from "./read-format.ts";
@@ -99,4 +99,4 @@ export function shapesText(shapes: object): string {
   return `${compact.replaceAll("[ ", "[").replaceAll(" ]", "]")}\n`;
 }
 
-if (import.meta.main) writeFileSync(join(import.meta.dir, "../../src/pull/shapes.json"), shapesText(await shapesOfRealFiles()));
+if (import.meta.main) writeFileSync(join(import.meta.dir, "../../release/shapes.json"), shapesText(await shapesOfRealFiles()));

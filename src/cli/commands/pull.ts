@@ -80,7 +80,7 @@ async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: 
 }
 
 /** What downloads need from outside. */
-export function netOf(
+function netOf(
   machine: Machine,
   { allowHttp = false, contact }: { allowHttp?: boolean; contact?: string },
   waiting: Pick<Net, "timeouts" | "wait" | "stop">,
@@ -104,7 +104,7 @@ export function keyOf(env: Machine["env"], { keyFrom }: Upstream): string | unde
   return keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
 }
 
-export function needsKey({ keyFrom }: Upstream): string {
+function needsKey({ keyFrom }: Upstream): string {
   return `put its key into the environment variable ${keyFrom}`;
 }
 
@@ -146,7 +146,7 @@ function downloadProgress(cli: Cli): Net["progress"] {
 }
 
 /** `--contact`, which tells the upstreams how to reach the operator. */
-export function contactOption(): Option {
+function contactOption(): Option {
   return new Option("--contact <address>", "e-mail address or page by which the upstreams can reach you, sent with each request")
     .env("FUNDFEED_CONTACT")
     .argParser(contactAddress);
@@ -163,7 +163,7 @@ function contactAddress(text: string): string {
 const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
 
 /** A base URL, ending in "/". */
-export function baseUrl(text: string): URL {
+function baseUrl(text: string): URL {
   const url = parseBaseUrl(text);
   if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);
   return url;

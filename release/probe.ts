@@ -1,26 +1,33 @@
-/** Checks with a few small requests that an upstream can be reached and still publishes what its format reads. */
-import { mkdirSync } from "node:fs";
+/**
+ * Checks with a few small requests that the upstreams can be reached and still publish what their formats read:
+ * `bun release/probe.ts [upstream]…`
+ */
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../db/reason.ts";
-import type { Format, Input } from "../import/format.ts";
-import type { Draft } from "../import/record.ts";
-import { Rejection, validateRecord } from "../import/validate.ts";
-import { easternDate } from "../text/eastern.ts";
-import { DAY_MS, parseInstantMs } from "../text/instant.ts";
-import { isObject, type JsonObject } from "../text/json-value.ts";
-import type { Exchange, Net } from "./download.ts";
+import { Failure, messageOf } from "../db/reason.ts";
+import { baseOf, keyOf } from "../src/cli/commands/pull.ts";
+import type { Format, Input } from "../src/import/format.ts";
+import type { Draft } from "../src/import/record.ts";
+import { Rejection, validateRecord } from "../src/import/validate.ts";
+import type { Exchange, Net } from "../src/pull/download.ts";
+import { type Upstream, upstreams, visitTo } from "../src/pull/upstreams.ts";
+import type { ProbeSample } from "../src/pull/visit.ts";
+import { temporaryDirectory } from "../src/runtime/left-behind.ts";
+import { sleep } from "../src/runtime/run-every.ts";
+import { easternDate } from "../src/text/eastern.ts";
+import { DAY_MS, parseInstantMs } from "../src/text/instant.ts";
+import { isObject, type JsonObject } from "../src/text/json-value.ts";
 import { compareShape, type KnownShape, type ShapeFinding } from "./shape.ts";
 import known from "./shapes.json" with { type: "json" };
-import { type Upstream, visitTo } from "./upstreams.ts";
-import type { ProbeSample } from "./visit.ts";
 
 /**
  * - `ok`: the records are as known. New fields are named and are no fault: they are not read.
  * - `changed`: a field is missing, empty or of another type, or records are rejected.
  * - `empty`: the response is valid and has no record, so there was nothing to check.
  * - `failed`: there is no response, or it is not the upstream's.
+ * - `skipped`: it needs a key, and there is none.
  */
-export type ProbeResult = "ok" | "changed" | "empty" | "failed";
+type ProbeResult = "ok" | "changed" | "empty" | "failed" | "skipped";
 
 export type Probe = {
   source: string;
@@ -42,17 +49,39 @@ export type Probe = {
   requests: Exchange[];
 };
 
-type ProbeJob = { upstream: Upstream; base: URL; key: string | undefined };
+type ProbeNet = Omit<Net, "hosts">;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const TIMEOUTS = { responseMs: 30_000, silenceMs: 30_000, totalMs: 60_000 };
 
 /** The shapes of known records by upstream and kind of record. */
 export const knownShapes: Readonly<Record<string, Readonly<Record<string, KnownShape>>>> = known as never; // The test of shapes checks it.
 
-/** Sends the requests, one after the other and each once, and looks at the records. `directory` is for the responses. Never throws. */
-export async function probe(net: Omit<Net, "hosts">, directory: string, { upstream, base, key }: ProbeJob): Promise<Probe> {
+/** Probes the upstreams of these names, one after the other; all if there are none. Their addresses and keys are those of `pull`. */
+export async function probeAll(names: readonly string[], net: ProbeNet, env: Environment): Promise<Probe[]> {
+  const unknown = names.find((name) => !upstreams.some((each) => each.name === name));
+  if (unknown !== undefined)
+    throw new Failure(`Cannot probe ${unknown}: the upstreams are ${upstreams.map(({ name }) => name).join(", ")}`);
+  const directory = temporaryDirectory("probe");
+  const probes: Probe[] = [];
+  try {
+    for (const upstream of upstreams)
+      if (names.length === 0 || names.includes(upstream.name)) probes.push(await probe(upstream, net, directory, env));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+  return probes;
+}
+
+/** Sends each request once, and looks at the records. `directory` is for the responses. */
+async function probe(upstream: Upstream, net: ProbeNet, directory: string, env: Environment): Promise<Probe> {
+  const key = keyOf(env, upstream);
   const requests: Exchange[] = [];
   const once = { ...net, attempts: 1, onExchange: (exchange: Exchange) => void requests.push(exchange) };
   const about = { source: upstream.name, requests };
+  if (key === "") return { ...about, ...nothingFound, result: "skipped", reason: `Its key belongs into ${upstream.keyFrom}` };
   try {
+    const base = baseOf(env, upstream, undefined);
     const own = join(directory, upstream.name);
     mkdirSync(own);
     const sample = await upstream.probe(visitTo(upstream, once, { directory: own, base, key, known: undefined }));
@@ -142,4 +171,14 @@ function rowOf(raw: unknown): [kind: string, row: unknown] {
 function postedOn({ dates }: Draft): string | undefined {
   const posted = dates?.posted_at ?? undefined;
   return posted === undefined || parseInstantMs(posted) === undefined ? undefined : posted.slice(0, 10);
+}
+
+if (import.meta.main) {
+  const stop = new AbortController().signal;
+  const contact = process.env.FUNDFEED_CONTACT;
+  const progress = () => undefined;
+  const net = { timeouts: TIMEOUTS, wait: sleep, stop, allowHttp: false, contact, now: Date.now, random: Math.random, progress };
+  const probes = await probeAll(process.argv.slice(2), net, process.env);
+  process.stdout.write(`${JSON.stringify(probes, null, 2)}\n`);
+  process.exitCode = probes.every(({ result }) => result === "ok" || result === "skipped") ? 0 : 1;
 }

@@ -2,7 +2,7 @@
  * The shape of an upstream's records: which fields there are, how often they have a value, and of which type. The shapes of the real files
  * that the tests read are in `shapes.json`; `probe.ts` compares what an upstream returns today with them. (E-23)
  */
-import { isObject, type JsonObject } from "../text/json-value.ts";
+import { isObject, type JsonObject } from "../src/text/json-value.ts";
 
 /** `seldom` also if too few records are known to say so. */
 type Frequency = "always" | "often" | "seldom";
