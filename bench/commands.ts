@@ -91,7 +91,6 @@ const commands: Command[] = [
   { name: "export --format parquet", args: ({ scratch }) => ["export", "--format", "parquet", join(scratch, "parquet")] },
   { name: "show --as-of", args: ({ number, added }) => ["show", number, "--as-of", added] },
   { name: "export --as-of", args: ({ added }) => ["export", "--as-of", added] },
-  { name: "find --as-of", args: ({ added }) => ["find", "opportunity", "--status", "open", "--as-of", added] },
   { name: "diff", args: ({ added, changed }) => ["diff", added, changed, "--json"] },
   { name: "redact --dry-run", args: () => ["redact", "--dry-run"] },
   { name: "check", args: () => ["check"] },

@@ -3,7 +3,7 @@ import type { CatalogDb, StateDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
 import type { PostgresOptions } from "./postgres/open.ts";
-import { type FileOpening, openCatalog, openState, openUnnamedCatalog } from "./sqlite/open.ts";
+import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
 
 /** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
@@ -44,11 +44,6 @@ export function catalogPerRequest(location: DatabaseLocation, now: () => number)
     };
     return { ...catalog, close };
   };
-}
-
-/** A new catalog in a file, wherever the others are. The caller removes the directory at once, and nothing is left, however the program ends. */
-export function openTemporaryCatalog(directory: string, now: number): CatalogDb {
-  return openUnnamedCatalog(directory, now);
 }
 
 export async function openStateAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<StateDb> {

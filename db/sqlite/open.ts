@@ -8,7 +8,7 @@ import { missingOf } from "../migration.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../own-file.ts";
 import { codeOf, reasonOf } from "../reason.ts";
-import { engineOn, sqliteEngine, sqliteReader } from "./engine.ts";
+import { sqliteEngine, sqliteReader } from "./engine.ts";
 import { hasForeignLog } from "./log-owner.ts";
 import { appliedTo, migrate, migrations } from "./migrate.ts";
 import { openToRead, type ReadFile } from "./read-file.ts";
@@ -41,14 +41,6 @@ export function openCatalog(directory: string, now: number, opening: FileOpening
   if (isReading(mode)) return openReader(directory, "catalog", mode, opening);
   const sqlite = open(directory, "catalog", now, opening);
   return { ...sqliteEngine(sqlite, "catalog"), sqlite };
-}
-
-/** A new catalog in an empty directory that the caller removes at once. Programs that are killed leave nothing of it. */
-export function openUnnamedCatalog(directory: string, now: number): CatalogFile {
-  const sqlite = open(directory, "catalog", now, {});
-  sqlite.run("pragma journal_mode = memory"); // SQLite writes to no deleted file that has a journal next to it.
-  sqlite.run("pragma synchronous = off"); // Nobody reads it after a loss of power.
-  return { ...engineOn(sqlite, "catalog"), sqlite };
 }
 
 export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {

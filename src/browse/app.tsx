@@ -3,12 +3,10 @@
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
 import { urlForRouter } from "../http/quirks.ts";
-import type { KeptPast } from "../past/kept-past.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
-import { type AsOf, NoPastPage, noPastOf, noPastPage, PastNote, PresentNote, readAsOf } from "./as-of.tsx";
+import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -18,7 +16,7 @@ import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
-import { noPastResponse, outputResponse, unlessKnown } from "./output-response.ts";
+import { outputResponse, unlessKnown } from "./output-response.ts";
 import { outputs, type SearchOutput } from "./outputs.ts";
 import { outputsDescription } from "./outputs-description.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
@@ -33,8 +31,6 @@ type BrowseOptions = {
   openCatalog: () => Promise<CatalogDb>;
   /** Returns the search index. It may lack the newest changes. */
   searchIndex: () => Promise<SearchFile>;
-  /** The records of an earlier instant, which the caller closes. */
-  past: KeptPast;
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
@@ -43,9 +39,6 @@ type BrowseOptions = {
   /** On `up`: whether its pages ask for a sign-in. It sends the public address of each request in `ADDRESS_HEADER`. */
   up?: { hasSignIn: boolean };
 };
-
-/** How long a page and a program wait for the records of an earlier instant. A page then reloads itself. */
-const [PAGE_WAIT_MS, OUTPUT_WAIT_MS] = [3000, 20_000];
 
 /** `fetch` returns a response to every request, and never throws. */
 export function createBrowseApp(options: BrowseOptions): { fetch: (request: Request) => Promise<Response> } {
@@ -78,17 +71,13 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   const respondPage = (page: BrowsePage) => pageResponse(page, options.up);
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
-    .get("/", ({ request }) => pageOf(request, (context) => (hasSearch(context) ? findPage : homePage)(context), "past"))
+    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context)))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
-      pageOf(
-        request,
-        async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id."),
-        "itself",
-      ),
+      pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )
     .get("/changes", ({ request }) => pageOf(request, changesPage))
-    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage, "past"))
-    .get("/sources", ({ request }) => pageOf(request, sourcesPage, "past"))
+    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
+    .get("/sources", ({ request }) => pageOf(request, sourcesPage))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
     .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage))
     .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
@@ -102,61 +91,28 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
   return async (request) => router.fetch(request);
 
-  /** `of` is what a page shows if its address has an instant: the records of that instant, which it gets or reads itself, or those of now. */
-  async function pageOf(
-    request: Request,
-    make: (context: PageContext) => Promise<BrowsePage>,
-    of: "now" | "past" | "itself" = "now",
-  ): Promise<Response> {
-    const { pathname, searchParams: query } = new URL(request.url);
-    const given = Object.fromEntries(query);
-    const here = (others: UrlQuery) => addressOf(pathname, { ...omit(given, "as_of", "after"), ...others });
+  async function pageOf(request: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
     try {
-      const asOf = readAsOf(query, options.now());
-      if (asOf !== undefined && asOf.given !== given.as_of) return respondPage({ location: here({ as_of: asOf.given }) });
-      const page = await withContext(request, make, of === "past" ? asOf && { asOf, waitMs: PAGE_WAIT_MS } : undefined);
-      if (asOf === undefined || "location" in page) return respondPage(page);
-      const note = of === "past" ? <PastNote at={asOf.at} address={here({})} /> : of === "now" && <PresentNote asOf={asOf} />;
-      return respondPage({ note, ...page, asOf: asOf.given });
+      return respondPage(await withContext(request, make));
     } catch (error) {
-      if (error instanceof NoPastPage) return respondPage(noPastPage(error, pathname, given));
       if (!(error instanceof BadCursor)) throw error;
+      const { pathname, searchParams } = new URL(request.url);
       // Nobody can correct a cursor, so the list begins again.
-      return respondPage({ location: addressOf(pathname, omit(given, "after")) });
+      return respondPage({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
     }
   }
 
-  async function outputOf(request: Request, output: SearchOutput): Promise<Response> {
+  function outputOf(request: Request, output: SearchOutput): Promise<Response> {
     const address = publicAddress(request);
-    const make = (context: PageContext) => outputResponse(request, output, { ...context, address });
-    if (!("as_of" in output.own)) return withContext(request, make);
-    try {
-      const asOf = readAsOf(new URL(request.url).searchParams, options.now());
-      return await withContext(request, make, asOf && { asOf, waitMs: OUTPUT_WAIT_MS });
-    } catch (error) {
-      if (error instanceof NoPastPage) return noPastResponse(error);
-      throw error;
-    }
+    return withContext(request, (context) => outputResponse(request, output, { ...context, address }));
   }
 
-  async function withContext<T>(
-    { url }: Request,
-    make: (context: PageContext) => Promise<T>,
-    then?: { asOf: AsOf; waitMs: number },
-  ): Promise<T> {
+  async function withContext<T>({ url }: Request, make: (context: PageContext) => Promise<T>): Promise<T> {
     const { openCatalog, searchIndex, now } = options;
-    const query = new URL(url).searchParams;
     const index = await searchIndex();
     const catalog = await openCatalog();
     try {
-      if (then === undefined) return await make({ catalog, index, now: now(), query });
-      const { asOf, waitMs } = then;
-      const past = { asOf: asOf.given, present: catalog };
-      return await options.past
-        .use(catalog, asOf.at, waitMs, (records) => make({ ...records, now: asOf.at, query, past }))
-        .catch((error: unknown) => {
-          throw noPastOf(error, asOf);
-        });
+      return await make({ catalog, index, now: now(), query: new URL(url).searchParams });
     } finally {
       await catalog.close();
     }
@@ -183,11 +139,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     );
     return respondPage({ title: "Cannot be shown", status: 500, body });
   }
-}
-
-/** Whether the address asks for more than an instant. */
-function hasSearch({ query }: PageContext): boolean {
-  return [...query.keys()].some((name) => name !== "as_of");
 }
 
 function notFound(reason: string): BrowsePage {

@@ -26,7 +26,7 @@ import {
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import { asOfField, listedIn } from "./own-fields.ts";
+import { listedIn } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import {
@@ -66,7 +66,7 @@ type Shown = {
 export async function changesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, { ...changesFields, as_of: asOfField });
+  const form = await readSearchForm({ catalog, index, query }, changesFields);
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
   const chosen = chosenChanges(form);

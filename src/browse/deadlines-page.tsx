@@ -13,10 +13,9 @@ import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, easternInstant } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
-import { AsOfField } from "./as-of.tsx";
 import { Bars } from "./chart.tsx";
 import { TableHead, TwinsLeftOut } from "./marks.tsx";
-import { asOfField, dateOf } from "./own-fields.ts";
+import { dateOf } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
@@ -48,7 +47,7 @@ export async function deadlinesPage({ catalog, index, now, query }: PageContext,
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
   const from = dateOf((text) => startOf(text) !== undefined, "The first day.");
-  const form = await readSearchForm({ catalog, index, query }, { from, as_of: asOfField });
+  const form = await readSearchForm({ catalog, index, query }, { from });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now, budget);
@@ -114,13 +113,11 @@ function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; s
   return (
     <>
       <h1>Deadlines</h1>
-      <SearchFields action={PATH} form={form} now={now} past={<AsOfField form={form} />}>
+      <SearchFields action={PATH} form={form} now={now}>
         <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
-      {shown !== undefined && (
-        <TakeAlong form={form} of="find" own={{ status: form.given.status ?? unendedStatuses, sort: "closes", as_of: form.given.as_of }} />
-      )}
+      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? unendedStatuses, sort: "closes" }} />}
     </>
   );
 }
@@ -220,7 +217,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
         <ul>
           {opportunities.map(({ id, title }) => (
             <li key={id}>
-              <a href={opportunityAddress(id, given.as_of as string | undefined)}>{cutTitle(title)}</a>
+              <a href={opportunityAddress(id)}>{cutTitle(title)}</a>
             </li>
           ))}
         </ul>

@@ -12,17 +12,14 @@ import { Exact, Relative } from "./times.tsx";
 /** Characters of a fact, and items of a list. */
 const [FACT_MAX, ITEMS_MAX] = [3000, 100];
 
-/** `asOf` is the instant in the page's address. Links to searches have it, too. */
-type FactsProps = { opportunity: WholeOpportunity; asOf: string | undefined };
-
 /** What a reader looks for first: who offers it and whom to ask, what it offers, and who won. */
-export function KeyFacts({ opportunity: { organization, program, funding, contacts, sidecar }, asOf }: FactsProps) {
+export function KeyFacts({ opportunity: { organization, program, funding, contacts, sidecar } }: { opportunity: WholeOpportunity }) {
   const { award } = sidecar;
   return (
     <>
       <FactList title="Who offers it">
-        <FactText name="Agency" text={organization.agency} filter="agency" asOf={asOf} />
-        <FactText name="Sub-agency" text={organization.sub_agency} filter="agency" asOf={asOf} />
+        <FactText name="Agency" text={organization.agency} filter="agency" />
+        <FactText name="Sub-agency" text={organization.sub_agency} filter="agency" />
         <FactText name="Office" text={organization.issuing_office} />
         {contacts.slice(0, ITEMS_MAX).map((contact, n) => (
           <FactText key={n} name="Contact" text={[contact.name, contact.role, contact.email, contact.phone].filter(Boolean).join(", ")} />
@@ -31,7 +28,7 @@ export function KeyFacts({ opportunity: { organization, program, funding, contac
       <FactList title="What it offers">
         <FactText name="Awards" text={awardsInWords(funding) ?? null} />
         <FactText name="Funding" text={funding?.display ?? null} />
-        <FactText name="Program type" text={program.type} filter="program_type" asOf={asOf} />
+        <FactText name="Program type" text={program.type} filter="program_type" />
         <FactText name="Kind" text={program.contract_class} />
         <FactText name="Solicitation" text={program.solicitation_id} />
         <FactText name="Solicitation title" text={program.solicitation_title} />
@@ -48,20 +45,20 @@ export function KeyFacts({ opportunity: { organization, program, funding, contac
 }
 
 /** For whom it is, its codes, and the record. */
-export function OtherFacts({ opportunity, now, asOf }: FactsProps & { now: EpochMs }) {
+export function OtherFacts({ opportunity, now }: { opportunity: WholeOpportunity; now: EpochMs }) {
   const { classifications, eligibility, source, id, created_at, updated_at } = opportunity;
   return (
     <>
       <FactList title="For whom">
         <FactText name="Place" text={eligibility.geographic_scope} />
-        <FactCodes name="Set-aside" codes={classifications.set_aside_types} filter="set_aside" asOf={asOf} />
-        <FactCodes name="NAICS" codes={classifications.naics_codes} filter="naics" asOf={asOf} />
+        <FactCodes name="Set-aside" codes={classifications.set_aside_types} filter="set_aside" />
+        <FactCodes name="NAICS" codes={classifications.naics_codes} filter="naics" />
         <FactCodes name="Other codes" codes={classifications.tech_taxonomy} />
         <FactCodes name="Technology areas" codes={classifications.technology_areas} />
         <FactCodes name="Keywords" codes={classifications.keywords} />
       </FactList>
       <FactList title="Record">
-        <FactText name="Source" text={`${source.name} (${source.code})`} filter="source" asOf={asOf} value={source.code} />
+        <FactText name="Source" text={`${source.name} (${source.code})`} filter="source" value={source.code} />
         <FactText name="Id at the source" text={source.opportunity_id} />
         <FactText name="Address at the source" text={source.url} />
         <FactText name="Id" text={id} />
@@ -86,22 +83,22 @@ function FactList({ title, children }: { title: string; children: Child }) {
 }
 
 /** `filter` is the filter that finds other opportunities with such a value. */
-type LinkProps = { name: string; filter?: string; asOf?: string | undefined };
+type LinkProps = { name: string; filter?: string };
 type TextProps = LinkProps & { text: string | null; value?: string | null };
 
 /** A text, which leads to the opportunities with the same value if a filter finds them. */
-function FactText({ name, text, filter, value = text, asOf }: TextProps) {
+function FactText({ name, text, filter, value = text }: TextProps) {
   const plain = cutText(plainText(text ?? ""), FACT_MAX);
   return plain === "" ? null : (
-    <Fact name={name}>{filter === undefined ? plain : <FilterLink filter={filter} value={value ?? ""} text={plain} asOf={asOf} />}</Fact>
+    <Fact name={name}>{filter === undefined ? plain : <FilterLink filter={filter} value={value ?? ""} text={plain} />}</Fact>
   );
 }
 
-function FilterLink({ filter, value, text, asOf }: { filter: string; value: string; text: string; asOf: string | undefined }) {
-  return <a href={addressOf("/", { [filter]: value.slice(0, 200), as_of: asOf })}>{text}</a>;
+function FilterLink({ filter, value, text }: { filter: string; value: string; text: string }) {
+  return <a href={addressOf("/", { [filter]: value.slice(0, 200) })}>{text}</a>;
 }
 
-function FactCodes({ name, codes, filter, asOf }: LinkProps & { codes: readonly string[] }) {
+function FactCodes({ name, codes, filter }: LinkProps & { codes: readonly string[] }) {
   if (codes.length === 0) return null;
   const shown = codes.slice(0, ITEMS_MAX);
   return (
@@ -109,7 +106,7 @@ function FactCodes({ name, codes, filter, asOf }: LinkProps & { codes: readonly 
       <ul class="codes">
         {shown.map((code) => (
           <li key={code}>
-            {filter === undefined ? cutText(code, 200) : <FilterLink filter={filter} value={code} text={cutText(code, 200)} asOf={asOf} />}
+            {filter === undefined ? cutText(code, 200) : <FilterLink filter={filter} value={code} text={cutText(code, 200)} />}
           </li>
         ))}
         {codes.length > shown.length && <li class="quiet">{codes.length - shown.length} more</li>}

@@ -2,7 +2,6 @@
 /** The page of search results. */
 import { fields } from "../filter/filter.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { contactsErasedInWords } from "../past/in-words.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
@@ -10,7 +9,6 @@ import { understoodInWords } from "../search/understood.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
-import { AsOfField } from "./as-of.tsx";
 import { cutText, TwinsLeftOut } from "./marks.tsx";
 import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
@@ -20,8 +18,7 @@ import { TakeAlong } from "./take-along.tsx";
 
 const PAGE_SIZE = 20;
 
-export async function findPage(context: PageContext): Promise<BrowsePage> {
-  const { catalog, index, now, query } = context;
+export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
   const form = await readSearchForm({ catalog, index, query }, findFields);
@@ -38,18 +35,18 @@ export async function findPage(context: PageContext): Promise<BrowsePage> {
     allSources: form.allSources,
   };
   const page = await search(catalog, index, request, now);
-  const { results, erased } = await withLastChanges(context, page.results);
-  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} erased={erased} /> };
+  const results = await withLastChanges(catalog, page.results);
+  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
 }
 
-type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage; erased?: number };
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage };
 
-function FindBody({ form, now, results, page, erased = 0 }: BodyProps) {
+function FindBody({ form, now, results, page }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
   return (
     <>
       <h1>Find funding opportunities</h1>
-      <SearchFields action="/" form={form} now={now} past={<AsOfField form={form} />}>
+      <SearchFields action="/" form={form} now={now}>
         <SortField form={form} usual={defaultSort(form.filter)} />
       </SearchFields>
       {results === undefined ? (
@@ -68,12 +65,11 @@ function FindBody({ form, now, results, page, erased = 0 }: BodyProps) {
             </p>
           )}
           {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
-          {erased > 0 && <p class="understood">{contactsErasedInWords(erased)}.</p>}
           {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
-          <Results results={results} understood={understood} now={now} asOf={form.given.as_of} />
+          <Results results={results} understood={understood} now={now} />
           <Paging form={form} next={next} />
-          <TakeAlong form={form} of="find" own={{ sort: form.given.sort, as_of: form.given.as_of }} />
+          <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
         </section>
       )}
     </>

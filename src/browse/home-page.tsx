@@ -10,10 +10,8 @@ import { openStatuses } from "../sources/source.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
-import { AsOfField } from "./as-of.tsx";
 import { SortField } from "./find-page.tsx";
 import { Fact, TableHead } from "./marks.tsx";
-import { asOfField } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
@@ -26,10 +24,9 @@ const DEPARTMENTS = 8;
 /** Later than every deadline. */
 const AFTER_ALL = 8.64e15;
 
-/** The page at `/` without a search. Its address may have an instant. */
-export async function homePage(context: PageContext): Promise<BrowsePage> {
-  const { catalog, index, now, query } = context;
-  const form = await readSearchForm({ catalog, index, query }, { as_of: asOfField });
+/** The page at `/` without a search. */
+export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+  const form = await readSearchForm({ catalog, index, query }, {});
   const next = deadlinesIn(index, { status: [...openStatuses] }, { since: now, until: AFTER_ALL }, now, {
     limit: LISTED,
     allSources: false,
@@ -39,39 +36,37 @@ export async function homePage(context: PageContext): Promise<BrowsePage> {
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
     return { opportunity, snippet: null, missing: [], twins: twins.get(opportunity.id) ?? [] };
   });
-  const { results } = await withLastChanges(context, found);
+  const results = await withLastChanges(catalog, found);
   return { title: "Find opportunities", section: "find", body: <HomeBody {...{ form, results, openings: countOpenings(index), now }} /> };
 }
 
 type BodyProps = { form: SearchForm; results: readonly ShownResult[]; openings: Openings; now: EpochMs };
 
 function HomeBody({ form, results, openings, now }: BodyProps) {
-  const { as_of } = form.given;
-  const openAddress = (query: UrlQuery) => addressOf("/", { as_of, ...query, status: openStatuses, sort: "closes" });
   return (
     <>
       <h1>Find funding opportunities</h1>
-      <SearchFields action="/" form={form} now={now} past={<AsOfField form={form} />}>
+      <SearchFields action="/" form={form} now={now}>
         <SortField form={form} usual="relevance" />
       </SearchFields>
-      <OpeningCounts openings={openings} now={now} as_of={as_of} openAddress={openAddress} />
+      <OpeningCounts openings={openings} now={now} />
       <div class="columns">
         <section class="main" aria-labelledby="next">
           <h2 id="next">Due next</h2>
           {results.length === 0 && <p class="empty">Nothing that is open states a date that lies ahead.</p>}
-          <Results results={results} now={now} asOf={as_of} />
+          <Results results={results} now={now} />
           <p class="paging">
             <a class="button" href={openAddress({})}>
               All that are open, by deadline
             </a>
-            <a href={addressOf("/", { as_of, sort: "updated" })}>All opportunities, by last change</a>
+            <a href={addressOf("/", { sort: "updated" })}>All opportunities, by last change</a>
           </p>
-          <TakeAlong form={{ ...form, given: { status: openStatuses.join(",") } }} of="find" own={{ sort: "closes", as_of }} />
+          <TakeAlong form={{ ...form, given: { status: openStatuses.join(",") } }} of="find" own={{ sort: "closes" }} />
         </section>
         {openings.open > 0 && (
           <aside aria-labelledby="departments">
             <h2 id="departments">Open by department</h2>
-            <Departments departments={openings.departments} openAddress={openAddress} />
+            <Departments departments={openings.departments} />
           </aside>
         )}
       </div>
@@ -79,11 +74,12 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
   );
 }
 
-/** Returns the address of open opportunities that also meet `query`, as of the same instant. */
-type OpenAddress = { openAddress: (query: UrlQuery) => string };
-type OpeningsProps = OpenAddress & { openings: Openings; now: EpochMs; as_of: string | undefined };
+/** The address of open opportunities that also meet `query`. */
+function openAddress(query: UrlQuery): string {
+  return addressOf("/", { ...query, status: openStatuses, sort: "closes" });
+}
 
-function OpeningCounts({ openings: { open, coming, dueAt, departments }, now, as_of, openAddress }: OpeningsProps) {
+function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: { openings: Openings; now: EpochMs }) {
   const days = CLOSING_SOON_MS / DAY_MS;
   const soon = dueAt.filter((at) => at >= now && at < now + CLOSING_SOON_MS).length;
   return (
@@ -100,7 +96,7 @@ function OpeningCounts({ openings: { open, coming, dueAt, departments }, now, as
         </Fact>
         <Fact name="No date stated">{withCommas(open - dueAt.length)}</Fact>
         <Fact name="Forecast">
-          <a href={addressOf("/", { as_of, status: ["forecast", "pre_release"], sort: "closes" })}>{withCommas(coming)}</a>
+          <a href={addressOf("/", { status: ["forecast", "pre_release"], sort: "closes" })}>{withCommas(coming)}</a>
         </Fact>
         {departments.length > 0 && (
           <Fact name="Departments">
@@ -112,16 +108,16 @@ function OpeningCounts({ openings: { open, coming, dueAt, departments }, now, as
   );
 }
 
-function Departments({ departments, openAddress }: OpenAddress & { departments: readonly DepartmentOpenings[] }) {
+function Departments({ departments }: { departments: readonly DepartmentOpenings[] }) {
   const [first, others] = [departments.slice(0, DEPARTMENTS), departments.slice(DEPARTMENTS)];
   const most = departments[0]?.opportunities ?? 1;
   return (
     <>
-      <DepartmentTable departments={first} most={most} openAddress={openAddress} />
+      <DepartmentTable departments={first} most={most} />
       {others.length > 0 && (
         <details>
           <summary>{others.length} more</summary>
-          <DepartmentTable departments={others} most={most} openAddress={openAddress} />
+          <DepartmentTable departments={others} most={most} />
         </details>
       )}
       <p class="hint">Awards: the largest award of each opportunity that states one, added up.</p>
@@ -129,9 +125,7 @@ function Departments({ departments, openAddress }: OpenAddress & { departments: 
   );
 }
 
-type TableProps = OpenAddress & { departments: readonly DepartmentOpenings[]; most: number };
-
-function DepartmentTable({ departments, most, openAddress }: TableProps) {
+function DepartmentTable({ departments, most }: { departments: readonly DepartmentOpenings[]; most: number }) {
   return (
     <table class="departments">
       <TableHead names={["Department", "Open", "Awards"]} />

@@ -1,7 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The frame of every page. (E-54) */
 import { safeLines } from "../text/terminal-text.ts";
-import { addressOf } from "./addresses.ts";
 import type { BrowsePage, BrowseSection } from "./page.ts";
 
 const sections: readonly { section: BrowseSection; name: string; address: string }[] = [
@@ -24,14 +23,13 @@ export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: F
 
 type DocumentProps = { page: Exclude<BrowsePage, { location: string }>; frame: Frame };
 
-function Document({ page: { title, section: current, body, note, asOf = "", reloadSeconds }, frame }: DocumentProps) {
+function Document({ page: { title, section: current, body }, frame }: DocumentProps) {
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {reloadSeconds !== undefined && <meta http-equiv="refresh" content={`${reloadSeconds}`} />}
         <title>{`${title} · fundfeed`}</title>
         <link rel="stylesheet" href={frame.style} />
         <link rel="icon" href={frame.icon} type="image/svg+xml" />
@@ -47,14 +45,13 @@ function Document({ page: { title, section: current, body, note, asOf = "", relo
           </a>
           <nav aria-label="Pages">
             {sections.map(({ section, name, address }) => (
-              <a key={section} href={addressOf(address, { as_of: asOf })} aria-current={section === current ? "page" : undefined}>
+              <a key={section} href={address} aria-current={section === current ? "page" : undefined}>
                 {name}
               </a>
             ))}
           </nav>
         </header>
         <main id="content" tabindex={-1}>
-          {note}
           {body}
         </main>
         <footer>

@@ -47,7 +47,7 @@ export function awardsInWords(funding: Opportunity["funding"]): string | undefin
 }
 
 /** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without twins. */
-export function AlsoAtLinks({ twins, shown, asOf }: { twins: readonly Opportunity[]; shown: string; asOf?: string | undefined }) {
+export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; shown: string }) {
   if (twins.length === 0) return null;
   return (
     <span>
@@ -55,7 +55,7 @@ export function AlsoAtLinks({ twins, shown, asOf }: { twins: readonly Opportunit
       {twins.map(({ id, source, status }, n) => (
         <>
           {n > 0 && ", "}
-          <a href={opportunityAddress(id, asOf)}>{cutText(source.name, 100)}</a>
+          <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
           {statusThere(status, shown)}
         </>
       ))}

@@ -11,7 +11,6 @@ import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
-import { NoSuchPast } from "../past/kept-past.ts";
 import { readWholePast } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
@@ -24,7 +23,7 @@ import { parseStored } from "../text/stored-json.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
-import { type AsOf, AsOfForm, noPastOf, PastNote, readAsOf } from "./as-of.tsx";
+import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { KeyFacts, OtherFacts } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
@@ -50,8 +49,10 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (id === null || !UUID.test(id)) return undefined;
   const [opportunity] = await readOpportunities(catalog, [id.toLowerCase()], now);
   if (opportunity === undefined) return undefined;
-  const asOf = readAsOf(query, now);
-  if (asOf !== undefined) return pastPage(context, opportunity.id, asOf);
+  const given = query.getAll("as_of");
+  const asOf = readAsOf(given, now);
+  if (asOf === undefined) return noSuchDay(given, opportunityAddress(opportunity.id));
+  if (asOf !== null) return pastPage(context, opportunity.id, asOf);
   const events = await readHistory(catalog, opportunity.id);
   const attachments = datedAttachments(opportunity.sidecar.attachments, events);
   const moved = movedDeadlines(opportunity, events);
@@ -65,10 +66,12 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   };
 }
 
-/** The page as of an earlier instant. Throws a NoPastPage if the opportunity was not known then. */
+/** The page as of an earlier instant. An address with a time ago leads to one with the timestamp, which stays as it is. */
 async function pastPage({ catalog, query }: PageContext, id: string, { at, given: asOf }: AsOf): Promise<BrowsePage> {
+  const address = opportunityAddress(id);
+  if (query.get("as_of") !== asOf) return { location: opportunityAddress(id, asOf) };
   const read = await readWholePast(catalog, id, at);
-  if ("unknown" in read) throw noPastOf(new NoSuchPast(read.unknown), { at });
+  if ("unknown" in read) return notKnownThen(at, read.unknown, address);
   const { past } = read;
   const { opportunity, twins, belonging, erased } = past;
   const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
@@ -78,8 +81,12 @@ async function pastPage({ catalog, query }: PageContext, id: string, { at, given
   return {
     title: `${cutText(opportunity.title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
     section: "find",
-    note: <PastNote at={at} address={opportunityAddress(id)} unknown={unknown} />,
-    body: <OpportunityBody {...{ opportunity, attachments, moved, history, asOf }} linked={{ twins, ...belonging }} now={at} />,
+    body: (
+      <>
+        <PastNote at={at} address={address} unknown={unknown} />
+        <OpportunityBody {...{ opportunity, attachments, moved, history, asOf }} linked={{ twins, ...belonging }} now={at} />
+      </>
+    ),
   };
 }
 
@@ -122,7 +129,7 @@ type BodyProps = {
   similar?: Similar;
   history: History;
   now: EpochMs;
-  /** The instant in the address of a page of the past. Its links have it, too. */
+  /** The instant in the address of a page of the past. Its links to other opportunities have it, too. */
   asOf?: string;
 };
 
@@ -155,7 +162,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
       <LinkedRecords opportunity={opportunity} linked={linked} asOf={asOf} />
       <div class="columns">
         <aside aria-label="Contact and awards">
-          <KeyFacts opportunity={opportunity} asOf={asOf} />
+          <KeyFacts opportunity={opportunity} />
         </aside>
         <div class="main">
           <section class="prose" aria-labelledby="description">
@@ -172,12 +179,12 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           <section aria-labelledby="history">
             <h2 id="history">History</h2>
             <Timeline history={history} address={addressAsOf(opportunity.id, asOf)} now={now} />
-            <AsOfForm action={opportunityAddress(opportunity.id)} />
+            <AsOfForm address={opportunityAddress(opportunity.id)} />
           </section>
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
         <aside aria-label="Codes and record">
-          <OtherFacts opportunity={opportunity} now={now} asOf={asOf} />
+          <OtherFacts opportunity={opportunity} now={now} />
         </aside>
       </div>
     </article>

@@ -2,7 +2,6 @@
 import { isNotModified } from "../http/etag.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { addressOf } from "./addresses.ts";
-import { type NoPastPage, RETRY_SECONDS } from "./as-of.tsx";
 import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
 import { omit, readSearchForm } from "./search-form.tsx";
@@ -35,21 +34,8 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
   return new Response(text, { headers: { ...shared, ...headers } });
 }
 
-/** The problem that a program gets instead of results of an earlier instant. */
-export function noPastResponse({ status, message }: NoPastPage): Response {
-  if (status !== 503) return refused([{ field: "as_of", reason: message }]);
-  return problemResponse({ title: "Not ready", status, detail: message, errors: [] }, { "Retry-After": `${RETRY_SECONDS}` });
-}
-
 function refused(errors: readonly { field: string; reason: string }[]): Response {
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
-  return problemResponse({ title: "Invalid parameter", status: 400, detail, errors });
-}
-
-function problemResponse(
-  problem: { status: number; title: string; detail: string; errors: readonly object[] },
-  headers: Record<string, string> = {},
-): Response {
-  const own = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
-  return Response.json(problem, { status: problem.status, headers: { ...own, ...headers } });
+  const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
+  return Response.json({ title: "Invalid parameter", status: 400, detail, errors }, { status: 400, headers });
 }

@@ -4,13 +4,12 @@
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
-import { FoundPage, type FoundPast, foundPage } from "../export/found.ts";
+import { FoundPage, foundPage } from "../export/found.ts";
 import { changesAtomPrinter } from "../feed/atom.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../feed/deadlines.ts";
 import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { alsoAt } from "../opportunities/related.ts";
-import { countErased, readPastById } from "../past/as-of.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
 import { DAY_MS, dateAt, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
@@ -57,8 +56,8 @@ export const outputs: readonly SearchOutput[] = [
     own: { ...findFields, limit },
     schema: FoundPage,
     write: async (context) => {
-      const { page, past } = await foundBy(context);
-      return { text: JSON.stringify(foundPage(page, context.form.filter, context.now, past)), next: page.next };
+      const page = await foundBy(context);
+      return { text: JSON.stringify(foundPage(page, context.form.filter, context.now)), next: page.next };
     },
   },
   {
@@ -70,7 +69,7 @@ export const outputs: readonly SearchOutput[] = [
     own: { ...findFields, limit },
     write: async (context) => {
       const { now } = context;
-      const { results, next } = (await foundBy(context)).page;
+      const { results, next } = await foundBy(context);
       return {
         text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), now)).join(""),
         next,
@@ -136,19 +135,10 @@ export const outputs: readonly SearchOutput[] = [
   },
 ];
 
-/** Opportunities of the past are read from the present catalog: contacts may have been erased after the kept past was made. */
-async function foundBy({ catalog, index, now, form, past }: OutputContext): Promise<{ page: SearchPage; past?: FoundPast }> {
+function foundBy({ catalog, index, now, form }: OutputContext): Promise<SearchPage> {
   const { sort, after } = form.given;
   const request = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources: form.allSources };
-  const page = await search(catalog, index, request, now);
-  if (past === undefined) return { page };
-  const ids = page.results.map(({ opportunity }) => opportunity.id);
-  const known = await readPastById(past.present, ids, now);
-  const results = page.results.flatMap((result) => {
-    const opportunity = known.get(result.opportunity.id)?.opportunity;
-    return opportunity === undefined ? [] : [{ ...result, opportunity }];
-  });
-  return { page: { ...page, results }, past: { asOf: now, erased: countErased(known.values()) } };
+  return search(catalog, index, request, now);
 }
 
 async function changesOf({ catalog, index, now, form }: OutputContext) {

@@ -43,15 +43,6 @@ export const afterField: OwnField = {
   read: (given) => `${given}`,
 };
 
-/** An earlier instant. Any text is read: which instant it means, or that it means none, is found before a form is read (`readAsOf`). */
-export const asOfField: OwnField = {
-  schema: Type.String({
-    description:
-      "Records as they were then: a date, whose beginning in US Eastern time is meant, a timestamp, or a time ago such as `-7d`.",
-  }),
-  read: (given) => `${given}`,
-};
-
 /** Every record, not one of each opportunity. */
 export const allSourcesField = oneOf(["yes"], "`yes` gives every source's record of an opportunity, not one for all.");
 
@@ -59,7 +50,6 @@ export const allSourcesField = oneOf(["yes"], "`yes` gives every source's record
 export const findFields = {
   sort: oneOf(sorts, "The order. Without it: the best matches first, with words, else the last change first."),
   after: afterField,
-  as_of: asOfField,
 } satisfies OwnFields;
 
 function ownField(schema: TSchema, accepts: (text: string) => boolean, mustBe: string): OwnField {

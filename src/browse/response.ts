@@ -19,10 +19,6 @@ function hashedFile(name: string, extension: string, contentType: string, text: 
 /** The page as HTML, or a redirect to its tidier address. `up` is that of `Frame`. */
 export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
-  const headers = {
-    "Content-Type": "text/html; charset=utf-8",
-    "Cache-Control": "private, no-cache",
-    ...(page.reloadSeconds !== undefined && { "Retry-After": `${page.reloadSeconds}` }),
-  };
+  const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
   return new Response(htmlOf(page, { style: style.path, icon: icon.path, up }), { status: page.status ?? 200, headers });
 }

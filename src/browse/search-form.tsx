@@ -38,7 +38,8 @@ export async function readSearchForm({ catalog, index, query }: FormContext, own
   const errors = new Map<string, string>();
   const known: Readonly<Record<string, Pick<Field<unknown>, "read" | "schema">>> = { ...fields, ...own, all_sources: allSourcesField };
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
+  if (unknown === "as_of") errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see docs/past.md.`);
+  else if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
   const filter = readFilters(given, known, errors);
   for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");
   const resolved = await resolveFilter(catalog, filter, "find").catch((error: unknown) => {
@@ -119,10 +120,10 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
 /** The filters besides the words, which have a place of their own. */
 const filterNames = fieldNames.filter((name) => name !== "words");
 
-type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child; past?: Child };
+type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child };
 
-/** The whole form. `children` are the page's own fields, and `ownFilters` and `past` those of them that stand before and after the filters. */
-export function SearchFields({ action, form, now, children, ownFilters, past }: FormProps) {
+/** The whole form. `children` are the page's own fields, and `ownFilters` those of them that stand before the filters. */
+export function SearchFields({ action, form, now, children, ownFilters }: FormProps) {
   const { given, errors } = form;
   const filterCount = filterNames.filter((name) => given[name] !== undefined).length;
   return (
@@ -144,7 +145,6 @@ export function SearchFields({ action, form, now, children, ownFilters, past }: 
             {ownFilters}
             <Filters form={form} />
             <AllSourcesField form={form} />
-            {past}
           </div>
           <button type="submit">Apply filters</button>
         </details>
@@ -328,7 +328,7 @@ function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<Fo
           </li>
         ))}
         <li>
-          <a class="clear" href={addressOf(action, { words: given.words, as_of: given.as_of })}>
+          <a class="clear" href={addressOf(action, { words: given.words })}>
             Remove all filters
           </a>
         </li>

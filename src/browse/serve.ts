@@ -1,7 +1,6 @@
 /** Serves the pages. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type Listener, listen } from "../http/listen.ts";
-import { keepPast } from "../past/kept-past.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { createBrowseApp } from "./app.tsx";
@@ -21,14 +20,6 @@ type BrowseServerOptions = {
 
 /** Listens, and serves the pages until the listener is stopped. Throws if the port is taken. */
 export async function serveBrowse({ host, port, openCatalog, openIndex, now, onFailure }: BrowseServerOptions): Promise<Listener> {
-  const past = keepPast(openCatalog);
   const searchIndex = currentIndex(openIndex, openCatalog, onFailure, now);
-  const listener = await listen(createBrowseApp({ openCatalog, searchIndex, past, now, host, onFailure }), { hostname: host, port });
-  return {
-    ...listener,
-    stop: async (isForced) => {
-      await listener.stop(isForced);
-      await past.close();
-    },
-  };
+  return listen(createBrowseApp({ openCatalog, searchIndex, now, host, onFailure }), { hostname: host, port });
 }

@@ -24,9 +24,9 @@ const WEEK_MS = 7 * DAY_MS;
 /** Weeks of the small charts. */
 const WEEKS = 26;
 
-export async function sourcesPage({ catalog, now, past }: PageContext): Promise<BrowsePage> {
+export async function sourcesPage({ catalog, now }: PageContext): Promise<BrowsePage> {
   const rows = await readSources(catalog, now);
-  return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} as_of={past?.asOf} /> };
+  return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
 }
 
 type Row = SourceStatus & {
@@ -63,32 +63,32 @@ function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   return weeks;
 }
 
-type BodyProps = { rows: readonly Row[]; now: EpochMs; as_of: string | undefined };
+type BodyProps = { rows: readonly Row[]; now: EpochMs };
 
-function SourcesBody({ rows, now, as_of }: BodyProps) {
+function SourcesBody({ rows, now }: BodyProps) {
   const most = Math.max(1, ...rows.map(({ records }) => records));
   return (
     <>
       <h1>Sources</h1>
       <p class="lead">How fresh the data of each source are, how many records it has, and how many changed in the last {WEEKS} weeks.</p>
       <p>
-        <a href={addressOf("/sources/quality", { as_of })}>How good the data are</a>
+        <a href="/sources/quality">How good the data are</a>
         {" · "}
-        <a href={addressOf(MONTHS_PATH, { as_of })}>Opportunities by month</a>
+        <a href={MONTHS_PATH}>Opportunities by month</a>
       </p>
       {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
       <ul class="sources">
         {rows.map((row) => (
-          <SourceCard key={row.source} row={row} most={most} now={now} as_of={as_of} />
+          <SourceCard key={row.source} row={row} most={most} now={now} />
         ))}
       </ul>
     </>
   );
 }
 
-type CardProps = { row: Row; most: number; now: EpochMs; as_of: string | undefined };
+type CardProps = { row: Row; most: number; now: EpochMs };
 
-function SourceCard({ row, most, now, as_of }: CardProps) {
+function SourceCard({ row, most, now }: CardProps) {
   const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks } = row;
   const changed = weeks.reduce((sum, each) => sum + each, 0);
   const weekNames = weeks.map(
@@ -97,7 +97,7 @@ function SourceCard({ row, most, now, as_of }: CardProps) {
   return (
     <li class="card">
       <h2>
-        <a href={addressOf("/", { as_of, source })}>{name}</a> <small>{source}</small>
+        <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
       </h2>
       <dl class="figures">
         <Fact name="Last import">
@@ -106,7 +106,7 @@ function SourceCard({ row, most, now, as_of }: CardProps) {
         <Fact name="Newest posting">{posted === undefined ? "none" : <DaysAgo date={posted} now={now} />}</Fact>
         <Fact name="Records">{withCommas(records)}</Fact>
         <Fact name="Open">
-          <a href={addressOf("/", { as_of, source, status: openStatuses, sort: "closes" })}>{withCommas(open)}</a>
+          <a href={addressOf("/", { source, status: openStatuses, sort: "closes" })}>{withCommas(open)}</a>
         </Fact>
       </dl>
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

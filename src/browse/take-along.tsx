@@ -23,7 +23,6 @@ export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
           <a href={rows("csv")}>CSV</a> or <a href={rows("json")}>JSON</a> of {of === "find" ? "the results" : "these changes"} (
           <a href={DESCRIPTION_PATH}>described for programs</a>)
         </li>
-        {own.as_of !== undefined && <li>Only as of now:</li>}
         <li>
           <a href={addressOf("/find.ics", filters)}>Calendar</a> of its deadlines, and{" "}
           <a href={addressOf("/changes.atom", changes)}>Atom feed</a> of what changes:{" "}

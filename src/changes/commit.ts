@@ -260,7 +260,7 @@ function turnsAtOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs |
 }
 
 /** The facet that a record has, which is added if no record had it yet. */
-export async function facetOf(
+async function facetOf(
   sql: CatalogSql,
   { status, source, program, organization }: Pick<IndexedFields, "status" | "source" | "program" | "organization">,
 ): Promise<number> {

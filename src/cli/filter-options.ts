@@ -57,13 +57,18 @@ export function refuseEmptyRanges(command: CliCommand, filter: Filter, now: Epoc
   command.error(`error: ${flagOf(low)} ${filter[low]} ${relation} ${flagOf(high)} ${filter[high]}`);
 }
 
-/** A word that begins with "--" was meant as an option. */
-export function refuseUnknownOptions(command: CliCommand, words: readonly string[]): void {
+/** A word that begins with "--" was meant as an option. `elsewhere` says of an option of other commands where its work is done. */
+export function refuseUnknownOptions(
+  command: CliCommand,
+  words: readonly string[],
+  elsewhere: Readonly<Record<string, string>> = {},
+): void {
   const unknown = words.find((word) => word.startsWith("--"));
   if (unknown === undefined) return;
   const name = unknown.replace(/=.*/, "");
   const known = command.options.map(({ long }) => long ?? "");
   if (known.includes(name)) command.error(`error: what follows -- are words; give option '${name}' before it`);
+  if (elsewhere[name] !== undefined) command.error(`error: ${name} is not an option of ${command.name()}; ${elsewhere[name]}`);
   const meant = closest(name, known);
   command.error(`error: unknown option '${name}'${meant === undefined ? "" : `\n(Did you mean ${meant}?)`}`);
 }

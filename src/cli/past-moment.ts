@@ -1,15 +1,9 @@
 /** Moments of the past as people write them on the command line: 7d, yesterday, monday, 2026-12-31. */
 import { InvalidArgumentError } from "commander";
-import type { CatalogDb } from "../../db/engine.ts";
-import { Failure } from "../../db/reason.ts";
 import { momentOf } from "../filter/kinds.ts";
-import { nothingKnownInWords } from "../past/in-words.ts";
-import { openPastCatalog } from "../past/past-catalog.ts";
 import { easternDate, easternDateBefore } from "../text/eastern.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
-import type { Cli, CliCommand, CommonOptions } from "./command.ts";
-import { useAndClose, withCatalog } from "./databases.ts";
-import { recordReporter } from "./progress.ts";
+import type { EpochMs } from "../text/instant.ts";
+import type { CliCommand } from "./command.ts";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
@@ -36,23 +30,6 @@ export function givenPastMoment(command: CliCommand, text: string | undefined, n
   const asOf = text === undefined ? undefined : pastMoment(text, now);
   if (asOf !== undefined && asOf > now) command.error(`error: ${what} is for the past, and ${text} is still to come`);
   return asOf;
-}
-
-/** Opens the catalog, runs `work` with it, or with all records as they were at an instant, and closes it. `action` is what cannot be done. */
-export async function withCatalogAsOf<T>(
-  cli: Cli,
-  options: CommonOptions,
-  asOf: EpochMs | undefined,
-  action: string,
-  work: (catalog: CatalogDb, present: CatalogDb) => Promise<T>,
-): Promise<T> {
-  return withCatalog(cli, options, async (present) => {
-    if (asOf === undefined) return work(present, present);
-    const nothingKnown = await nothingKnownInWords(present, asOf);
-    if (nothingKnown !== undefined) throw new Failure(`Cannot ${action} as of ${formatInstant(asOf)}: ${nothingKnown}`);
-    const past = await openPastCatalog(present, asOf, recordReporter(cli.machine, "reading"));
-    return useAndClose(past, (catalog) => work(catalog, present));
-  });
 }
 
 const DATES = "a weekday such as monday, a date such as 2026-12-31";

@@ -16,19 +16,18 @@ export function addSearchOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted. With
- * `asOf`, the catalog is one of that instant, and the index a temporary one.
+ * Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted.
  */
 export async function withSearchIndex<T>(
   { machine }: Cli,
   options: SearchOptions,
   catalog: CatalogDb,
   work: (index: SearchFile) => Promise<T>,
-  { stop, asOf }: { stop?: AbortSignal | undefined; asOf?: EpochMs | undefined } = {},
+  stop?: AbortSignal,
 ): Promise<T> {
-  const index = asOf === undefined ? openIndex(options, machine.printError) : openTemporarySearchFile();
+  const index = openIndex(options, machine.printError);
   try {
-    return await useIndex(index, catalog, indexProgress(machine, stop), asOf ?? machine.now(), () => {
+    return await useIndex(index, catalog, indexProgress(machine, stop), machine.now(), () => {
       machine.showProgress("");
       return work(index);
     });

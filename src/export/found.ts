@@ -6,7 +6,7 @@ import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import type { SearchPage } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import type { Understood } from "../search/understood.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 
 const Found = Type.Composite(
@@ -59,21 +59,13 @@ export const FoundPage = object({
   next_cursor: nullable(Type.String(), "Where the next page begins; null on the last one."),
   filter: Type.Unsafe<Filter>({ type: "object", additionalProperties: true, description: "The filter that was applied, as it was given." }),
   filter_in_words: Type.Array(Type.String()),
-  as_of: Type.Optional(Type.String({ format: "date-time", description: "The instant of which the records are, if it is an earlier one." })),
-  contacts_erased: Type.Optional(
-    Type.Integer({ minimum: 1, description: "Of how many records the contacts of then were erased since; absent if of none." }),
-  ),
 });
-
-/** Of which instant results are, and of how many of them contacts were erased since. */
-export type FoundPast = { asOf: EpochMs; erased: number };
 
 /** The page as JSON. */
 export function foundPage(
   { results, next, total, twins, understood, counts, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
-  past?: FoundPast,
 ): Static<typeof FoundPage> {
   const data = results.map(({ opportunity, snippet, missing, twins }) => ({
     ...withoutSidecar(opportunity),
@@ -82,7 +74,6 @@ export function foundPage(
     also_at: alsoAt(twins),
   }));
   const told = { filter, filter_in_words: describeFilter(filter, now) };
-  const ofPast = past && { as_of: formatInstant(past.asOf), ...(past.erased > 0 && { contacts_erased: past.erased }) };
   return {
     data,
     total,
@@ -93,7 +84,6 @@ export function foundPage(
     is_whole: isWhole,
     next_cursor: next,
     ...told,
-    ...ofPast,
   };
 }
 

@@ -14,8 +14,6 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type AlsoAt, alsoAt, readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
-import { countErased, readPastById } from "../past/as-of.ts";
-import type { KeptPast } from "../past/kept-past.ts";
 import { readWholePast } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
@@ -40,7 +38,7 @@ export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total
 /** `match` is the words around a match, `missing` the words of the question that it does not have. */
 type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; alsoAt: AlsoAt[] };
 
-export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop" | "isWhole"> & { erased?: number };
+export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop" | "isWhole">;
 type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
@@ -90,12 +88,7 @@ export type ToolData = {
   withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
   /** The search index, brought up to date. */
   withIndex: <T>(catalog: CatalogDb, call: ToolCall, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
-  /** The records of an earlier instant. */
-  past: KeptPast;
 };
-
-/** How long a call waits for the records of an earlier instant: less than the server waits for a response. */
-const PAST_WAIT_MS = 20_000;
 
 /** The most opportunities that one number stands for in an answer. */
 export const SAME_NUMBER_MAX = 20;
@@ -105,7 +98,7 @@ const COUNTING_READS_MAX = 20;
 export type ToolQueries = ReturnType<typeof toolQueries>;
 
 /** What the tools call. */
-export function toolQueries({ place, withCatalog, withIndex, past }: ToolData) {
+export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
   return {
     place,
     find: (request: FindRequest, call: ToolCall) =>
@@ -113,17 +106,6 @@ export function toolQueries({ place, withCatalog, withIndex, past }: ToolData) {
         const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
         return withIndex(catalog, call, (index) => readFound(catalog, index, { ...request, filter }, call));
       }),
-    /** The same as of an earlier instant, and of how many of the results contacts were erased since. */
-    findPast: (request: FindRequest, asOf: EpochMs, call: ToolCall) =>
-      withCatalog((present) =>
-        past.use(present, asOf, PAST_WAIT_MS, async ({ catalog, index }) => {
-          call.signal.throwIfAborted();
-          const filter = await resolveFilter(catalog, request.filter, "find opportunities of");
-          const page = await readFound(catalog, index, { ...request, filter }, { ...call, now: asOf });
-          const ids = page.items.map(({ opportunity }) => opportunity.id);
-          return { ...page, erased: countErased((await readPastById(present, ids, asOf)).values()) };
-        }),
-      ),
     /** The other records of the same opportunity. */
     twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
     /** The opportunities with this id or number; of one source, if it is given. One more than an answer has shows that there are more. */

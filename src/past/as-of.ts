@@ -150,20 +150,6 @@ export async function readPast(sql: Reading, ids: readonly string[], asOf: Epoch
   });
 }
 
-/** The same for any number of ids, by id. */
-export async function readPastById(sql: Reading, ids: readonly string[], asOf: EpochMs): Promise<Map<string, PastOpportunity>> {
-  const read = new Map<string, PastOpportunity>();
-  for (let first = 0; first < ids.length; first += ROWS_AT_ONCE) {
-    for (const past of await readPast(sql, ids.slice(first, first + ROWS_AT_ONCE), asOf)) read.set(past.opportunity.id, past);
-  }
-  return read;
-}
-
-/** How many of these records lack contacts that were erased. */
-export function countErased(records: Iterable<Pick<PastOpportunity, "erased">>): number {
-  return [...records].filter(({ erased }) => erased !== null).length;
-}
-
 /** When the service first knew a record, and whether it came from an export, which has no earlier versions. `undefined` if it is not stored. */
 export async function readKnownSince(sql: Reading, id: string): Promise<{ since: EpochMs; isRestored: boolean } | undefined> {
   const [row] = await sql.all(recordsById, { ids: [id], asOf: 0 });

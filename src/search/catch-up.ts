@@ -18,7 +18,7 @@ import { lastRow } from "./common-rows.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 import { countAgain, finishBuild, writeRecords } from "./write.ts";
 
-/** Records written in one transaction: few while the index is in use, so that requests get their turn; many while it is built, unless told. */
+/** Records written in one transaction: few while the index is in use, so that requests get their turn; many while it is built. */
 const [BATCH, BUILD_BATCH] = [500, 20_000];
 /** Bytes of documents after which a batch ends. */
 const BATCH_BYTES = 64 << 20;
@@ -78,14 +78,13 @@ export async function catchUp(
   { sqlite }: SearchFile,
   report: Report = () => undefined,
   now?: EpochMs,
-  buildBatch = BUILD_BATCH,
 ): Promise<number> {
   const identity = await catalogIdentity(catalog);
   let done = 0;
   let total: number | undefined;
   for (;;) {
     const state = stateOf(sqlite);
-    const step = await catalog.readTransaction((reading) => readStep(reading, state, identity, dueIds(sqlite, now), now, buildBatch));
+    const step = await catalog.readTransaction((reading) => readStep(reading, state, identity, dueIds(sqlite, now), now));
     if (step === "current") return done;
     if (step === "rebuild") {
       whileAt(sqlite, state, () => createIndexTables(sqlite, identity));
@@ -111,12 +110,11 @@ async function readStep(
   identity: string,
   due: readonly string[],
   now: EpochMs | undefined,
-  buildBatch: number,
 ): Promise<"current" | "rebuild" | Turn | Batch | { checksum: Checksum | undefined }> {
   if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
   if (now !== undefined && isFuture(state.judged_until, now)) return "rebuild"; // The clock was ahead.
   if (due.length > 0) return { due, turned: await catalog.all(recordsByIds, { ids: due }) };
-  const rows = await readBatch(catalog, state, buildBatch);
+  const rows = await readBatch(catalog, state);
   if (rows.length > 0) return { rows, isSame: (await catalog.get(recordAt, { time: state.stored_at, last: state.id })) !== undefined };
   if (state.is_checked === 1) return "current";
   return { checksum: state.is_same === 1 ? undefined : ((await catalog.get(checksum)) ?? { records: 0, sum: 0 }) };
@@ -126,14 +124,14 @@ async function readStep(
 type Batch = { rows: readonly Row[]; isSame: boolean };
 
 /** The next records; of a build, many of them. */
-async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State, buildBatch: number): Promise<Row[]> {
+async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State): Promise<Row[]> {
   const rows: Row[] = [];
   for (let [from, bytes] = [{ time, last }, 0]; ; ) {
-    const read = await catalog.all(recordsAfter, { ...from, limit: Math.min(BATCH, buildBatch) });
+    const read = await catalog.all(recordsAfter, { ...from, limit: BATCH });
     for (const row of read) bytes += row.document.length;
     rows.push(...read);
     const end = read.at(-1);
-    if (is_built === 1 || end === undefined || read.length < BATCH || rows.length >= buildBatch || bytes >= BATCH_BYTES) return rows;
+    if (is_built === 1 || end === undefined || read.length < BATCH || rows.length >= BUILD_BATCH || bytes >= BATCH_BYTES) return rows;
     from = { time: end.stored_at, last: end.id };
   }
 }

@@ -10,7 +10,6 @@ import { currentIndex } from "../browse/search-index.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { ToolData } from "../mcp/queries.ts";
 import type { Log } from "../monitoring/log.ts";
-import { type KeptPast, keepPast } from "../past/kept-past.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { KeptOpen } from "../search/kept-open.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -31,11 +30,10 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   machine.onStopSignal(stopped.resolve);
 
   const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
-  const past = keepPast(openCatalog);
-  const pages = createBrowseApp({ openCatalog, searchIndex, past, now, host: READER_HOST, onFailure, up: { hasSignIn } });
+  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn } });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
-    loading ??= loadMcp({ openCatalog, searchIndex, past, now, onFailure });
+    loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });
     return loading;
   };
   const server = Bun.serve({
@@ -52,19 +50,17 @@ export async function serveReader(machine: Machine, { socket, location, index, l
   machine.printLine("listening");
   await stopped.promise;
   await server.stop();
-  await past.close();
 }
 
 type McpData = {
   openCatalog: () => Promise<CatalogDb>;
   searchIndex: () => Promise<SearchFile>;
-  past: KeptPast;
   now: () => EpochMs;
   onFailure: (error: unknown) => void;
 };
 
 /** Returns what responds to agents. Its library takes 25 MB, so their first message loads it. */
-async function loadMcp({ openCatalog, searchIndex, past, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
+async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
   const [{ createMcpResponder }, { toolQueries }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/queries.ts")]);
   const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
     const catalog = await openCatalog().catch((error: unknown) => {
@@ -78,6 +74,6 @@ async function loadMcp({ openCatalog, searchIndex, past, now, onFailure }: McpDa
     }
   };
   const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => work(await searchIndex());
-  const queries = toolQueries({ place: "the data of a server", withCatalog, withIndex, past });
+  const queries = toolQueries({ place: "the data of a server", withCatalog, withIndex });
   return createMcpResponder({ queries, now, onFailure });
 }

@@ -1,7 +1,6 @@
 /** A page that fails. */
 import { expect, test } from "bun:test";
 import { createBrowseApp } from "../../src/browse/app.tsx";
-import { keepPast } from "../../src/past/kept-past.ts";
 
 test.each([
   [undefined, "The terminal in which these pages were started says why."],
@@ -12,7 +11,6 @@ test.each([
   const { fetch } = createBrowseApp({
     openCatalog: () => Promise.reject(failure),
     searchIndex: () => Promise.reject(failure),
-    past: keepPast(() => Promise.reject(failure)),
     now: () => 0,
     host: "127.0.0.1",
     onFailure: (error) => void failures.push(error),

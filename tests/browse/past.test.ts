@@ -1,15 +1,12 @@
-/** Pages as of an earlier moment say which one, and what is not known. */
+/** The page of an opportunity as of an earlier moment says which one, and what is not known. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { HtmlValidate } from "html-validate/node";
 import { openCatalog } from "../../db/sqlite/open.ts";
-import { createBrowseApp } from "../../src/browse/app.tsx";
-import { PastNotReady } from "../../src/past/kept-past.ts";
-import { openSearchFile } from "../../src/search/search-file.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { SAMPLE_NOW } from "../support/demo-data.ts";
-import { aCatalog, aDirectory, aFile, DAY, dropScratch } from "../support/imports.ts";
+import { aCatalog, aDirectory, DAY, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
@@ -54,7 +51,8 @@ test("shows what it said, leads to the present page, and its links stay in the p
   expect(html).toMatch(/<p class="past" role="note">As it was on .*its contacts were erased on .*, and are not known/);
   expect(html).toContain(`<a href="/opportunities/${id}">Show it as it is now</a>`);
   expect(html).not.toContain("Ann");
-  expect(html).toContain(`<a href="/?source=GRANTS_GOV&amp;as_of=${dayOf(50)}">`);
+  expect(html).toMatch(new RegExp(`<a href="/opportunities/[^"?]*\\?as_of=${dayOf(50)}">`));
+  expect(html).toContain(`<a href="/?source=GRANTS_GOV">`);
   expect(await isValid(html)).toBe(true);
   const now = await (await get(`/opportunities/${id}`)).text();
   expect(now).toContain(">Title 59</h1>");
@@ -93,85 +91,15 @@ test("says what is no moment of the past, and what is not known", async () => {
 const isValid = async (html: string) =>
   (await new HtmlValidate({ extends: ["html-validate:standard"], rules: { "long-title": "off" } }).validateString(html)).valid;
 
-test("a list says of which instant it is and what is not known, and its links stay there", async () => {
-  const day = dayOf(50);
-  const html = await (await get(`/?words=title&sort=updated&as_of=${day}`)).text();
-  expect(html).toContain(">Title 39</bdi>");
-  expect(html).toContain(`href="/opportunities/${id}?as_of=${day}"`);
-  expect(html).toMatch(/<p class="past" role="note">As it was on .*<a href="\/\?words=title&amp;sort=updated">Show it as it is now/);
-  expect(html).toContain("The contacts of 1 record were erased since then and are not known.");
-  expect(html).toContain(`<input id="as_of" name="as_of" type="date" value="${day}"`);
-  for (const path of ["/", "/changes", "/deadlines", "/sources"]) expect(html).toContain(`<a href="${path}?as_of=${day}"`);
-  expect(html).toContain(`href="/find.json?words=title&amp;sort=updated&amp;as_of=${day}&amp;limit=1000"`);
-  expect(await isValid(html)).toBe(true);
-  const now = await (await get("/?words=title&sort=updated")).text();
-  expect(now).toContain(">Title 59</bdi>");
-  expect(now).not.toContain("as_of=");
-});
-
-test("programs get the same, without contacts that were erased, also after the records of then were made", async () => {
-  const data = aDirectory();
-  const run = (days: number, ...args: string[]) => fundfeed([...args, "--data", data], {}, () => ago(days));
-  const contacts = [{ name: "Ann", email: "ann@example.org" }];
-  const record = (title: string) => [{ source: { code: "OWN", opportunity_id: "1" }, title, contacts }];
-  await run(9, "import", "records", aFile(record("Before")));
-  await run(5, "import", "records", aFile(record("After")));
-  const other = await browsed(data);
-  const found = async () => (await fetch(`${other.origin}/find.json?as_of=${dayOf(7)}`)).json();
-  expect(await found()).toMatchObject({ data: [{ title: "Before", contacts }], as_of: expect.stringContaining(dayOf(7)) });
-  await run(4, "redact");
-  expect(await found()).toMatchObject({ data: [{ title: "Before", contacts: [] }], contacts_erased: 1 });
-  await other.stop();
-  expect(other.failures).toEqual([]);
-});
-
-test("pages that are only of now say so", async () => {
-  for (const path of ["/changes", "/sources/quality", "/sources/months"]) {
-    const html = await (await get(`${path}?as_of=${dayOf(50)}`)).text();
-    expect(html).toMatch(/<p class="past" role="note">This page is as of now, not of /);
-    expect(html).toContain(`<a href="/?as_of=${dayOf(50)}">Opportunities as they were then</a>`);
-    expect(await isValid(html)).toBe(true);
-  }
-});
-
-test("a list of no moment of the past, or of one that is not known, says so and asks for another day", async () => {
-  for (const [text, status, said] of [
-    ["2099-01-01", 400, "is no day of the past"],
-    ["7d", 400, "is no day of the past"],
-    [dayOf(100), 404, "nothing was stored then: the first record came on"],
-  ] as const) {
-    const response = await get(`/?words=title&as_of=${text}`);
-    const html = await response.text();
-    expect([response.status, html]).toEqual([status, expect.stringContaining(said)]);
-    expect(html).toContain('<input type="hidden" name="words" value="title"');
-    expect(html).toContain('<a href="/?words=title">Show it as it is now</a>');
-    expect(await isValid(html)).toBe(true);
-    const problem = await get(`/find.csv?as_of=${text}`);
-    expect([problem.status, await problem.json()]).toMatchObject([400, { errors: [{ field: "as_of" }] }]);
-  }
-  expect((await get(`/find.ics?as_of=${dayOf(50)}`)).status).toBe(400);
-});
-
 test("a time ago leads to the address of its instant, so that all links mean the same", async () => {
-  const { status, headers } = await get("/?words=title&as_of=-7d");
-  expect([status, headers.get("location")]).toEqual([303, `/?words=title&as_of=${formatInstant(ago(7))}`]);
+  const { status, headers } = await get(`/opportunities/${id}?as_of=-7d`);
+  expect([status, headers.get("location")]).toEqual([303, `/opportunities/${id}?as_of=${formatInstant(ago(7))}`]);
 });
 
-test("a page whose records are still being made loads itself again", async () => {
-  const now = () => SAMPLE_NOW;
-  const past = { use: () => Promise.reject(new PastNotReady("the records of then are being put together")), close: async () => undefined };
-  const openToRead = async () => openCatalog(site.data, SAMPLE_NOW, { mode: "read" });
-  const index = openSearchFile(site.data);
-  const searchIndex = async () => index;
-  const app = createBrowseApp({ openCatalog: openToRead, searchIndex, past, now, host: "127.0.0.1", onFailure: () => undefined });
-  const ask = (path: string) => app.fetch(new Request(`http://127.0.0.1${path}`, { headers: { host: "127.0.0.1" } }));
-  const page = await ask(`/?words=title&as_of=${dayOf(50)}`);
-  expect([page.status, page.headers.get("retry-after")]).toEqual([503, "3"]);
-  const html = await page.text();
-  expect(html).toContain('<meta http-equiv="refresh" content="3"/>');
-  expect(html).toContain("the records of then are being put together");
-  const problem = await ask(`/find.json?as_of=${dayOf(50)}`);
-  expect([problem.status, problem.headers.get("retry-after")]).toEqual([503, "3"]);
-  expect(await problem.json()).toMatchObject({ title: "Not ready", detail: "The records of then are being put together." });
-  index.close();
+test("a list is only of now, and says where the past is", async () => {
+  for (const path of ["/?", "/deadlines?", "/changes?", "/?words=title&"]) {
+    const response = await get(`${path}as_of=${dayOf(50)}`);
+    const said = "Lists are as of now: as_of is for the page of one opportunity; see docs/past.md.";
+    expect([path, response.status, await response.text()]).toEqual([path, 400, expect.stringContaining(said)]);
+  }
 });

@@ -68,6 +68,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^fundfeed watch run/, runQuietly],
   [/^([A-Z_]+=\S+ )*fundfeed (up|serve|demo|browse)\b|^([A-Z_]+=\S+ )*fundfeed .*--every /, startAndStop],
   [/^fundfeed changes .*(--cursor-file|-o) /, runQuietly],
+  [/^fundfeed export .*> \S+$/, runQuietly],
   [/^test -e \S+ \|\| fundfeed /, (line, sandbox) => runQuietly(line.replace(/^test .*\|\| /, ""), sandbox)],
   [/^\.\/process /, () => undefined], // A program of the reader.
   [/^fundfeed (show|similar) /, (line, sandbox) => run(`${line} --data ${sandbox.demoData}`, sandbox)], // Shows a record of the demo's sample.

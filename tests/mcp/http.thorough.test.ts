@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpResponder } from "../../src/mcp/http.ts";
 import { toolQueries } from "../../src/mcp/queries.ts";
-import { keepPast } from "../../src/past/kept-past.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { dropScratch } from "../support/imports.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";
@@ -91,7 +90,6 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in
   const queries = toolQueries({
     place: "a test",
     withCatalog: (work) => work({} as never),
-    past: keepPast(() => Promise.reject(new Error("not asked for"))),
     withIndex: async (_, { signal, progress }) => {
       progress(1, 2, "indexing");
       await new Promise((resolve) => signal.addEventListener("abort", resolve));

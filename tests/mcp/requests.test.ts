@@ -2,7 +2,6 @@
 import { expect, test } from "bun:test";
 import { toolQueries } from "../../src/mcp/queries.ts";
 import { serveMcp } from "../../src/mcp/stdio.ts";
-import { keepPast } from "../../src/past/kept-past.ts";
 import { initialize } from "../support/mcp.ts";
 
 /** Over data that cannot be opened. */
@@ -10,7 +9,6 @@ const queries = toolQueries({
   place: "nowhere",
   withCatalog: () => Promise.reject(new Error("there is none")),
   withIndex: () => Promise.reject(new Error("there is none")),
-  past: keepPast(() => Promise.reject(new Error("there is none"))),
 });
 
 /** What the server sends for these messages, after `initialize`. */

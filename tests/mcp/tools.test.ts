@@ -388,42 +388,6 @@ describe("sources and resources", () => {
     expect((await client.call<Got>("get", { id: "1" })).data).toMatchObject({ opportunity: { title: "After" }, unknown_fields: [] });
   });
 
-  test("find finds what was found at an instant, page by page, and says what is not known", async () => {
-    const data = aDirectory();
-    const take = (title: string, at: number) => {
-      const records = [1, 2, 3].map((n) => ({
-        source: { code: "OWN", opportunity_id: `${n}` },
-        title: `${title} ${n}`,
-        contacts: [{ name: "Ann" }],
-      }));
-      return fundfeed(["import", "records", aFile(records), "--data", data], {}, () => at);
-    };
-    await take("Sailing before", NOON);
-    const then = await connected(["--data", data], NOON + 500);
-    const args = { words: "sailing", closes_after: "-30d", limit: 2, sort: "updated" } as const;
-    const { closes_after: _, ...open } = args;
-    const before = await pagesOf<Found & { notes: string[]; as_of: string | null }>(then, "find", open);
-    await take("Sailing after", NOON + 1000);
-    await fundfeed(["redact", "--data", data], {}, () => NOON + 2000);
-    const client = await connected(["--data", data]);
-    const asOf = "2026-03-01T12:00:00.500Z";
-    const pages = await pagesOf<Found & { notes: string[]; as_of: string | null }>(client, "find", { ...open, as_of: asOf });
-    expect(pages.map(({ results }) => results)).toEqual(before.map(({ results }) => results));
-    expect(pages.flatMap(({ results }) => results.map(({ title }) => title.replace(/\d/, "")))).toEqual(Array(3).fill("Sailing before "));
-    expect(pages.map(({ as_of, total, notes }) => ({ as_of, total, notes }))).toEqual([
-      { as_of: asOf, total: 3, notes: expect.arrayContaining(["The contacts of 2 records were erased since then and are not known"]) },
-      { as_of: asOf, total: 3, notes: ["The contacts of 1 record were erased since then and are not known"] },
-    ]);
-    const { text } = await client.call<Found>("find", { ...args, as_of: asOf });
-    expect(text).toContain(`As of ${asOf}`);
-    expect(text).toContain("closes after Jan 30, 2026"); // A time counts from that instant.
-    expect((await client.call<Found>("find", { words: "sailing", as_of: "2026-02-01" })).text).toBe(
-      "Cannot find as of 2026-02-01T05:00:00.000Z: nothing was stored then: the first record came on Mar 1, 2026, 12:00 PM UTC, and what was before is not known",
-    );
-    expect((await client.call<Found>("find", { as_of: "2027-02-01" })).text).toContain("that is still to come");
-    expect((await client.call<Found>("find", { words: "sailing" })).data).toMatchObject({ as_of: null, total: 3 });
-  });
-
   test("a resource is what get returns", async () => {
     const { resourceTemplates } = await mcp.client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(["fundfeed://opportunities/{id}"]);

@@ -1,14 +1,11 @@
 /** `fundfeed find`: find opportunities by words and filters. */
-import type { CatalogDb } from "../../../db/engine.ts";
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
-import { type FoundPast, foundPage } from "../../export/found.ts";
+import { foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { alsoAt } from "../../opportunities/related.ts";
-import { countErased, readPastById } from "../../past/as-of.ts";
-import { contactsErasedInWords } from "../../past/in-words.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
@@ -18,10 +15,10 @@ import { everyInShort, readingInWords, understoodInWords } from "../../search/un
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
-import { timeInWords } from "../../text/date-in-words.ts";
-import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
+import { withCatalog } from "../databases.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,
@@ -32,7 +29,6 @@ import {
   withWords,
 } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { addAsOfOption, givenPastMoment, withCatalogAsOf } from "../past-moment.ts";
 import {
   colorStyle,
   freshnessInShort,
@@ -61,7 +57,6 @@ type FindOptions = SearchOptions &
     allWords?: true;
     bom?: true;
     allSources?: true;
-    asOf?: string;
   };
 
 export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
@@ -78,21 +73,18 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
       "fundfeed find --naics 5417 --set-aside SBA --format csv",
       "fundfeed find quantum --format ics > quantum.ics",
-      "fundfeed find quantum --status open --as-of 2026-03-01",
     );
-  return addSearchOptions(addAsOfOption(finding)).action(async (words: string[], options: FindOptions) => {
-    refuseUnknownOptions(finding, words);
+  return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
+    refuseUnknownOptions(finding, words, { "--as-of": "see docs/past.md" });
     const filter = withWords(finding, givenFilter(options), words);
     const { limit = LIMIT, sort, cursor: after, allWords, bom = false, allSources = false } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     if (format === "ics" && (sort ?? after) !== undefined)
       finding.error("error: --format ics is in the order of dates and has no pages; leave out --sort and --cursor");
-    const asOf = givenPastMoment(finding, options.asOf, cli.machine.now());
-    if (asOf !== undefined && format === "ics") finding.error("error: --format ics is for the deadlines of now; leave out --as-of");
-    const now = asOf ?? cli.machine.now();
+    const now = cli.machine.now();
     refuseEmptyRanges(finding, filter, now);
-    await withCatalogAsOf(cli, options, asOf, "find opportunities", async (catalog, present) => {
+    await withCatalog(cli, options, async (catalog) => {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
       if (format === "ics") {
         const search = { filter: resolved, shown: filter, allSources, limit: options.limit };
@@ -101,11 +93,10 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       }
       const request = { filter: resolved, limit, sort, after, allWords, allSources, budget: NO_BUDGET };
       const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
-      const page = await withSearchIndex(cli, options, catalog, find, { asOf });
+      const page = await withSearchIndex(cli, options, catalog, find);
       const freshness = await readFreshness(catalog, now);
-      const past = asOf === undefined ? undefined : { asOf, erased: await tellPast(cli, present, page, asOf) };
       tellFilters(cli, filter, page.total, now);
-      print(cli, format, { ...page, filter, freshness, bom, now, past });
+      print(cli, format, { ...page, filter, freshness, bom, now });
     });
   });
 }
@@ -126,21 +117,11 @@ function tellFilters({ machine }: Cli, { words, ...filter }: Filter, total: numb
   if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
 }
 
-/** Prints the instant of the results, and how many of them lack contacts that were erased. Returns that number. */
-async function tellPast({ machine }: Cli, present: CatalogDb, { results }: SearchPage, asOf: EpochMs): Promise<number> {
-  machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
-  const ids = results.map(({ opportunity }) => opportunity.id);
-  const erased = countErased((await readPastById(present, ids, asOf)).values());
-  if (erased > 0) machine.printError(contactsErasedInWords(erased));
-  return erased;
-}
-
 type Answer = SearchPage & {
   filter: Filter;
   freshness: readonly SourceFreshness[];
   bom: boolean;
   now: EpochMs;
-  past: FoundPast | undefined;
 };
 
 /** What is said below the results: all of it. */
@@ -169,10 +150,10 @@ function shortFootOf({ results, total, next, understood, drop, freshness }: Answ
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
-  const { filter, results, freshness, bom, now, past, ...page } = answer;
+  const { filter, results, freshness, bom, now, ...page } = answer;
   const { understood, next } = page;
   if (format === "json") {
-    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now, past), sources: freshness }, null, 2));
+    machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now), sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;

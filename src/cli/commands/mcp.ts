@@ -1,7 +1,6 @@
 /** `fundfeed mcp`: serve the data to AI agents on standard input and output. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { locationName, openCatalogAt } from "../../../db/open.ts";
-import { keepPast } from "../../past/kept-past.ts";
+import { locationName } from "../../../db/open.ts";
 import { keepOpen } from "../../search/kept-open.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
@@ -20,7 +19,6 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
     await withCatalog(cli, options, async () => undefined); // So that a client logs why, instead of a model failing call by call.
     const [{ toolQueries }, { serveMcp }] = await Promise.all([import("../../mcp/queries.ts"), import("../../mcp/stdio.ts")]);
     const log = (message: string) => machine.writeLog(`${message}\n`);
-    const past = keepPast(() => openCatalogAt({ ...options, mode: "read" }, machine.now()));
     const kept = keepOpen(() => openIndex(options, log));
     const queries = toolQueries({
       place: locationName(options),
@@ -34,13 +32,11 @@ export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
         };
         return useIndex(index, catalog, report, now, () => work(index));
       },
-      past,
     });
     try {
       await serveMcp({ queries, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
     } finally {
       kept.close();
-      await past.close();
     }
   });
 }

@@ -102,7 +102,7 @@ async function runOnce(
       const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
       const sending = (watch: Watch, message: SentMessage) => send(watch, message, machine, stop);
       const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
-      const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), { stop });
+      const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
       const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
       const times = (await due()).map(({ at }) => at);
       return { outcomes, nextAt: times.length === 0 ? undefined : Math.min(...times), metricsFailure };

@@ -79,7 +79,7 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
     await withWatches(cli, options, "create", async (db, catalog) => {
       const watches = await requireWatch(db, name);
       const { definition } = watches[0];
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), { stop });
+      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
       for (const watch of watches) {
         const { receiver } = watch.definition;
