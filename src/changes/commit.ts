@@ -2,11 +2,13 @@
 import { and, eq, gt } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockTurnsAt } from "../opportunities/clock.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
+import { describeNewest } from "./backfill.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
@@ -71,17 +73,39 @@ export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts:
  * The transaction takes the write lock first, so no other writer can commit between choosing the instant and writing.
  */
 export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
+  return db.transaction(async (sql) => writeAt(sql, instantAfter(await newestInstant(sql), clock), clock, write));
+}
+
+/** Another writer stored a change after the newest one that a backfill knows of. */
+export class LaterChange extends Failure {}
+
+/**
+ * As `atNextInstant`, for changes that no other may come between: throws `LaterChange` if the catalog holds one after `newest`. Returns the
+ * newest instant afterwards.
+ */
+export async function atInstantAfter(
+  db: CatalogDb,
+  newest: EpochMs | undefined,
+  clock: EpochMs,
+  write: (writing: Writing) => Promise<void>,
+): Promise<EpochMs | undefined> {
   return db.transaction(async (sql) => {
-    const instant = instantAfter(await newestInstant(sql), clock);
-    const now = judgingInstant(instant, clock);
-    const counts = noChanges();
-    const movedKeys: string[] = [];
-    const result = await write({ sql, instant, now, counts, movedKeys });
-    await saveCounts(sql, counts);
-    await noteMovedKeys(sql, movedKeys);
-    await noteJudged(sql, now);
-    return result;
+    const stored = await newestInstant(sql);
+    if (stored !== undefined && (newest === undefined || stored > newest)) throw new LaterChange(await describeNewest(sql, stored));
+    await writeAt(sql, instantAfter(stored, clock), clock, write);
+    return newestInstant(sql);
   });
+}
+
+async function writeAt<T>(sql: CatalogSql, instant: EpochMs, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
+  const now = judgingInstant(instant, clock);
+  const counts = noChanges();
+  const movedKeys: string[] = [];
+  const result = await write({ sql, instant, now, counts, movedKeys });
+  await saveCounts(sql, counts);
+  await noteMovedKeys(sql, movedKeys);
+  await noteJudged(sql, now);
+  return result;
 }
 
 /** Stores a new record and its events. Returns its row number. */

@@ -4,9 +4,10 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
+import { refuseDuringBackfill } from "./backfill.ts";
+import { atInstantAfter, atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
-import { instantAfter, listTurning, newestInstant } from "./stored.ts";
+import { instantAfter, listTurning } from "./stored.ts";
 
 /** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
 const CHUNK = 100;
@@ -22,7 +23,8 @@ export type StatusTurns = { changed: number; events: number };
 
 /**
  * Turns every status that is due at `now`, and turns back those that turned ahead of time. The changes get the instants at which they are
- * stored. `total` counts what is committed. `between` runs between two transactions.
+ * stored. `total` counts what is committed. `between` runs between two transactions. Throws `BackfillUnfinished` if a status is due while
+ * the newest import is an unfinished backfill.
  */
 export async function turnStatuses(
   db: CatalogDb,
@@ -31,32 +33,50 @@ export async function turnStatuses(
   between: Between = yieldOnce,
 ): Promise<StatusTurns> {
   await makeJudgedAheadDue(db, now);
-  return turn(db, now, () => now, total, between);
+  await turn(db, now, between, async () => {
+    const chunk = await atNextInstant(db, now, async (writing) => {
+      await refuseDuringBackfill(writing.sql);
+      return turnChunk(writing, now);
+    });
+    total.changed += chunk.changed;
+    total.events += chunk.events;
+  });
+  return total;
 }
 
-/** Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. */
-export async function turnStatusesWhenDue(db: CatalogDb, until: EpochMs, between: Between = yieldOnce): Promise<StatusTurns> {
-  return turn(db, until, async (turnsAt) => instantAfter(await newestInstant(db), turnsAt), noTurns(), between);
+/**
+ * Turns every status that is due until `until`, each at the instant at which it was due, as a running server would have done. `newest` is
+ * the newest instant that the caller knows of. Returns the newest one afterwards, and throws `LaterChange` if another writer stored one.
+ */
+export async function turnStatusesWhenDue(
+  db: CatalogDb,
+  until: EpochMs,
+  newest: EpochMs | undefined,
+  between: Between = yieldOnce,
+): Promise<EpochMs | undefined> {
+  let last = newest;
+  await turn(db, until, between, async (turnsAt) => {
+    const instant = instantAfter(last, turnsAt);
+    last = await atInstantAfter(db, last, instant, async (writing) => void (await turnChunk(writing, instant)));
+  });
+  return last;
 }
 
 export function noTurns(): StatusTurns {
   return { changed: 0, events: 0 };
 }
 
-type InstantFor = (turnsAt: EpochMs) => EpochMs | Promise<EpochMs>;
 type Between = () => Promise<void>;
 
 /** Lets the server handle requests. */
 const yieldOnce: Between = () => Bun.sleep(0);
 
-async function turn(db: CatalogDb, until: EpochMs, instantFor: InstantFor, total: StatusTurns, between: Between): Promise<StatusTurns> {
+/** Runs `turnSome` until no turn is due. It is given the instant at which the first one was due. */
+async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
   for (;;) {
     const first = await db.get(firstTurn, { until });
-    if (first === undefined || first.turns_at === null) return total;
-    const wanted = await instantFor(first.turns_at);
-    const chunk = await atNextInstant(db, wanted, (writing) => turnChunk(writing, wanted));
-    total.changed += chunk.changed;
-    total.events += chunk.events;
+    if (first === undefined || first.turns_at === null) return;
+    await turnSome(first.turns_at);
     await between();
   }
 }

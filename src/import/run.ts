@@ -1,10 +1,13 @@
 /** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). (E-19, E-20) */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
+import { describeNewest } from "../changes/backfill.ts";
 import {
+  atInstantAfter,
   atNextInstant,
   insertImportedEvent,
   insertRecord,
+  LaterChange,
   redactEvents,
   saveSourceDigest,
   updateRecord,
@@ -29,7 +32,7 @@ import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
-import { formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
 import type { Format } from "./format.ts";
@@ -85,18 +88,23 @@ export async function importFiles(context: ImportContext, format: Format, option
   });
 }
 
-/** History is backfilled forwards: `--as-of` must be later than every stored change (D-31), unless this import is being resumed. */
-async function refuseEarlierInstant(db: CatalogDb, begun: Begun): Promise<void> {
-  const newest = await newestInstant(db);
+/**
+ * History is backfilled forwards: `--as-of` must be later than every stored change (D-31), unless this import is being resumed. Returns the
+ * newest instant.
+ */
+async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<EpochMs | undefined> {
+  const newest = await newestInstant(sql);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
     throw new Failure(`Cannot import as of ${formatInstant(begun.asOf)}: --as-of is for history, and that is still to come`);
   }
-  if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return;
-  if (((await findUnfinished(db, begun))?.last_instant ?? Number.NEGATIVE_INFINITY) >= newest) return;
-  throw new Failure(
-    `Cannot import as of ${formatInstant(begun.asOf)}: the catalog holds changes up to ${formatInstant(newest)}, and --as-of must be later`,
-  );
+  if (begun.asOf === undefined || newest === undefined || begun.asOf > newest) return newest;
+  const unfinished = await findUnfinished(sql, begun);
+  if (unfinished?.last_instant != null && unfinished.last_instant >= newest) return newest;
+  const notFollowing = `--as-of must be later. ${HISTORY_ALONE}`;
+  throw new Failure(`Cannot import as of ${formatInstant(begun.asOf)}: ${await describeNewest(sql, newest)}, and ${notFollowing}`);
 }
+
+const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (docs/import.md)";
 
 /** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
 async function findMissing(
@@ -126,6 +134,8 @@ type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: rea
 type Run = Plan & {
   context: ImportContext;
   importId: number;
+  /** The newest instant that this import knows of. Only a backfill needs it. */
+  newest: EpochMs | undefined;
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
@@ -182,22 +192,44 @@ function upstreamIdsOf({ source }: IndexedFields, { lineage }: PreparedRecord, s
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const { begun, firstPass, staging, missing, parents } = plan;
   const { db, now } = context;
-  // First, so that the import itself finds what a running server would have left, and its own events are about what the files say.
-  const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
-  if (begun.asOf === undefined) await turnStatuses(db, begun.startedAt, undefined, between);
-  else await turnStatusesWhenDue(db, begun.asOf - 1, between);
   const before = await countsBefore(db, begun);
-  const importId = await beginImport(db, begun);
   const summary = firstSummary(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + parents.length;
-  const run: Run = { ...plan, context, importId, before, summary, total, done: 0, committed: 0, transactions: 0, changing: new Set() };
+  const { importId, newest } = await begin(db, begun);
+  const stored = { total, done: 0, committed: 0, transactions: 0, changing: new Set<string>() };
+  const run: Run = { ...plan, ...stored, context, importId, newest, before, summary };
   try {
+    await turnDue(run);
     await storeAll(run);
     await finishImport(db, importId, inTotal(before, summary), now());
     return summary;
   } catch (error) {
-    throw failedAfter(error, run.committed, run.total);
+    throw error instanceof LaterChange ? overtaken(run, error) : failedAfter(error, run.committed, run.total);
   }
+}
+
+/** Adds the import to the log. From then on no status turn comes between the changes of a backfill. */
+async function begin(db: CatalogDb, begun: Begun): Promise<{ importId: number; newest: EpochMs | undefined }> {
+  return db.transaction(async (sql) => {
+    const newest = await refuseEarlierInstant(sql, begun);
+    return { importId: await beginImport(sql, begun), newest };
+  });
+}
+
+/** Turns statuses first, so that the import finds what a running server would have left, and its own events are about what the files say. */
+async function turnDue(run: Run): Promise<void> {
+  const { context, begun, firstPass } = run;
+  const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
+  if (begun.asOf === undefined) await turnStatuses(context.db, begun.startedAt, undefined, between);
+  else run.newest = await turnStatusesWhenDue(context.db, begun.asOf - 1, run.newest, between);
+}
+
+/** The error of a backfill whose further records would be dated after another writer's change. */
+function overtaken({ begun, committed, total }: Run, { message }: LaterChange): Failure {
+  const [done, all] = [committed, total].map((number) => number.toLocaleString("en-US"));
+  return new Failure(
+    `Cannot finish the import as of ${formatInstant(begun.asOf ?? 0)}: ${message} meanwhile, and what follows would be dated after that; ${done} of ${all} records are stored. ${HISTORY_ALONE}`,
+  );
 }
 
 async function storeAll(run: Run): Promise<void> {
@@ -216,12 +248,14 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   await report(run);
   if (run.transactions++ > 0) await Bun.sleep(PAUSE_MS);
   const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
-  await atNextInstant(context.db, wanted, async (writing) => {
+  const write = async (writing: Writing) => {
     await work(writing);
     for (const source of run.changing) await noteChange(writing.sql, source, writing.now, begun.asOf !== undefined);
     run.changing.clear();
     await recordProgress(writing.sql, importId, inTotal(before, summary), writing.instant);
-  });
+  };
+  if (begun.asOf === undefined) await atNextInstant(context.db, wanted, write);
+  else run.newest = await atInstantAfter(context.db, run.newest, wanted, write);
   run.committed = run.done;
 }
 

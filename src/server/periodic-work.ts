@@ -2,6 +2,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { codeOf } from "../../db/reason.ts";
 import { saveUse } from "../accounts/access.ts";
+import { BackfillUnfinished } from "../changes/backfill.ts";
 import { noTurns, turnStatuses } from "../changes/status-turns.ts";
 import type { Log } from "../monitoring/log.ts";
 import { countStatusTurns, type Metrics } from "../monitoring/metrics.ts";
@@ -35,9 +36,14 @@ export function startPeriodicWork(stores: Stores, { machine, log, metrics, onRep
   const { now } = machine;
   const every = (periodMs: number, work: () => Promise<void>) =>
     startPeriodic(periodMs, work, (error) => (stores.areIntact() ? log.recurring(now(), error, null) : onReplaced()));
+  let noticed = "";
+  const noticeBackfill = ({ message }: BackfillUnfinished) => {
+    if (message !== noticed) log.notice(now(), message); // Once for each backfill, not every fifteen seconds.
+    noticed = message;
+  };
   const stops = [
     every(SAVE_USE_MS, () => saveUse(access)),
-    every(TURN_STATUSES_MS, () => turnDueStatuses(statusDb, now(), metrics)),
+    every(TURN_STATUSES_MS, () => turnDueStatuses(statusDb, now(), metrics, noticeBackfill)),
     every(CHECK_MS, async () => {
       if (!stores.areIntact()) onReplaced();
     }),
@@ -51,13 +57,19 @@ export function startPeriodicWork(stores: Stores, { machine, log, metrics, onRep
 }
 
 /** An import may lock the file for half a second. Makes short attempts instead of one long wait, because requests would wait as well. */
-async function turnDueStatuses(db: CatalogDb, now: EpochMs, metrics: Metrics): Promise<void> {
+async function turnDueStatuses(
+  db: CatalogDb,
+  now: EpochMs,
+  metrics: Metrics,
+  onBackfill: (reason: BackfillUnfinished) => void,
+): Promise<void> {
   const turned = noTurns(); // An attempt that fails may have committed some.
   for (let attempt = 1; attempt <= TURN_ATTEMPTS; attempt++) {
     try {
       await turnStatuses(db, now, turned);
       break;
     } catch (error) {
+      if (error instanceof BackfillUnfinished) return onBackfill(error);
       if (!codeOf(error).startsWith("SQLITE_BUSY")) throw error;
       await Bun.sleep(TURN_RETRY_MS);
     }

@@ -4,6 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
+import { newestInstant } from "../../src/changes/stored.ts";
 import type { OpportunityEvent } from "../../src/events/event.ts";
 import { changesInWords } from "../../src/events/in-words.ts";
 import { formatInstant } from "../../src/text/instant.ts";
@@ -188,7 +189,7 @@ describe("turnStatusesWhenDue()", () => {
   test("stores each turn at the instant when it was due, in order", async () => {
     const { db, take } = await aCatalog();
     await take([closing("late", 16), closing("early", 15)]);
-    expect(await turnStatusesWhenDue(db, NOON + 20 * DAY)).toEqual({ changed: 4, events: 4 });
+    expect(await turnStatusesWhenDue(db, NOON + 20 * DAY, await newestInstant(db))).toBe(NOON + 16 * DAY);
     const turnsOf = async (id: string) => (await eventsOf(db, id)).slice(1).map(({ detected_at }) => detected_at);
     expect([await turnsOf("early"), await turnsOf("late")]).toEqual([
       [formatInstant(NOON + DAY), formatInstant(NOON + 15 * DAY)],

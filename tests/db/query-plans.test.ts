@@ -5,6 +5,7 @@ import type { Query } from "../../db/query.ts";
 import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
+import { newestInstant } from "../../src/changes/stored.ts";
 import { positionAt, readFeed, readWindow, windowOrders } from "../../src/events/feed.ts";
 import { listOpportunityEvents } from "../../src/events/list.ts";
 import { listImports } from "../../src/import/import-log.ts";
@@ -141,7 +142,7 @@ test("status turns find due records, and imports find each record, by an index",
   await take(Array.from({ length: 30 }, (_, n) => record(n)));
   const statements = await statementsOf(db, async () => {
     await turnStatuses(db, NOON + 10 * DAY);
-    await turnStatusesWhenDue(db, NOON + 12 * DAY);
+    await turnStatusesWhenDue(db, NOON + 12 * DAY, await newestInstant(db));
     await take([record(1, { title: "New", earlier_ids: ["M1"] }), record(99), { ...record(3), title: null }]);
     await takeEvents([{ source: { code: "A", opportunity_id: "N1" }, type: "x", severity: "x", detected_at: "2026-01-01T00:00:00Z" }]);
     // Records that name each other, and do not any more.

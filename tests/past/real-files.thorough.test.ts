@@ -3,6 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { hash } from "node:crypto";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
+import { newestInstant } from "../../src/changes/stored.ts";
 import { exportHistories, exportLines } from "../../src/export/records.ts";
 import type { Format } from "../../src/import/format.ts";
 import { formats } from "../../src/import/formats/all.ts";
@@ -39,7 +40,8 @@ async function compare(directory: string, group: string, instants: number): Prom
     catalog.clock.now = now;
     await catalog.takeFiles([path], { format, asOf: now });
     const at = now + HOUR;
-    await turnStatusesWhenDue(catalog.db, at); // As a running server does. The next import of history would do it afterwards.
+    // As a running server does. The next import of history would do it afterwards.
+    await turnStatusesWhenDue(catalog.db, at, await newestInstant(catalog.db));
     if (n % every === 0) made.push({ at, digest: await digestOf(catalog, { now: at }) });
   }
   expect(made.length).toBeGreaterThanOrEqual(4);

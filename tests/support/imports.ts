@@ -60,18 +60,19 @@ export function ordersOf<T>(items: readonly T[]): T[][] {
 }
 
 export type Imported = ImportOutcome & { messages: string[] };
-type Given = Partial<Omit<ImportOptions, "files">> & { now?: number; format?: Format; chunk?: number };
+/** `between` runs whenever the import reports progress: before each of its transactions, too. */
+type Given = Partial<Omit<ImportOptions, "files">> & { now?: number; format?: Format; chunk?: number; between?: () => unknown };
 
 /** An empty catalog, unless one is given, and functions that import into it. Its clock stands at `clock.now`. */
 export async function aCatalog(given?: CatalogDb) {
   const db = given ?? (await (await defaultLocation()).catalog(NOON));
   const clock = { now: NOON };
-  const contextOf = (messages: string[], { asOf, chunk }: Given = {}): ImportContext => ({
+  const contextOf = (messages: string[], { asOf, chunk, between }: Given = {}): ImportContext => ({
     db,
     directory: ":memory:",
     now: () => (clock.now = Math.max(clock.now, asOf ?? 0)), // History is not imported before it happened.
     notify: (message) => void messages.push(message),
-    progress: () => undefined,
+    progress: async () => void (await between?.()),
     chunk,
   });
   const optionsOf = (paths: readonly string[], given: Given): ImportOptions => ({
