@@ -66,6 +66,7 @@ function accept(app: App, { hostname, port }: Endpoint, address: string, tls: Ce
       hostname: address,
       port,
       ...(tls !== undefined && { tls }),
+      reusePort: false, // Bun 1.4.5 shares the port with other programs unless it is told not to.
       development: false,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       maxRequestBodySize: BODY_BYTES_MAX,
