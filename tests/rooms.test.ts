@@ -174,6 +174,12 @@ describe("files", () => {
     expect(broken).toEqual([]);
   });
 
+  test("leave moments that a person writes to text/moment.ts, and those of the API to its parameters", () => {
+    const doors = code.filter((path) => /^src\/(cli|browse|mcp|feed|watch|filter|team)\//.test(path));
+    const own = doors.filter((path) => /\[hdw\]|\[\+-\]\?|\beasternInstant\b|\bparseInstant\b/i.test(readText(path)));
+    expect(own).toEqual([]);
+  });
+
   test("begin with a line that says what they are", () => {
     expect(code.filter((path) => !readText(path).startsWith("/**"))).toEqual([]);
   });

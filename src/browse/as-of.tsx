@@ -1,8 +1,9 @@
 /** @jsxImportSource hono/jsx */
 /** An opportunity as of an earlier instant: reading the instant in an address, the line above the page, and the field to choose a day. (E-115) */
 import type { Child } from "hono/jsx";
-import { momentOf } from "../filter/kinds.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { AS_OF, isRelativeMoment, readMoment } from "../text/moment.ts";
 import { cutText } from "./marks.tsx";
 import type { BrowsePage } from "./page.ts";
 import { Exact } from "./times.tsx";
@@ -10,19 +11,22 @@ import { Exact } from "./times.tsx";
 /** The instant that an address asks for, and its text in the links of a page. */
 export type AsOf = { given: string; at: EpochMs };
 
-/** The instant in an address; null without one, and undefined if it is no instant of the past. */
-export function readAsOf(given: readonly string[], now: EpochMs): AsOf | null | undefined {
+/** The instant in an address; null without one, and what it must be if it is no instant of the past. */
+export function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValue | null {
   const text = given.filter((each) => each.trim() !== "").join(","); // Several are no date, and are refused.
   if (text === "") return null;
-  const at = momentOf(text, now);
-  if (at === undefined || at > now) return undefined;
-  const isRelative = momentOf(text, 0) !== momentOf(text, 1);
-  return { given: isRelative ? formatInstant(at) : text, at };
+  try {
+    const at = readMoment(text, now, AS_OF);
+    return { given: isRelativeMoment(text) ? formatInstant(at) : text, at };
+  } catch (error) {
+    if (error instanceof BadValue) return error;
+    throw error;
+  }
 }
 
 /** The page that is shown if the instant is none of the past. `address` is that of the opportunity. */
-export function noSuchDay(given: readonly string[], address: string): BrowsePage {
-  const reason = `“${cutText(given.join(","), 100)}” is no day of the past, such as 2026-03-01.`;
+export function noSuchDay(given: readonly string[], { message }: BadValue, address: string): BrowsePage {
+  const reason = `“${cutText(given.join(","), 100)}” ${message}.`;
   return noPastPage(400, "No such day", reason, address);
 }
 

@@ -10,12 +10,13 @@ import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.t
 import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { easternDate, easternInstant } from "../text/eastern.ts";
+import { easternDate, startOfEasternDate } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
+import { AHEAD, readMoment } from "../text/moment.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { TableHead, TwinsLeftOut } from "./marks.tsx";
-import { dateOf } from "./own-fields.ts";
+import { momentField } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
@@ -46,18 +47,16 @@ type Shown = {
 export async function deadlinesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const from = dateOf((text) => startOf(text) !== undefined, "The first day.");
-  const form = await readSearchForm({ catalog, index, query }, { from });
+  const form = await readSearchForm({ catalog, index, query }, { from: momentField(AHEAD, "A day of the first week.") });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now, budget);
   return { title, section, body: <DeadlinesBody form={form} now={now} shown={shown} /> };
 }
 
-/** The midnight that a date begins with, US Eastern time; undefined if there is no such date. */
-function startOf(date: string): EpochMs | undefined {
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(date) ? easternInstant(date, "00:00:00") : undefined;
-  return midnight === undefined ? undefined : Date.parse(midnight);
+/** NaN behind the end of the calendar. */
+function startOf(date: string): EpochMs {
+  return startOfEasternDate(date) ?? Number.NaN;
 }
 
 function later(date: string, days: number): string {
@@ -69,7 +68,7 @@ type Span = { date: string; since: EpochMs; until: EpochMs };
 
 function spansFrom(first: string, number: number, days: number): Span[] {
   const dates = Array.from({ length: number }, (_, n) => later(first, n * days));
-  return dates.map((date) => ({ date, since: startOf(date) ?? Number.NaN, until: startOf(later(date, days)) ?? Number.NaN }));
+  return dates.map((date) => ({ date, since: startOf(date), until: startOf(later(date, days)) }));
 }
 
 function within(deadlines: readonly Deadline[], { since, until }: Span): Deadline[] {
@@ -82,7 +81,7 @@ function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
 
 async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs, budget: Budget): Promise<Shown> {
   const today = easternDate(now);
-  const from = form.given.from ?? today;
+  const from = easternDate(readMoment(form.given.from ?? "today", now, AHEAD));
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
   const spans = spansFrom(sunday, DAYS, 1);
   const most = { limit: COUNTED_MAX, allSources: form.allSources };

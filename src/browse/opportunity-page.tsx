@@ -16,6 +16,7 @@ import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
 import { findSimilar, type Similar } from "../search/similar.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
@@ -51,7 +52,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (opportunity === undefined) return undefined;
   const given = query.getAll("as_of");
   const asOf = readAsOf(given, now);
-  if (asOf === undefined) return noSuchDay(given, opportunityAddress(opportunity.id));
+  if (asOf instanceof BadValue) return noSuchDay(given, asOf, opportunityAddress(opportunity.id));
   if (asOf !== null) return pastPage(context, opportunity.id, asOf);
   const events = await readHistory(catalog, opportunity.id);
   const attachments = datedAttachments(opportunity.sidecar.attachments, events);

@@ -1,7 +1,9 @@
 /** The fields of addresses besides the filters, declared as filters are: each declaration reads, refuses and documents. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { BadValue, type Field } from "../filter/kinds.ts";
+import type { Field } from "../filter/kinds.ts";
 import { sorts } from "../search/search.ts";
+import { BadValue } from "../text/bad-value.ts";
+import { type MomentField, readMoment } from "../text/moment.ts";
 
 type OwnField = Pick<Field<string>, "schema" | "read">;
 
@@ -28,6 +30,17 @@ export function listedIn(text: string): string[] {
 /** A date of the calendar. */
 export function dateOf(isDate: (text: string) => boolean, description: string): OwnField {
   return ownField(Type.String({ format: "date", description }), isDate, "a date such as 2026-12-31");
+}
+
+/** A moment, as the text that means it. One that must not lie ahead is refused where the time is known. */
+export function momentField(field: MomentField, description: string): OwnField {
+  return {
+    schema: Type.String({ description }),
+    read: (given) => {
+      readMoment(given, 0, field);
+      return `${given}`;
+    },
+  };
 }
 
 /** A whole number in plain digits. */

@@ -3,10 +3,11 @@
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
 import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
-import { BadValue, type Field } from "../filter/kinds.ts";
+import type { Field } from "../filter/kinds.ts";
 import { resolveFilter, UnknownAgency } from "../filter/known.ts";
 import { type AgencyCount, countByAgency } from "../search/agencies.ts";
 import { listSources, UnknownSource } from "../sources/source.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import { withCommas } from "../text/counted.ts";

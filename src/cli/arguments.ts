@@ -2,9 +2,12 @@
 import { type Argument, type Command, InvalidArgumentError } from "commander";
 import type { EventType } from "../events/event.ts";
 import { uriReference } from "../http/query-text.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { closest, didYouMean } from "../text/closest.ts";
-import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, HOUR_MS } from "../text/instant.ts";
+import { type MomentField, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
+import type { Cli } from "./command.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
 export function oneWordOf(argument: Argument, words: readonly string[]): Argument {
@@ -62,12 +65,21 @@ export function plainHttpUrl(text: string): URL | undefined {
   return url;
 }
 
-/** An RFC 3339 timestamp. */
-export function timestamp(text: string): EpochMs {
-  const instant = parseStoredMs(text);
-  if (instant === undefined)
-    throw new InvalidArgumentError("It must be an RFC 3339 timestamp with an offset such as 2026-01-31T17:00:00Z.");
-  return instant;
+/** A parser by a reader of values that throws a BadValue. */
+export function parserOf<T>(read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof BadValue) throw new InvalidArgumentError(`It ${error.message}.`);
+      throw error;
+    }
+  };
+}
+
+/** A parser of moments. */
+export function momentOption<Field extends MomentField>({ machine }: Cli, field: Field) {
+  return parserOf((text) => readMoment(text, machine.now(), field));
 }
 
 /** A duration such as `90s`, `15m`, `6h` or `2d`, in milliseconds. */

@@ -1,11 +1,12 @@
 /** The filters as options of a command, and the file that `--match` names. */
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields, readFilter } from "../filter/filter.ts";
-import { BadValue } from "../filter/kinds.ts";
 import { readText } from "../runtime/read-text.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { closest } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
+import { parserOf } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
@@ -79,13 +80,9 @@ export function flagOf(name: string): string {
 
 function optionOf(name: FieldName): Option {
   const { value: shown, help, read } = fields[name];
+  const parse = parserOf<unknown>(read);
   return new Option(`${flagOf(name)} ${shown}`, help).argParser((text: string, previous: unknown) => {
-    try {
-      const value = read(text);
-      return Array.isArray(value) && Array.isArray(previous) ? [...new Set([...previous, ...value])] : value;
-    } catch (error) {
-      if (error instanceof BadValue) throw new InvalidArgumentError(`It ${error.message}.`);
-      throw error;
-    }
+    const value = parse(text);
+    return Array.isArray(value) && Array.isArray(previous) ? [...new Set([...previous, ...value])] : value;
   });
 }

@@ -3,8 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";
 import { agencyInWords, codesMeant, valuesIn } from "../agencies/understand.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { agencyCodeOf, publishedWords } from "./columns.ts";
-import { BadValue, type Condition, type Field, ITEMS_MAX, readPlain } from "./kinds.ts";
+import { type Condition, type Field, ITEMS_MAX, readPlain } from "./kinds.ts";
 
 const HELP = "agency by abbreviation, code or name, its parts included: NIH, DOE; else a text in names";
 

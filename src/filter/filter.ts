@@ -7,23 +7,24 @@
 import { Failure } from "../../db/reason.ts";
 import { dueDateOf } from "../opportunities/clock.ts";
 import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import { compareDecimals } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
+import { readMoment } from "../text/moment.ts";
 import { agencyField } from "./agency.ts";
 import { applicantKinds, codesOfKind } from "./applicants.ts";
 import { highestAmount, lowestAmount } from "./columns.ts";
 import {
   amountField,
-  BadValue,
   type Condition,
   choiceField,
   codeReader,
   codesField,
   dateField,
+  dates,
   type Field,
-  instantOf,
   sourceField,
   textField,
 } from "./kinds.ts";
@@ -153,21 +154,15 @@ export function conditionOf(filter: Filter, now: EpochMs): Condition {
   return { sql: conditions.map(({ sql }) => `(${sql})`).join(" and ") || "true", values: conditions.flatMap(({ values }) => values) };
 }
 
-/** Pairs of filters that are the two ends of a range. */
-const dateRanges = [
-  ["posted_after", "posted_before"],
-  ["opens_after", "opens_before"],
-  ["closes_after", "closes_before"],
-] as const;
-
 /** The two ends of a range in which nothing can be, and how they must be related; `undefined` if there is none. */
 export function emptyRange(filter: Filter, now: EpochMs): { low: FieldName; relation: string; high: FieldName } | undefined {
   const { min_amount: least, max_amount: most } = filter;
   if (least !== undefined && most !== undefined && compareDecimals(least, most) > 0)
     return { low: "min_amount", relation: "must not be more than", high: "max_amount" };
-  for (const [low, high] of dateRanges) {
+  for (const verb of ["posted", "opens", "closes"] as const) {
+    const [low, high] = [`${verb}_after`, `${verb}_before`] as const;
     const [begin, end] = [filter[low], filter[high]];
-    if (begin !== undefined && end !== undefined && instantOf(begin, now) >= instantOf(end, now))
+    if (begin !== undefined && end !== undefined && readMoment(begin, now, dates[verb]) >= readMoment(end, now, dates[verb]))
       return { low, relation: "must be earlier than", high };
   }
   return undefined;

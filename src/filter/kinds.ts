@@ -4,13 +4,13 @@
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
-import { timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
-import { easternDateBefore, easternInstant } from "../text/eastern.ts";
 import { fold } from "../text/fold.ts";
-import { DAY_MS, type EpochMs, formatInstant, HOUR_MS, parseStoredMs } from "../text/instant.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
@@ -38,9 +38,6 @@ export type Field<Value> = {
 /** The most items of a list. */
 export const ITEMS_MAX = 50;
 const TEXT_MAX = 200;
-
-/** A value that a field does not take. */
-export class BadValue extends Error {}
 
 type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
 
@@ -180,32 +177,33 @@ const comparisons = {
   "<": { side: "before", help: "earlier than this", holds: (left: EpochMs, right: EpochMs) => left < right },
 };
 
+/** How the dates of a field are read: what was posted 7d ago lies in the past, what closes in 7d lies ahead. */
+export const dates = { posted: PAST, opens: AHEAD, closes: AHEAD, updated: PAST };
+
 export function dateField(
-  verb: string,
+  verb: keyof typeof dates,
   operator: keyof typeof comparisons,
   column: ColumnName | "due_at",
   get: (opportunity: WholeOpportunity, now: EpochMs) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
   const description = `${verb} ${comparison}`;
+  const moment = dates[verb];
   return {
     label: `${capitalized(verb)} ${side}`,
     value: "<when>",
-    help: `${description}: 30d, -7d, today, 2026-12-31 or a timestamp`,
+    help: `${description}: ${moment === PAST ? "7d ago" : "30d, -7d"}, today, monday, 2026-12-31 or a timestamp`,
     schema: Type.String({ description }),
     read: (given) => {
-      if (typeof given !== "string" || momentOf(given.trim(), 0) === undefined)
-        throw new BadValue(
-          "must be a time from now such as 30d or -7d, yesterday, today or tomorrow, a date such as 2026-12-31, or an RFC 3339 timestamp",
-        );
-      return given.trim();
+      readMoment(given, 0, moment);
+      return String(given).trim();
     },
-    words: (given, now) => `${verb} ${side} ${whenInWords(given, now)}`,
+    words: (given, now) => `${verb} ${side} ${momentInWords(given, now, moment)}`,
     matches: (given, opportunity, now) => {
       const ms = parseStoredMs(get(opportunity, now));
-      return ms !== undefined && holds(ms, instantOf(given, now));
+      return ms !== undefined && holds(ms, readMoment(given, now, moment));
     },
-    condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [instantOf(given, now)] }),
+    condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [readMoment(given, now, moment)] }),
   };
 }
 
@@ -255,34 +253,6 @@ function decimalOf(text: string): string | undefined {
   const [whole = "", fraction = ""] = plain.split(".");
   const [moved, rest] = [fraction.slice(0, shift).padEnd(shift, "0"), fraction.slice(shift)];
   return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
-}
-
-const RELATIVE = /^([+-]?)(\d{1,5})([hdw])$/;
-/** Days before today. */
-const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: 1, today: 0, tomorrow: -1 };
-const UNIT_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
-
-/** The instant of a time that a date field has read. */
-export function instantOf(given: string, now: EpochMs): EpochMs {
-  return momentOf(given, now) ?? Number.NaN;
-}
-
-/**
- * The instant of "30d" (from now) or "-30d", "today", a date, or a timestamp; `undefined` if the text is none. A day begins at midnight US
- * Eastern time, as it does for the federal sources.
- */
-export function momentOf(given: string, now: EpochMs): EpochMs | undefined {
-  const [, sign, count, unit] = RELATIVE.exec(given) ?? [];
-  if (unit !== undefined) return now + (sign === "-" ? -1 : 1) * Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
-  const daysAgo = NAMED_DAYS[given.toLowerCase()];
-  const day = daysAgo === undefined ? given : easternDateBefore(now, daysAgo);
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(day) ? easternInstant(day, "00:00:00") : day;
-  return parseStoredMs(midnight);
-}
-
-function whenInWords(given: string, now: EpochMs): string {
-  const isRelative = RELATIVE.test(given) || Object.hasOwn(NAMED_DAYS, given.toLowerCase());
-  return isRelative ? `${timeInWords(formatInstant(instantOf(given, now)))} (${given})` : given;
 }
 
 function isAmong(column: ColumnName, values: readonly string[]): Condition {

@@ -2,8 +2,9 @@
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
-import { BadValue, type Condition, type Field } from "./kinds.ts";
+import type { Condition, Field } from "./kinds.ts";
 import { CREATE_TEXTS, INSERT_TEXTS, textsOf } from "./texts.ts";
 
 /** The most words and phrases of a filter, and the most characters. */

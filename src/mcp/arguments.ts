@@ -2,17 +2,18 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Failure } from "../../db/reason.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
-import { BadValue, instantOf } from "../filter/kinds.ts";
+import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
+import { type MomentField, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 
 type ToolArgument<T> = {
   schema: TSchema;
   isRequired?: boolean;
   /** Throws a BadValue that says what the value must be. */
-  read: (given: unknown) => T;
+  read: (given: unknown, now: EpochMs) => T;
 };
 
 export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
@@ -21,7 +22,7 @@ export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 export type Values<T extends ToolArguments> = { [Name in keyof T]: T[Name] extends ToolArgument<infer V> ? V | undefined : never };
 
 /** The filters as arguments, by the table that the command line uses. */
-export const filterArguments = Object.fromEntries(
+export const filterArguments = Object.fromEntries<ToolArgument<unknown>>(
   fieldNames.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }]),
 ) as Record<FieldName, ToolArgument<unknown>>;
 
@@ -53,7 +54,7 @@ function optionalText(description: string): ToolArgument<string> {
 /** The code of one source, in any letter case. */
 export const sourceCode: ToolArgument<string> = {
   ...optionalText("Source code, if several sources use the number."),
-  read: (given) => upperCaseCode(optionalText("").read(given)),
+  read: (given, now) => upperCaseCode(optionalText("").read(given, now)),
 };
 
 export function choice<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name> {
@@ -112,24 +113,15 @@ export function inShort<T extends ToolArguments>(table: T): T {
   return Object.fromEntries(Object.entries(table).map(([name, { schema, read }]) => [name, { schema: short(schema), read }])) as T;
 }
 
-/** A time in the past: `7d` is 7 days ago. */
-export function past(description: string): ToolArgument<string> {
+/** A moment, as the text that means it: later pages of a list read it at the time of the first. */
+export function momentArgument(field: MomentField, description: string): ToolArgument<string> {
   return {
     schema: Type.String({ description }),
-    read: (given) => {
-      const text = typeof given === "string" ? given.trim() : "";
-      try {
-        return fields.updated_after.read(/^\d+[hdw]$/.test(text) ? `-${text}` : text);
-      } catch {
-        throw new BadValue("must be a time such as 7d (7 days ago), a date such as 2026-11-30, or an RFC 3339 timestamp");
-      }
+    read: (given, now) => {
+      readMoment(given, now, field);
+      return String(given).trim();
     },
   };
-}
-
-/** The instant of such a time. */
-export function pastInstant(text: string | undefined, now: EpochMs): EpochMs | undefined {
-  return text === undefined ? undefined : instantOf(text, now);
 }
 
 /** The schema of a tool's input. */
@@ -139,7 +131,7 @@ export function inputSchema(table: ToolArguments): TObject {
 }
 
 /** Reads what a client gave. Null counts as not given. Throws a Failure that names the argument. */
-export function readArguments<T extends ToolArguments>(action: string, table: T, given: JsonObject): Values<T> {
+export function readArguments<T extends ToolArguments>(action: string, table: T, given: JsonObject, now: EpochMs): Values<T> {
   const names = Object.keys(table);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -147,7 +139,7 @@ export function readArguments<T extends ToolArguments>(action: string, table: T,
     if (argument === undefined) throw new Failure(`Cannot ${action}: ${unknownArgument(name, names)}`);
     if (value === null) continue;
     try {
-      values[name] = argument.read(value);
+      values[name] = argument.read(value, now);
     } catch (error) {
       if (error instanceof BadValue) throw new Failure(`Cannot ${action}: "${name}" ${error.message}`);
       throw error;

@@ -47,7 +47,7 @@ type FindRequest = Paging & { filter: Filter; sort: Sort; allSources: boolean };
 /** `since` is exclusive and `until` inclusive, as in the feed of events. */
 export type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
 type HistoryRequest = Paging & EventConditions & { id: string };
-type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; since: EpochMs; until: EpochMs };
+type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; until: EpochMs };
 
 /** How old the data of a source are: `as_of` is when an import of it last finished, null if none has. */
 export const ToolFreshness = object({

@@ -1,11 +1,16 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, HOUR_MS } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN, zoneName } from "./zone-name.ts";
 
 /** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
   return instantOf(`${date}T${time}`);
+}
+
+/** The first instant of an Eastern date (`2026-07-01`). Undefined if the text is none. */
+export function startOfEasternDate(date: string): EpochMs | undefined {
+  return /^\d{4}-\d\d-\d\d$/.test(date) ? parseStoredMs(easternInstant(date, "00:00:00")) : undefined;
 }
 
 /** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */

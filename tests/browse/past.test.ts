@@ -79,8 +79,8 @@ test("has the whole history until then, page by page", async () => {
 
 test("says what is no moment of the past, and what is not known", async () => {
   for (const [text, status, said] of [
-    ["2099-01-01", 400, "is no day of the past"],
-    ["<script>", 400, "is no day of the past"],
+    ["2099-01-01", 400, "must be in the past"],
+    ["<script>", 400, "must be a time ago such as 7d"],
     [dayOf(100), 404, "it was first stored on"],
   ] as const) {
     const response = await get(`/opportunities/${id}?as_of=${encodeURIComponent(text)}`);

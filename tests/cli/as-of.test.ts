@@ -56,7 +56,7 @@ test("contacts that were erased since are not known, and that is said", async ()
   expect((await run(1, "redact")).code).toBe(0);
   const { out, err } = await run(2, "export", "--as-of", at(0.5));
   expect(out).not.toContain("Ann");
-  expect(err).toBe("The contacts of 1 record were erased since then and are not known\n");
+  expect(err).toBe("As of Mar 2, 2026, 12:00 AM UTC\nThe contacts of 1 record were erased since then and are not known\n");
   expect((await run(2, "export")).err).toBe("");
   expect((await run(2, "show", "N1", "--as-of", at(0.5))).out).toStartWith(
     "As of Mar 2, 2026, 12:00 AM UTC; its contacts were erased on Mar 2, 2026, 12:00\nPM UTC, and are not known\n\nSame\n",
@@ -115,7 +115,7 @@ test("only one moment of the past can be meant", async () => {
     expect(code).toBe(2);
     return err;
   };
-  expect(await refused("show", "N1", "--as-of", "2027-01-01")).toContain("--as-of is for the past, and 2027-01-01 is still to come");
+  expect(await refused("show", "N1", "--as-of", "2027-01-01")).toContain("It must be in the past, and this is still to come.");
   expect(await refused("find", "--as-of", "1d")).toBe("error: --as-of is not an option of find; see docs/past.md\n(see --help)\n");
   expect(await refused("export", "--as-of", "all")).toMatch(
     /argument 'all' is invalid\. It must be a time ago .*, or an RFC 3339 timestamp\.\n/,

@@ -336,13 +336,13 @@ describe("get, history and explain", () => {
     const before = await mcp.call<Changed>("what_changed", { since: "30d", until: "1d" });
     expect(before.data).toMatchObject({ total: 0, complete: true });
     expect((await mcp.call("what_changed", { until: "30d" })).text).toBe(
-      'Cannot read what changed: "since" (-7d) must be earlier than "until" (-30d)',
+      'Cannot read what changed: "since" (7d) must be earlier than "until" (30d)',
     );
     expect((await mcp.call("what_changed", { since: "2027-01-01" })).text).toBe(
-      'Cannot read what changed: "since" (2027-01-01) must not lie in the future',
+      'Cannot read what changed: "since" must be in the past, and this is still to come',
     );
     expect((await mcp.call("what_changed", { since: "soon" })).text).toStartWith(
-      'Cannot read what changed: "since" must be a time such as 7d',
+      'Cannot read what changed: "since" must be a time ago such as 7d or 12h, yesterday, today, a weekday',
     );
   });
 });
@@ -384,7 +384,7 @@ describe("sources and resources", () => {
     expect((await asOf("2026-02-01")).text).toBe(
       "Cannot get the opportunity as of 2026-02-01T05:00:00.000Z: it was first stored on Mar 1, 2026, 12:00 PM UTC, and what it said before is not known",
     );
-    expect((await asOf("2027-02-01")).text).toContain("that is still to come");
+    expect((await asOf("2027-02-01")).text).toContain("this is still to come");
     expect((await client.call<Got>("get", { id: "1" })).data).toMatchObject({ opportunity: { title: "After" }, unknown_fields: [] });
   });
 

@@ -13,7 +13,7 @@ test.each<[door: string, read: (code: string) => unknown]>([
   ["the command line", (code) => sourceCodes(code)],
   ["the API", (code) => listParameter({ description: "", upperCase: true }).read([code])],
   ["the filters of searches", (code) => fields.source.read([code])],
-  ["the MCP tools", (code) => sourceCode.read(code)],
+  ["the MCP tools", (code) => sourceCode.read(code, 0)],
 ])("%s does not take ß for SS", (_, read) => {
   expect(JSON.stringify(read("ßa"))).toContain("ßA");
 });

@@ -9,20 +9,20 @@ import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
+import { PAST, readMoment, SINCE } from "../../text/moment.ts";
+import { momentOption, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, instantOrNull, wrapped } from "../output.ts";
-import { pastMoment, pastMomentOrAll } from "../past-moment.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
   FilterOptions & {
-    since?: string;
-    until?: string;
+    since?: EpochMs | "all";
+    until?: EpochMs;
     type?: EventType[];
     atLeast: Severity;
     format?: ChangeFormat;
@@ -47,9 +47,9 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     .option(
       "--since <when>",
       "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
-      pastMomentOrAll,
+      momentOption(cli, SINCE),
     )
-    .option("--until <when>", "detected until this, in the same forms (default: now)", pastMomentOrAll)
+    .option("--until <when>", "detected until this, in the same forms but all (default: now)", momentOption(cli, PAST))
     .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes));
   addOutputOptions(changes, "events", changeFormats)
     .option(
@@ -72,13 +72,15 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     const chosen: FeedFilter = { filter: givenFilter(options), allSources, types, atLeast };
     refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
     if (!follow && cursorFile === undefined) {
-      refuseEmptyPeriod(changes, options, cli.machine.now());
-      return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, chosen));
+      const now = cli.machine.now();
+      const { since = readMoment(DEFAULT_SINCE, now, SINCE), until } = options;
+      if (since !== "all" && until !== undefined && since >= until) changes.error("error: --since must be earlier than --until");
+      const period = { since: since === "all" ? undefined : since, until };
+      return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, { ...chosen, ...period }, now));
     }
-    const { since = follow ? "now" : DEFAULT_SINCE } = options;
-    const start = since === "now" ? since : (pastMoment(since, cli.machine.now()) ?? "all");
+    const since = options.since ?? (follow ? "now" : readMoment(DEFAULT_SINCE, cli.machine.now(), SINCE));
     try {
-      await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since: start });
+      await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since });
     } catch (error) {
       if (error instanceof BadCursorFile) refuseValue(changes, "--cursor-file", error.message);
       throw error;
@@ -98,21 +100,13 @@ function refuseContradictions(changes: CliCommand, options: ChangesOptions, form
   if (feedUrl !== undefined && format !== "atom") refuse("--feed-url needs --format atom");
 }
 
-function refuseEmptyPeriod(changes: CliCommand, { since = DEFAULT_SINCE, until = "all" }: ChangesOptions, now: EpochMs): void {
-  const [begin, end] = [pastMoment(since, now), pastMoment(until, now)];
-  if (begin !== undefined && end !== undefined && begin >= end)
-    changes.error(`error: --since ${since} must be earlier than --until ${until}`);
-}
-
 type WindowRun = ChangesOptions & { format: ChangeFormat };
 
 /** Prints the events of a period. With a limit, these are the newest ones, and all but Atom still begins with the oldest of them. */
-async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: FeedFilter): Promise<void> {
-  const now = cli.machine.now();
-  const since = pastMoment(run.since ?? DEFAULT_SINCE, now);
-  const until = run.until === undefined ? undefined : pastMoment(run.until, now);
+async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: FeedFilter, now: EpochMs): Promise<void> {
+  const { since, until } = chosen;
   const filter = await resolveFilter(db, chosen.filter, "show changes of");
-  const window: FeedFilter = { ...chosen, filter, since, until };
+  const window: FeedFilter = { ...chosen, filter };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
   const printer = await printerFor(cli, db, run, chosen);
   await withOutput(cli, run, async (output) => {
@@ -142,7 +136,8 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
           .join("\n")}\n`,
       );
     else {
-      if (isMore) cli.machine.printError(foot[0] ?? "");
+      if (isMore || (run.format !== "json" && (run.since ?? "all") !== "all") || run.until !== undefined)
+        cli.machine.printError(foot[0] ?? "");
       if (repeats > 0) cli.machine.printError(repeatsInWords(repeats));
     }
     output.finish();

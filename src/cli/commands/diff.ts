@@ -7,13 +7,14 @@ import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
-import { formatInstant } from "../../text/instant.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { AS_OF, SINCE } from "../../text/moment.ts";
+import { momentOption } from "../arguments.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, wrapped } from "../output.ts";
-import { givenPastMoment, pastMoment, pastMomentOrAll } from "../past-moment.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
@@ -24,15 +25,15 @@ const formats = changeFormats.filter((format) => format !== "atom");
 
 export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
   command
-    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp", pastMomentOrAll)
-    .argument("[to]", "the same; now if it is left out", pastMomentOrAll);
+    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp, or all", momentOption(cli, SINCE))
+    .argument("[to]", "the same but all; now if it is left out", momentOption(cli, AS_OF));
   return addFilterOptions(addOutputOptions(command, "changes", formats))
     .addHelpText("after", HELP)
     .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")
-    .action(async (from: string, to: string | undefined, options: DiffOptions) => {
-      const now = cli.machine.now();
-      const [since, until] = [pastMoment(from, now) ?? 0, givenPastMoment(command, to, now, "diff") ?? now];
-      if (since >= until) command.error(`error: ${from} must be earlier than ${to ?? "now"}`);
+    .action(async (from: EpochMs | "all", to: EpochMs | undefined, options: DiffOptions) => {
+      const [since, until] = [from === "all" ? 0 : from, to ?? cli.machine.now()];
+      if (since >= until)
+        command.error(`error: ${formatInstant(since)} must be earlier than ${to === undefined ? "now" : formatInstant(to)}`);
       const format = options.format ?? (options.json ? "json" : "table");
       if (options.bom && format !== "csv") command.error("error: --bom needs --format csv");
       const given = givenFilter(options);
@@ -56,13 +57,14 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
           output.print(
             printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records } satisfies Summary),
           );
+          const counts = Object.entries(records).map(([kind, count]) => `${formatCount(count)} ${kind}`);
+          const foot = [
+            `${counts.join(", ")} from ${timeInWords(period.from)} to ${timeInWords(period.to)}`,
+            options.atLeast,
+            ...words,
+          ].join("; ");
+          if (format === "csv" || format === "ndjson") cli.machine.printError(foot);
           if (format === "table" || format === "md") {
-            const counts = Object.entries(records).map(([kind, count]) => `${formatCount(count)} ${kind}`);
-            const foot = [
-              `${counts.join(", ")} from ${timeInWords(period.from)} to ${timeInWords(period.to)}`,
-              options.atLeast,
-              ...words,
-            ].join("; ");
             output.print(
               `${Object.values(records).some((count) => count > 0) ? "\n" : ""}${wrapped(foot, widthOf(cli.machine, choice)).join("\n")}\n`,
             );

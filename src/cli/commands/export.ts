@@ -12,20 +12,21 @@ import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { contactsErasedInWords, nothingKnownInWords } from "../../past/in-words.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
+import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { formatCount, printResult } from "../output.ts";
-import { addAsOfOption, givenPastMoment } from "../past-moment.ts";
+import { addAsOfOption } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
 const formats = ["ndjson", "csv", "sqlite", "parquet", "commongrants"] as const;
 type Format = (typeof formats)[number];
 
-type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true; asOf?: string };
+type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true; asOf?: EpochMs };
 
 export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
   exporting
@@ -39,7 +40,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("--events", "with commongrants: each record's history as a custom field")
     .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes);
-  addAsOfOption(exporting).examples(
+  addAsOfOption(exporting, cli).examples(
     "fundfeed export --status open,closing_soon --format csv --bom",
     "fundfeed export --source SAM_GOV --psc AC",
     "fundfeed export --format sqlite opportunities.sqlite",
@@ -47,7 +48,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     "fundfeed export --source GRANTS_GOV --format commongrants --events",
   );
   return addFilterOptions(exporting).action(async (file: string | undefined, options: ExportOptions) => {
-    const asOf = givenPastMoment(exporting, options.asOf, cli.machine.now());
+    const { asOf } = options;
     const { format } = options;
     if (format === "sqlite" && file === undefined)
       exporting.error("error: --format sqlite needs a file: fundfeed export --format sqlite FILE");
@@ -71,6 +72,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", chosen);
       else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", chosen);
       else await printAll(cli, db, { ...options, format }, chosen);
+      if (asOf !== undefined && nothingKnown === undefined) cli.machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
       if (erased > 0) cli.machine.printError(contactsErasedInWords(erased));
     });
   });

@@ -8,7 +8,8 @@ import { formats } from "../../import/formats/all.ts";
 import { openInput } from "../../import/readers/input.ts";
 import { commandFor, recognize } from "../../import/recognize.ts";
 import { importFiles } from "../../import/run.ts";
-import { oneWordOf, timestamp } from "../arguments.ts";
+import { FIXED } from "../../text/moment.ts";
+import { momentOption, oneWordOf } from "../arguments.ts";
 import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext, withReadOnlyContext } from "../import-context.ts";
 import { helpEntry, printResult } from "../output.ts";
@@ -32,7 +33,7 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
     .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
     .option("--snapshot", "the files contain everything the source has: missing records become archived")
     .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
-    .option("--as-of <timestamp>", "date the changes back to this instant, to backfill history", timestamp)
+    .option("--as-of <when>", "date the changes back to this date or timestamp, to backfill history", momentOption(cli, FIXED))
     .option("--dry-run", "print what would happen, and store nothing")
     .option(
       "--rejects <file>",

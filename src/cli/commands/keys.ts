@@ -1,10 +1,11 @@
 /** `fundfeed keys list`, `fundfeed keys create`, `fundfeed keys rotate`, `fundfeed keys revoke` and `fundfeed keys usage`. */
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import { DEFAULT_PLAN } from "../../accounts/account.ts";
 import { createKey, isExpired, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
 import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
+import { AHEAD } from "../../text/moment.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import { durationMs, wholeNumber } from "../arguments.ts";
+import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
 import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
@@ -110,16 +111,7 @@ function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, creat
   cli.machine.printError(`Created key ${id} of account "${account}" on plan ${plan}${until}. Store it now: it cannot be shown again.`);
 }
 
-function expiryOption({ machine }: Cli): Option {
-  const parse = (text: string) => {
-    const instant = /^\d+[a-z]$/.test(text) ? machine.now() + durationMs(text) : parseStoredMs(text);
-    if (instant !== undefined) return instant;
-    throw new InvalidArgumentError(
-      "It must be a duration such as 90d, or an RFC 3339 timestamp with an offset such as 2027-01-31T17:00:00Z.",
-    );
-  };
-  return new Option(
-    "--expires <when>",
-    "when the new key expires: after a duration such as 90d, or at a timestamp (default: never)",
-  ).argParser(parse);
+function expiryOption(cli: Cli): Option {
+  const description = "when the new key expires: 90d or 12h from now, a date or a timestamp (default: never)";
+  return new Option("--expires <when>", description).argParser(momentOption(cli, AHEAD));
 }

@@ -4,11 +4,12 @@ import { DUPLICATE, qualityOf, type SourceQuality } from "../../quality/report.t
 import { dataRules } from "../../quality/rules.ts";
 import { requireSources } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { sourceCodes } from "../arguments.ts";
+import type { EpochMs } from "../../text/instant.ts";
+import { AS_OF } from "../../text/moment.ts";
+import { momentOption, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { formatCount, helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
-import { givenPastMoment, pastMomentText } from "../past-moment.ts";
 import { recordReporter } from "../progress.ts";
 
 /** What `--fail-on` can name besides the rules. */
@@ -22,7 +23,7 @@ const failures = [...dataRules, DUPLICATE, ...OTHERS];
 /** What `--fail-on` takes. */
 export const failureNames: readonly string[] = failures.map(({ name }) => name);
 
-type QualityCommandOptions = CommonOptions & { source?: string[]; since?: string; failOn?: string[] };
+type QualityCommandOptions = CommonOptions & { source?: string[]; since?: EpochMs; failOn?: string[] };
 
 export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
@@ -30,7 +31,7 @@ export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
     .option(
       "--since <when>",
       "compare with what was stored then: 7d ago, monday, a date, a timestamp (default: before the last import)",
-      pastMomentText,
+      momentOption(cli, AS_OF),
     )
     .option("--fail-on <what...>", "exit with 1 if it is found; repeated or with commas", knownFailures)
     .addHelpText("after", HELP)
@@ -42,9 +43,8 @@ export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
     )
     .action(async (options: QualityCommandOptions) => {
       const now = cli.machine.now();
-      const since = givenPastMoment(command, options.since, now, "--since");
       const found = await withCatalog(cli, options, async (db) => {
-        const { source: sources } = options;
+        const { source: sources, since } = options;
         if (sources !== undefined) await requireSources(db, sources, "report on");
         return qualityOf(db, { sources, since, now, report: recordReporter(cli.machine, "reading") });
       });

@@ -31,7 +31,7 @@ import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { formatCount, printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
-import { addAsOfOption, givenPastMoment } from "../past-moment.ts";
+import { addAsOfOption } from "../past-moment.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { SimilarMembers, similarLines, similarMembers } from "../similar-lines.ts";
@@ -76,8 +76,8 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   addSearchOptions(showing)
     .option("--similar", "name opportunities like it, too, and other rounds of its call")
     .examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json", "fundfeed show PD-16-1271 --as-of 2026-03-01");
-  return addAsOfOption(showing).action(async (text: string, options: SearchOptions & { similar?: true; asOf?: string }) => {
-    const asOf = givenPastMoment(showing, options.asOf, cli.machine.now());
+  return addAsOfOption(showing, cli).action(async (text: string, options: SearchOptions & { similar?: true; asOf?: EpochMs }) => {
+    const { asOf } = options;
     if (asOf !== undefined && options.similar) showing.error("error: --similar looks among the opportunities of today; leave out --as-of");
     await withCatalog(cli, options, async (catalog) => {
       const found = await requireOpportunity(cli, options, catalog, text, "show");

@@ -18,7 +18,7 @@ export function toolsOf(queries: ToolQueries): Tool[] {
     inputSchema: inputSchema(table),
     outputSchema: object({ ...statement, ...data }),
     call: async (given, call) => {
-      const answer = await run(readArguments(about.action, table, given), call);
+      const answer = await run(readArguments(about.action, table, given, call.now), call);
       return resultOf(answer, await queries.freshness(call), call.now);
     },
   });

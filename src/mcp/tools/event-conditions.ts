@@ -1,10 +1,11 @@
 /** The conditions on events that history and what_changed share. */
 import { eventTypes, type Severity, severities } from "../../events/event.ts";
-import { BadValue } from "../../filter/kinds.ts";
+import { BadValue } from "../../text/bad-value.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
-import { choice, choices, cursorArgument, limit, pastInstant } from "../arguments.ts";
+import { choice, choices, cursorArgument, limit } from "../arguments.ts";
 import type { EventConditions } from "../queries.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
@@ -20,8 +21,8 @@ export const eventArguments = {
   limit: limit(EVENTS_DEFAULT, EVENTS_MAX),
   cursor: cursorArgument,
 };
-/** What `since` and `until` take. */
-export const PAST = "7d (7 days ago; also h and w), 2026-11-30 (its midnight in US Eastern time) or a timestamp.";
+/** What `since` takes. */
+export const SINCE_FORMS = "7d (7 days ago; also h and w), monday, 2026-11-30 (its midnight in US Eastern time), a timestamp or all.";
 export const AT_LEAST_DEFAULT: Severity = "informational";
 
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */
@@ -29,7 +30,9 @@ export type GivenConditions = { types?: string[]; at_least: Severity; since?: st
 
 /** Throws if no event can meet them. */
 export function conditionsOf({ types, at_least, since, until }: GivenConditions, now: EpochMs): EventConditions {
-  const conditions = { types, atLeast: at_least, since: pastInstant(since, now), until: pastInstant(until, now) };
+  const begin = since === undefined ? "all" : readMoment(since, now, SINCE);
+  const end = until === undefined ? undefined : readMoment(until, now, PAST);
+  const conditions = { types, atLeast: at_least, since: begin === "all" ? undefined : begin, until: end };
   if (conditions.since !== undefined && conditions.until !== undefined && conditions.since >= conditions.until)
     throw new BadValue(`"since" (${since}) must be earlier than "until" (${until})`);
   return conditions;

@@ -20,11 +20,12 @@ import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { AS_OF, readMoment } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { cursorArgument, past, pastInstant, requiredText, sourceCode } from "../arguments.ts";
+import { cursorArgument, momentArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
-import type { EventConditions, ToolCall, ToolQueries } from "../queries.ts";
+import type { EventConditions, ToolQueries } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { codeInWords, knownOrQuoted, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
@@ -42,7 +43,7 @@ export function getTool({ queries, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      as_of: past("As it was then: 7d, a date."),
+      as_of: momentArgument(AS_OF, "As it was then: 7d, a date."),
       cursor: cursorArgument,
     },
     data: {
@@ -58,8 +59,8 @@ export function getTool({ queries, tool }: ToolContext): Tool {
     },
     run: async ({ id = "", source, as_of, cursor }, call) => {
       const found = await theOpportunity(queries, "get", id, source, call);
-      const asOf = pastInstant(as_of, call.now);
-      const then = asOf === undefined ? undefined : await thePast(queries, found, asOf, call);
+      const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
+      const then = asOf === undefined ? undefined : await thePast(queries, found, asOf);
       const opportunity = then?.opportunity ?? found;
       const also_at = then === undefined ? await queries.twins(opportunity.id, call) : alsoAt(then.twins);
       const request = { tool: "get", id, source, as_of };
@@ -94,9 +95,8 @@ export function getTool({ queries, tool }: ToolContext): Tool {
 }
 
 /** The opportunity as it was. Throws a Failure that says why it is not known. */
-async function thePast(queries: ToolQueries, { id }: WholeOpportunity, asOf: EpochMs, { now }: ToolCall): Promise<WholePast> {
+async function thePast(queries: ToolQueries, { id }: WholeOpportunity, asOf: EpochMs): Promise<WholePast> {
   const cannot = `Cannot get the opportunity as of ${formatInstant(asOf)}`;
-  if (asOf > now) throw new Failure(`${cannot}: that is still to come`);
   const read = await queries.past(id, asOf);
   if ("unknown" in read) throw new Failure(`${cannot}: ${read.unknown}`);
   return read.past;

@@ -1,10 +1,19 @@
 /** The tool `history`: the events of one opportunity, in words. */
 import { Type } from "@sinclair/typebox";
+import { PAST, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
-import { past, requiredText, sourceCode } from "../arguments.ts";
+import { momentArgument, requiredText, sourceCode } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { AT_LEAST_DEFAULT, conditionsOf, describeEvents, EVENTS_DEFAULT, eventArguments, eventInWords, PAST } from "./event-conditions.ts";
+import {
+  AT_LEAST_DEFAULT,
+  conditionsOf,
+  describeEvents,
+  EVENTS_DEFAULT,
+  eventArguments,
+  eventInWords,
+  SINCE_FORMS,
+} from "./event-conditions.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
@@ -20,8 +29,8 @@ export function historyTool({ queries, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      since: past(`Only events detected after this: ${PAST}`),
-      until: past("Only events detected up to this."),
+      since: momentArgument(SINCE, `Only events detected after this: ${SINCE_FORMS}`),
+      until: momentArgument(PAST, "Only events detected up to this."),
       ...eventArguments,
     },
     data: { opportunity: { ...OpportunityRow, description: ROW }, events: Type.Array(EventRow) },

@@ -1,12 +1,12 @@
 /** The tool `what_changed`: the events of a period, in words. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
-import { BadValue } from "../../filter/kinds.ts";
 import { AlsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
+import { PAST, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { allSourcesArgument, filterAmong, filterArguments, inShort, past } from "../arguments.ts";
+import { allSourcesArgument, filterAmong, filterArguments, inShort, momentArgument } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -17,7 +17,7 @@ import {
   eventArguments,
   eventInWords,
   type GivenConditions,
-  PAST,
+  SINCE_FORMS,
 } from "./event-conditions.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 import { TWINS, twinLines } from "./twins.ts";
@@ -27,7 +27,7 @@ const ChangeRow = Type.Composite(
   [EventRow, object({ opportunity: OpportunityRow, at: nullable(Type.String()), also_at: Type.Array(AlsoAt) })],
   { additionalProperties: false },
 );
-const SINCE_DEFAULT = "-7d";
+const SINCE_DEFAULT = "7d";
 
 export function changesTool({ queries, tool }: ToolContext): Tool {
   return tool({
@@ -38,8 +38,8 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       "Returns what changed in all opportunities that meet the filters now, newest first. Filters and `all_sources` are those of `find`. " +
       '`at_least: "material"` leaves out new opportunities and small changes.',
     arguments: {
-      since: past(`Only events detected after this, 7d unless given: ${PAST}`),
-      until: past("Only events detected up to this."),
+      since: momentArgument(SINCE, `Only events detected after this, 7d unless given: ${SINCE_FORMS}`),
+      until: momentArgument(PAST, "Only events detected up to this."),
       ...eventArguments,
       ...inShort({ ...filterArguments, all_sources: allSourcesArgument }),
     },
@@ -61,11 +61,10 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
   });
 }
 
-/** The conditions with a begin and an end. */
+/** The conditions with an end. */
 function windowOf(given: GivenConditions, now: EpochMs) {
-  const { since = now, until = now, ...conditions } = conditionsOf(given, now);
-  if (since > now) throw new BadValue(`"since" (${given.since}) must not lie in the future`);
-  return { ...conditions, since, until };
+  const { until = now, ...conditions } = conditionsOf(given, now);
+  return { ...conditions, until };
 }
 
 function lineOf({ opportunity, at, also_at, ...event }: Static<typeof ChangeRow>): string {
