@@ -58,6 +58,8 @@ export type Access = {
   endedDays: UnsavedDay[];
   /** What the save under way is writing. */
   saving: UnsavedDay[];
+  /** Returns what `db.commits()` does, perhaps as it was when the turn of the event loop began. */
+  commits: () => number;
   /** What `db.commits()` returned before the newest commit that is in memory was read. */
   lastSeenCommit: number;
   /** The generations of keys and use that are in memory. */
@@ -67,7 +69,7 @@ export type Access = {
 };
 
 /** Loads all keys. Throws if the database cannot be read. */
-export async function createAccess(db: StateDb): Promise<Access> {
+export async function createAccess(db: StateDb, commits = db.commits): Promise<Access> {
   const access: Access = {
     db,
     keys: new Map(),
@@ -77,6 +79,7 @@ export async function createAccess(db: StateDb): Promise<Access> {
     dirty: new Set(),
     endedDays: [],
     saving: [],
+    commits,
     lastSeenCommit: Number.NaN,
     lastSeen: { keys: -1, use: -1 },
     updateOnce: singleFlight(() => readNewer(access)),
@@ -91,7 +94,7 @@ export async function createAccess(db: StateDb): Promise<Access> {
  * request calls it before `findKey`. Throws if the database cannot be read.
  */
 export function updateAccess(access: Access): Promise<void> | undefined {
-  return access.db.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
+  return access.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
 }
 
 /** The key that a text is, which may be revoked or expired; `undefined` if it is none. Reads memory only. */

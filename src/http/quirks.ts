@@ -3,9 +3,10 @@
  * fails while it is still needed. Two more are where they act: `app.ts` catches what Elysia cannot (`http/app`: throw null), and
  * `listen.ts` overrides defaults of Bun's server. (E-8)
  */
+
+import type { Turn } from "../runtime/turn.ts";
 import type { ApiCall } from "./call.ts";
 import { pathStart } from "./query-text.ts";
-import type { Turn } from "./turn.ts";
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended.
