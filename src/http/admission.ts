@@ -1,5 +1,5 @@
 /**
- * Admission: who may call a route. Every route file uses `withKey` or `withoutKey`. Both run before Elysia validates parameters, so a
+ * Admission: who may call a route. Every route file uses `withKey` or `withoutKey`. Both run before parameters are read, so a
  * request without a valid key learns nothing about its parameters (D-2). (E-4)
  */
 import { Elysia } from "elysia";
@@ -9,25 +9,23 @@ import type { Allowance } from "../quota/allowance.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
 import type { ApiCall, PathParameters } from "./call.ts";
 import { Problem } from "./problem.ts";
-import { callOf, passCallToReaders } from "./quirks.ts";
+import { callOf } from "./quirks.ts";
 
 /** Key (401), subscription (403), rate limit (429). */
-export const withKey = new Elysia()
-  .derive({ as: "scoped" }, async ({ request, route, params }) => {
-    const call = completeCall(request, route, params);
-    const { access } = call.service;
-    // Usually neither of the two is a promise, and an unneeded await costs time at every request.
-    const updating = updateAccess(access);
-    if (updating !== undefined) await updating;
-    call.key = findSentKey(access, call.headers);
-    requireActive(call.key, call.startedAt); // After `call.key` is set, so that the log names the key that was refused.
-    requireSubscription(call.key);
-    const allowance = addUse(access, call.key, call.startedAt);
-    call.allowance = allowance instanceof Promise ? await allowance : allowance;
-    requireAllowance(call.allowance);
-    return { call };
-  })
-  .onTransform({ as: "scoped" }, passCallToReaders);
+export const withKey = new Elysia().derive({ as: "scoped" }, async ({ request, route, params }) => {
+  const call = completeCall(request, route, params);
+  const { access } = call.service;
+  // Usually neither of the two is a promise, and an unneeded await costs time at every request.
+  const updating = updateAccess(access);
+  if (updating !== undefined) await updating;
+  call.key = findSentKey(access, call.headers);
+  requireActive(call.key, call.startedAt); // After `call.key` is set, so that the log names the key that was refused.
+  requireSubscription(call.key);
+  const allowance = addUse(access, call.key, call.startedAt);
+  call.allowance = allowance instanceof Promise ? await allowance : allowance;
+  requireAllowance(call.allowance);
+  return { call };
+});
 
 /** The key of a request that may call: it is active, and its account has a subscription. Throws a Problem otherwise. */
 export async function admitKey(access: Access, headers: Headers, now: EpochMs): Promise<KnownKey> {

@@ -23,8 +23,6 @@ export type Service = {
 /** The variable parts of a path, decoded; `null` if one cannot be decoded. */
 export type PathParameters = Readonly<Record<string, string | null | undefined>>;
 
-export type ParameterValues = { params: Readonly<Record<string, unknown>>; query: Readonly<Record<string, unknown>> };
-
 export class ApiCall {
   readonly method: string;
   /** Path and query as they arrived, still percent-encoded. */
@@ -37,8 +35,6 @@ export class ApiCall {
   /** Elysia's path of the route, such as `/v1/opportunities/:id`; `null` until one is found. */
   route: string | null = null;
   params: PathParameters = {};
-  /** The values of the route's parameters; `null` until they are read. */
-  values: ParameterValues | null = null;
   /** The key that was sent, also if it is refused; `null` if none was, or if it is unknown. */
   key: KnownKey | null = null;
   allowance: Allowance | null = null;

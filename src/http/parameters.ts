@@ -1,12 +1,7 @@
-/**
- * The parameters of a route: one table that reads, refuses and documents them.
- *
- * Elysia validates with the table, but does not read the query: its own parser accepts `1e1` for 10, and loses the name of a bad field.
- * (E-2)
- */
+/** The parameters of a route: one table that reads, refuses and documents them. (E-2) */
 import { type TObject, Type } from "@sinclair/typebox";
 import { closest } from "../text/closest.ts";
-import { ApiCall, type ParameterValues } from "./call.ts";
+import type { ApiCall } from "./call.ts";
 import type { Parameter } from "./parameter-kinds.ts";
 import { type FieldError, invalidParameters, Problem } from "./problem.ts";
 import { parseQuery, type SentValue } from "./query-text.ts";
@@ -21,24 +16,32 @@ type Values<T extends Table> = { [N in RequiredNames<T>]: T[N] extends Parameter
   [N in Exclude<keyof T, RequiredNames<T>>]?: T[N] extends Parameter<infer V> ? V : never;
 };
 
-/** A route's parameters in Elysia's form: `params` for the path, `query` for the query. */
+/**
+ * A route's parameters in Elysia's form: schemas for the description (`params` of the path, `query`), and the hook that reads both from the
+ * call, once it is admitted. Elysia's own values have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
+ */
 export function parameters<Path extends Table, Query extends Table>(tables: {
   params?: Path;
   query?: Query;
-}): { params: StandardSchema<Values<Path>>; query: StandardSchema<Values<Query>> };
+}): {
+  params: StandardSchema<Values<Path>>;
+  query: StandardSchema<Values<Query>>;
+  beforeHandle: (context: AdmittedContext) => void;
+};
 export function parameters({ params = {}, query = {} }: { params?: Table; query?: Table }) {
-  // Elysia validates `params` first, then `query`. One problem names what is wrong with both (D-17), so the first validation reads both.
-  const read = (call: ApiCall) => {
-    call.values ??= readParameters(call, { params, query });
-    return call.values;
-  };
   return {
-    params: standardSchema(schemaOf(params), (call) => read(call).params),
-    query: standardSchema(Type.Partial(schemaOf(query)), (call) => read(call).query),
+    params: standardSchema(schemaOf(params)),
+    query: standardSchema(Type.Partial(schemaOf(query))),
+    beforeHandle: (context: AdmittedContext) => {
+      Object.assign(context, readParameters(context.call, { params, query }));
+    },
   };
 }
 
-/** Standard Schema, with which Elysia validates, and Standard JSON Schema, from which its OpenAPI plugin generates the description. */
+/** What the hook needs of Elysia's context: a route without `withKey` has no call, and does not compile. */
+type AdmittedContext = { call: ApiCall; params: unknown; query: unknown };
+
+/** Standard JSON Schema, from which Elysia's OpenAPI plugin generates the description, and Standard Schema, by which handlers get types. */
 type StandardSchema<T> = {
   "~standard": {
     version: 1;
@@ -49,17 +52,17 @@ type StandardSchema<T> = {
   };
 };
 
-function standardSchema<T>(schema: TObject, read: (call: ApiCall) => T): StandardSchema<T> {
-  const validate = (value: unknown) => {
-    if (!(value instanceof ApiCall)) throw new Error("A route with parameters needs withKey: it passes on the call");
-    return { value: read(value) };
-  };
-  return { "~standard": { version: 1, vendor: "fundfeed", validate, jsonSchema: { input: () => schema, output: () => schema } } };
+/** Accepts any value: the hook, which comes later, reads and refuses. */
+function standardSchema(schema: TObject): StandardSchema<unknown> {
+  const jsonSchema = { input: () => schema, output: () => schema };
+  return { "~standard": { version: 1, vendor: "fundfeed", validate: (value) => ({ value }), jsonSchema } };
 }
 
 function schemaOf(table: Table): TObject {
   return Type.Object(Object.fromEntries(Object.entries(table).map(([name, { schema }]) => [name, schema])));
 }
+
+type ParameterValues = { params: Readonly<Record<string, unknown>>; query: Readonly<Record<string, unknown>> };
 
 /** Reads all parameters of a call. Throws one problem that names every bad parameter (D-2, D-6, D-7, D-17). */
 function readParameters(call: ApiCall, { params, query }: { params: Table; query: Table }): ParameterValues {

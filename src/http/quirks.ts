@@ -40,15 +40,6 @@ export function callOf({ call }: Request): ApiCall {
 }
 
 /**
- * Replaces `params` and `query` of the context by the call until Elysia has validated them: the readers of `parameters.ts` take the call.
- * Elysia's own have lost repeated names, text that cannot be decoded, and brackets (`http/odd-queries`).
- */
-export function passCallToReaders(context: { call: ApiCall; params: unknown; query: unknown }): void {
-  context.params = context.call;
-  context.query = context.call;
-}
-
-/**
  * Whether nobody gets the response any more. If anything arrives on a connection while its response is awaited in a later turn, such as a
  * pipelined request (RFC 9112 §9.3.2) or a stray line end, Bun closes the connection; it offers no way to let the bytes wait
  * (`http/pipelining`). It is also true if the client closed the connection.

@@ -33,9 +33,9 @@ export function samplesOf(path: string, { operationId, security, responses }: Sa
   ];
 }
 
-type Request = { url: string; needsKey: boolean; isJson: boolean };
+type SampledRequest = { url: string; needsKey: boolean; isJson: boolean };
 
-function curl({ url, needsKey }: Request): string {
+function curl({ url, needsKey }: SampledRequest): string {
   const [address = "", query] = url.split("?");
   const lines = [
     query === undefined ? `curl -s ${address}` : `curl -sG ${address}`,
@@ -44,7 +44,7 @@ function curl({ url, needsKey }: Request): string {
   return [...lines, ...(needsKey ? ['-H "Authorization: Bearer $FUNDFEED_KEY"'] : [])].join(" \\\n  ");
 }
 
-function typeScript({ url, needsKey, isJson }: Request): string {
+function typeScript({ url, needsKey, isJson }: SampledRequest): string {
   const options = needsKey ? `, {\n  headers: { Authorization: \`Bearer \${process.env.FUNDFEED_KEY}\` },\n}` : "";
   return `const response = await fetch("${url}"${options});
 if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
@@ -52,7 +52,7 @@ if (!response.ok) throw new Error(\`\${response.status} \${await response.text()
 console.log(await response.${isJson ? "json" : "text"}());`;
 }
 
-function python({ url, needsKey, isJson }: Request): string {
+function python({ url, needsKey, isJson }: SampledRequest): string {
   const headers = needsKey ? `\n    headers={"Authorization": f"Bearer {os.environ['FUNDFEED_KEY']}"},` : "";
   return `${needsKey ? "import os\n" : ""}import requests
 
@@ -64,7 +64,7 @@ response.raise_for_status()
 print(response.${isJson ? "json()" : "text"})`;
 }
 
-function go({ url, needsKey }: Request): string {
+function go({ url, needsKey }: SampledRequest): string {
   const imports = ["fmt", "io", "log", "net/http", ...(needsKey ? ["os"] : [])].map((name) => `\t"${name}"`).join("\n");
   const header = needsKey ? '\n\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("FUNDFEED_KEY"))' : "";
   return `package main
