@@ -36,7 +36,7 @@ const json: readonly Mark[] = [
 const csv: readonly Mark[] = [
   { format: "sam-gov", what: "a CSV of SAM.gov", mark: /^"?NoticeId"?,/ },
   { format: "nsf", what: "a CSV of NSF's funding search", mark: /^.*"?NSF\/PD Num"?,/ },
-  { format: "simpler-grants-gov", what: "a CSV of Simpler.Grants.gov", mark: /^.*\bopportunity_id\b.*\bopportunity_status\b/ },
+  { format: "simpler-grants-gov", what: "a CSV of Simpler.Grants.gov", mark: /^(?=.*\bopportunity_id\b).*\bopportunity_status\b/ },
   { format: "dsip", what: "a CSV of the DoD SBIR/STTR portal's topics", mark: /^.*\btopic_number_topiccode\b/ },
   { format: "sbir-gov", what: "a CSV of SBIR.gov's topics", mark: /^.*\bSBIRTopicLink\b/ },
 ];

@@ -204,7 +204,7 @@ async function fetchFollowingRedirects(
 
 /** The address without the key, however short it is. */
 function urlWithoutKey({ href }: URL, key: string | undefined): string {
-  const hidden = href.replace(/([?&][^=&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
+  const hidden = href.replace(/([?&][^=?&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
     key !== undefined && key !== "" && decoded(value) === key ? `${name}…` : whole,
   );
   return hideKey(hidden, key);

@@ -60,5 +60,5 @@ function noticesAt(visit: Visit, limit: number, page: number): DownloadRequest {
 
 /** `07/31/2026` of `2026-07-31`. */
 function americanDate(date: string): string {
-  return date.replace(/(\d+)-(\d+)-(\d+)/, "$2/$3/$1");
+  return date.replace(/^(\d+)-(\d+)-(\d+)$/, "$2/$3/$1");
 }

@@ -11,7 +11,7 @@ const PREFIX_LENGTH_MIN = 3;
  * case and anything from a "[" on, as in `dates[closes_at]`.
  */
 export function closest(name: string, known: readonly string[]): string | undefined {
-  const plain = name.toLowerCase().replace(/\[.*$/, "").slice(0, 64);
+  const plain = name.slice(0, 64).toLowerCase().replace(/\[.*/s, "");
   const distances = known.map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));
   distances.sort((left, right) => left.distance - right.distance);
   const [nearest] = distances;

@@ -65,8 +65,9 @@ export function decodeEntities(text: string): string {
 /** The head of a long text in plain text; `undefined` if the text is short, or if markup leaves too little of the head for a summary. */
 function plainHead(text: string): string | undefined {
   if (text.length <= HEAD_LENGTH) return undefined;
-  const head = decodeEntities(text.slice(0, HEAD_LENGTH)).replace(/<[^>]*$/, ""); // Without a tag that the cut went through.
-  const plain = tidy(dropMarkup(head));
+  const head = decodeEntities(text.slice(0, HEAD_LENGTH));
+  const cutTag = head.indexOf("<", head.lastIndexOf(">") + 1);
+  const plain = tidy(dropMarkup(cutTag === -1 ? head : head.slice(0, cutTag)));
   return plain.length > SUMMARY_LENGTH + HEAD_MARGIN ? plain : undefined;
 }
 

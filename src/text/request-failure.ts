@@ -11,7 +11,7 @@ type RequestFailure = { reason: string; isFinal: boolean };
 export function publicUrl(url: URL | string): string {
   const text = String(url);
   const credentials = URL.canParse(text) ? /^([^:]+:\/\/)[^/?#]*@/ : /^([^:]+:\/\/).*@/s; // A password can be what makes the URL invalid.
-  return text.replace(credentials, "$1").replace(/[?#].*$/s, "");
+  return text.replace(credentials, "$1").replace(/[?#].*/s, "");
 }
 
 /** Why a request failed, from the code of the error that `fetch` or `node:http` threw. */

@@ -2,12 +2,15 @@
 import { describe, test } from "bun:test";
 import { darpa } from "../../src/import/formats/darpa.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "../../src/import/formats/grants-gov/grant.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import { programType } from "../../src/import/program-type.ts";
 import { csvRows } from "../../src/import/readers/csv-rows.ts";
 import { jsonElements } from "../../src/import/readers/json-elements.ts";
 import { XmlReader } from "../../src/import/readers/xml.ts";
+import { recognize } from "../../src/import/recognize.ts";
+import { closest } from "../../src/text/closest.ts";
 import { easternInstant } from "../../src/text/eastern.ts";
 import { parseInstant } from "../../src/text/instant.ts";
 import { isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
@@ -55,6 +58,9 @@ describe("in time proportional to the text:", () => {
     ["a title of other transactions", SIZE, repeated("OT "), (title) => programType({ title })],
     ["a title of prototypes", SIZE, repeated("prototyp "), (title) => programType({ title })],
     ["a title of a civil society", SIZE, repeated("CSO civil society "), (title) => programType({ title })],
+    ["a name with many brackets", SIZE, (size) => `${"[".repeat(size)}\n`, (name) => closest(name, ["title"])],
+    ["the head of a text that opens tags", SIZE, repeated("<"), summaryOf],
+    ["a head of many columns", 16_000, repeated("opportunity_id,"), (head) => recognize(textInput(head))],
     ["a fraction of zeros", SIZE, (size) => `2026-01-01T00:00:00.${"0".repeat(size)}1Z`, parseInstant],
     ["an eastern time with a long fraction", SIZE, (size) => `00:00:00.${"0".repeat(size)}1`, (time) => easternInstant("2026-01-01", time)],
   ])("%s", async (_, size, textOf, read) => {
@@ -84,6 +90,21 @@ describe("in time proportional to the text:", () => {
       const text = `${repeated(blank)(size)}x | <a href="/research">See Program</a>`;
       const row = { nid: "1", title: "T", field_body_with_summary: text };
       return readFormat(darpa, [textInput(JSON.stringify([row]))]);
+    });
+  });
+
+  test("a link of DARPA with many addresses", async () => {
+    await expectLinear(3 * SIZE, (size) => {
+      const row = { nid: "1", title: "T", field_body_with_summary: `Text | <a ${repeated('href="x" ')(size)}` };
+      return readFormat(darpa, [textInput(JSON.stringify([row]))]);
+    });
+  });
+
+  test("a contact of a forecast at Simpler.Grants.gov with many lines", async () => {
+    await expectLinear(SIZE, (size) => {
+      const summary = { is_forecast: true, agency_contact_description: `a${"\n".repeat(size)}b` };
+      const opportunity = { opportunity_id: "1", legacy_opportunity_id: 1, opportunity_status: "forecasted", summary };
+      return readFormat(grantsGov, [textInput(JSON.stringify({ data: opportunity }))]);
     });
   });
 

@@ -49,6 +49,6 @@ function readChallenge(challenge: JsonObject): ReadItem {
 /** Splits "Department - Bureau" and "Department of X, Bureau". Any other comma is part of a name. */
 function organizationOf(agency: string): NonNullable<Draft["organization"]> {
   const [, department = agency, bureau = null] =
-    /^(.+?) [-–—]+ (.+)$/.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];
+    /^(.+?) [-–—]+ (.+)$/s.exec(agency) ?? /^((?:U\.?S\.? )?Department of [^,]+), (.+)$/.exec(agency) ?? [];
   return { agency: department || null, sub_agency: bureau };
 }

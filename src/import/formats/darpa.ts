@@ -104,10 +104,11 @@ function typeOf(title: string): string | null {
 /** Separates the text from the link that many end with: ` | <a href="/research/programs/shine">See Program</a>`. */
 function splitBody(body: string): { text: string; link?: { name: string; url: string } } {
   const bar = body.lastIndexOf("|");
-  const [, before = "", address = "", name = "", after = ""] =
-    bar === -1 ? [] : (/^((?:\s|&nbsp;)*)\|\s*<a\s[^<>]*\bhref="([^"<>]*)"[^<>]*>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
+  const [, attributes = "", name = "", after = ""] =
+    bar === -1 ? [] : (/^\|\s*<a\s([^<>]*)>([^<>]*)<\/a>(.*)$/s.exec(body.slice(bar)) ?? []);
+  const [, address = ""] = /\bhref="([^"]*)"/.exec(attributes) ?? [];
   const url = absoluteUrl(address);
-  const text = url === null ? body : body.slice(0, bar).replace(BLANKS_AT_END, "") + before + after;
+  const text = url === null ? body : body.slice(0, bar).replace(BLANKS_AT_END, "") + after;
   return { text: text.replaceAll('href="/', `href="${SITE}/`), ...(url === null ? {} : { link: { name: plainText(name) || url, url } }) };
 }
 

@@ -168,9 +168,14 @@ function statusOf(status: string, { closeDate, archiveDate }: Omit<Grant, "statu
 function contactOf(text: (member: string) => string, isForecast: boolean): Grant["contact"] {
   const [email, all] = [text("agency_email_address"), text("agency_contact_description")];
   if (!isForecast) return { name: "", email, phone: "", text: all };
-  const [, name = all, phone = ""] = /^(?:([\s\S]*)\n)?\s*([+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?)\s*$/i.exec(all) ?? [];
-  return { name: phone === "" ? all : name, email, phone, text: "" };
+  const lines = all.trimEnd();
+  const end = lines.lastIndexOf("\n");
+  const last = lines.slice(end + 1).trim();
+  if (!PHONE.test(last)) return { name: all, email, phone: "", text: "" };
+  return { name: end === -1 ? all : lines.slice(0, end), email, phone: last, text: "" };
 }
+
+const PHONE = /^[+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?$/i;
 
 function filesOf({ attachments }: JsonObject): Grant["attachments"] {
   return arrayOf(attachments)
