@@ -3,12 +3,12 @@
  * the API of its successor publishes (`simpler.ts`).
  * The content of a file decides which of them it is.
  */
+import type { XML } from "bun";
 import { withoutC1Controls } from "../../../text/plain-text.ts";
 import { UUID } from "../../../text/uuid.ts";
 import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
-import { utf8Text } from "../../readers/input.ts";
 import { beginningOf, firstCharacter } from "../../readers/json-elements.ts";
-import { SOURCE_MAX, type XmlHandlers, XmlReader } from "../../readers/xml.ts";
+import { localName, xmlElements } from "../../readers/xml-elements.ts";
 import type { Draft } from "../../record.ts";
 import { elementsOf, rejected } from "../items.ts";
 import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
@@ -78,7 +78,7 @@ type Element = {
   name: string;
   /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */
   fields: { [name: string]: string[] };
-  /** Its exact text in the file; "" if it is too long. */
+  /** Its exact text in the file; "" with a fault. */
   source: string;
   /** Why it cannot be imported. */
   fault: string | undefined;
@@ -172,96 +172,60 @@ function isoDate(text: string): string {
 
 const ROOT = "Grants";
 const FORECAST = "OpportunityForecastDetail_1_0";
-/** Depths of the opportunities and of their fields; the root has depth 1. */
-const [RECORD_DEPTH, FIELD_DEPTH] = [2, 3];
 const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
 
 /** Most characters of one text, as in any record. The longest real description has some 100,000. */
 const TEXT_MAX = 2_000_000;
 const DEPTH_MAX = 100;
-const TOO_LONG = `the element must have at most ${SOURCE_MAX} characters`;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
 async function* xmlElementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<Element> {
-  let complete: Element[] = [];
-  let record: Element = emptyElement("");
-  let recordLength = 0;
-  let content = "";
-  let depth = 0;
-
-  /** Whether the record has room for another text. If not, the text is dropped and the record gets a fault. */
-  function hasRoomFor(text: string, lengthBefore: number): boolean {
-    recordLength += text.length;
-    if (lengthBefore + text.length > TEXT_MAX) record.fault ??= `a text must have at most ${TEXT_MAX} characters`;
-    else if (recordLength > SOURCE_MAX) record.fault ??= TOO_LONG;
-    else return true;
-    return false;
+  for await (const found of xmlElements(bytes, ROOT)) {
+    const element = emptyElement(localName(found.name));
+    if ("fault" in found) addSimple(element, found.source);
+    else for (const child of found.element.children) if (typeof child === "object" && "name" in child) addField(element, child);
+    if ("fault" in found) element.fault = found.fault;
+    else element.source = found.source;
+    if (RECORDS.has(element.name)) yield element;
+    else {
+      // By its name, an unknown element may be an opportunity of a new layout.
+      const report = /^(Opportunity|FundingOpp)/.test(element.name) ? incomplete : warn;
+      report(`Unknown element ${found.name} is left out`);
+    }
   }
-
-  /** By its name, an unknown element may be an opportunity of a new layout. */
-  function reportUnknown(local: string, name: string): void {
-    const report = /^(Opportunity|FundingOpp)/.test(local) ? incomplete : warn;
-    report(`Unknown element ${name} is left out`);
-  }
-
-  const handlers: XmlHandlers = {
-    open(name, attributes) {
-      depth++;
-      if (depth === 1 && localName(name) !== ROOT) throw new Error(`its root element is ${name}, not ${ROOT}`);
-      if (depth === RECORD_DEPTH) {
-        record = emptyElement(localName(name));
-        recordLength = 0;
-      }
-      if (depth > DEPTH_MAX) record.fault ??= `its elements must not be nested more than ${DEPTH_MAX} deep`;
-      if (depth !== FIELD_DEPTH) return;
-      content = "";
-      for (const attribute in attributes) {
-        const value = attributes[attribute] ?? "";
-        if (hasRoomFor(value, 0)) add(record, `${localName(name)}@${localName(attribute)}`, value);
-      }
-    },
-    text(text) {
-      if (depth >= FIELD_DEPTH && hasRoomFor(text, content.length)) content = content === "" ? text : content + text;
-    },
-    close(name, source) {
-      if (depth === FIELD_DEPTH) add(record, localName(name), content);
-      if (depth === RECORD_DEPTH) {
-        if (source === undefined) record.fault ??= TOO_LONG;
-        else record.source = source;
-        if (RECORDS.has(record.name)) complete.push(record);
-        else reportUnknown(record.name, name);
-      }
-      depth--;
-    },
-    fault(reason) {
-      if (depth < RECORD_DEPTH) throw new Error(reason);
-      record.fault ??= `the element has ${reason}`;
-    },
-  };
-
-  const xml = new XmlReader(handlers, RECORD_DEPTH);
-  for await (const text of utf8Text(bytes, ">")) {
-    xml.write(text);
-    yield* complete;
-    complete = [];
-  }
-  xml.end();
-  yield* complete;
 }
 
 function emptyElement(name: string): Element {
   return { name, fields: Object.create(null), source: "", fault: undefined }; // A field may have any name, `__proto__` too.
 }
 
-function add({ fields }: Element, name: string, content: string): void {
-  const text = content.trim();
-  if (text === "") return;
-  const texts = fields[name];
-  if (texts === undefined) fields[name] = [text];
-  else texts.push(text);
+/** Adds what can be read without a parser, such as the id: elements that have only a text. */
+function addSimple(element: Element, source: string): void {
+  for (const [, name = "", text = ""] of source.matchAll(/<([^\s<>/]+)>([^<&]*)<\/\1>/g)) add(element, localName(name), text);
 }
 
-function localName(name: string): string {
-  const colon = name.indexOf(":");
-  return colon === -1 ? name : name.slice(colon + 1);
+function addField(element: Element, field: XML.Node): void {
+  const name = localName(field.name);
+  for (const attribute in field.attributes) add(element, `${name}@${localName(attribute)}`, field.attributes[attribute] ?? "");
+  add(element, name, textOf(element, field, 3));
+}
+
+/** The text of a field, with that of the elements in it. The root has depth 1. */
+function textOf(element: Element, { children }: XML.Node, depth: number): string {
+  let content = "";
+  for (const child of children) {
+    if (typeof child === "string") content += child;
+    else if ("name" in child && depth < DEPTH_MAX) content += textOf(element, child, depth + 1);
+    else if ("name" in child) element.fault ??= `its elements must not be nested more than ${DEPTH_MAX} deep`;
+  }
+  return content;
+}
+
+function add(element: Element, name: string, content: string): void {
+  const text = content.trim();
+  if (text === "") return;
+  if (text.length > TEXT_MAX) element.fault ??= `a text must have at most ${TEXT_MAX} characters`;
+  const texts = element.fields[name];
+  if (texts === undefined) element.fields[name] = [text];
+  else texts.push(text);
 }

@@ -1,0 +1,140 @@
+/**
+ * Reads the elements in the root of an XML document one by one, in bounded memory. It only finds where each begins and ends. `Bun.XML`, a
+ * conforming processor, reads their texts, and what stands around them. What is not well-formed in an element is a fault of that element
+ * alone; elsewhere, the document is refused. (E-116)
+ *
+ *     <?xml … ?><Grants> │ <Record> … </Record> │ <!-- … --> │ <Record> … </Record> │ </Grants>
+ *     head                 element                between      element                rest
+ *
+ * No tag is looked for in comments, sections and processing instructions.
+ */
+import { XML } from "bun";
+import { messageOf } from "../../../db/reason.ts";
+import { hasStrayByte } from "../../text/utf8.ts";
+import { utf8Text } from "./input.ts";
+
+/** Most characters of an element, and of what stands between two. The longest real element has some 100,000. */
+export const SOURCE_MAX = 3_000_000;
+/** Characters that are kept of an element that is longer. */
+const SHOWN_MAX = 100_000;
+
+/** An element, or why it cannot be read, and its exact text: only the beginning if that is too long. */
+type XmlElement = ({ element: XML.Node } | { fault: string }) & { name: string; source: string };
+
+/** What begins with such a mark has no tags, and ends with the other mark. */
+const untagged: Readonly<Record<string, string>> = { "<!--": "-->", "<![CDATA[": "]]>", "<?": "?>" };
+const UNTAGGED = "<(?:!--|!\\[CDATA\\[|\\?)";
+const START = new RegExp(`${UNTAGGED}|</|<([^\\s<>/!?]+)[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>`, "g");
+
+/** Throws if the document is damaged, if its root has another name than `root`, and if something in it is too long. */
+export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: string): AsyncIterable<XmlElement> {
+  let [text, pieces, from, count] = ["", "", 0, 0];
+  let rootName = "";
+  let open: { name: string; end: RegExp; isTooLong: boolean } | undefined;
+  let isClosed = false;
+  /** Elements often have the name of the one before. */
+  let [endName, endTag] = ["", /(?:)/g];
+
+  function* takeElements(): Iterable<XmlElement> {
+    text += pieces;
+    pieces = "";
+    let start = 0;
+    while (!isClosed) {
+      const pattern = open?.end ?? START;
+      pattern.lastIndex = from;
+      const [mark, name = ""] = pattern.exec(text) ?? [];
+      if (mark === undefined) {
+        const last = text.lastIndexOf("<");
+        const isWhole = last < from || (open !== undefined && text.indexOf(">", last) !== -1);
+        from = isWhole ? text.length : last; // The end of a tag may not have come yet.
+        break;
+      }
+      const end = pattern.lastIndex;
+      const closing = untagged[mark];
+      if (closing !== undefined) {
+        const at = text.indexOf(closing, end);
+        from = at === -1 ? end - mark.length : at + closing.length;
+        if (at === -1) break;
+        continue;
+      }
+      from = end;
+      if (open !== undefined) {
+        yield elementOf(open, text.slice(start, end));
+        open = undefined;
+        count++;
+        start = end;
+      } else if (mark === "</") isClosed = true;
+      else if (rootName === "") {
+        checkRoot(text.slice(0, end), name, root);
+        isClosed = mark.endsWith("/>");
+        if (!isClosed) [rootName, start] = [name, end];
+      } else {
+        const begin = end - mark.length;
+        if (text.slice(start, begin).trim() !== "") parsed(`<${rootName}>${text.slice(start, begin)}</${rootName}>`);
+        start = begin;
+        if (name !== endName) [endName, endTag] = [name, endTagOf(name)];
+        open = { name, end: mark.endsWith("/>") ? /(?<=>)/g : endTag, isTooLong: false };
+      }
+    }
+    text = text.slice(start);
+    from -= start;
+    if (text.length <= SOURCE_MAX) return;
+    if (open === undefined || text.length - from > SOURCE_MAX)
+      throw new Error(`a tag, comment, section or text of more than ${SOURCE_MAX} characters`);
+    open.isTooLong = true;
+    const shown = text.slice(0, Math.min(from, SHOWN_MAX));
+    text = shown + text.slice(from);
+    from = shown.length;
+  }
+
+  try {
+    for await (const piece of utf8Text(bytes, ">")) {
+      pieces += piece;
+      // What waits is read again from `from`. Reading only when the text has doubled keeps the time linear.
+      if (pieces.length >= text.length) yield* takeElements();
+    }
+    yield* takeElements();
+    if (open !== undefined) throw new Error(`it ends inside <${open.name}>`);
+    parsed(rootName === "" ? text : `<${rootName}>${text}`);
+  } catch (error) {
+    throw new Error(`${messageOf(error)}, after ${count} elements`, { cause: error });
+  }
+}
+
+/** Throws unless the head, which ends with the tag of the root, is one of a document in UTF-8 with this root. */
+function checkRoot(head: string, name: string, root: string): void {
+  if (/<!DOCTYPE[^<>]*\[/.test(head)) throw new Error("declarations of a document type are refused");
+  const [, encoding = "UTF-8"] = /^\s*<\?xml\s[^>]*\sencoding\s*=\s*["']([^"']*)/.exec(head) ?? [];
+  if (!/^(utf-?8|us-ascii)$/i.test(encoding)) throw new Error(`its encoding is ${encoding}, not UTF-8`);
+  parsed(head.endsWith("/>") ? head : `${head}</${name}>`);
+  if (localName(name) !== root) throw new Error(`its root element is ${name}, not ${root}`);
+}
+
+function endTagOf(name: string): RegExp {
+  return new RegExp(`${UNTAGGED}|</${RegExp.escape(name)}\\s*>`, "g");
+}
+
+/** Throws if it is not known where the element ends. */
+function elementOf({ name, isTooLong }: { name: string; isTooLong: boolean }, source: string): XmlElement {
+  if (isTooLong || source.length > SOURCE_MAX)
+    return { fault: `the element must have at most ${SOURCE_MAX} characters`, name, source: source.slice(0, SHOWN_MAX) };
+  try {
+    return { element: parsed(source), name, source };
+  } catch (error) {
+    if (new RegExp(`<${RegExp.escape(name)}[\\s/>]`).test(source.slice(1))) throw error;
+    return { fault: `the element is not well-formed: ${messageOf(error)}`, name, source };
+  }
+}
+
+function parsed(text: string): XML.Node {
+  try {
+    return XML.parse(text, { compact: false });
+  } catch (error) {
+    throw new Error(hasStrayByte(text) ? "a byte that is not UTF-8" : messageOf(error).replace("XML Parse error: ", ""), { cause: error });
+  }
+}
+
+/** The name without its prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
