@@ -52,9 +52,9 @@ if [ "$version" = latest ]; then from=$releases/latest/download; else from=$rele
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if command -v curl >/dev/null; then download() { curl --fail --silent --show-error --location --output "$2" "$1"; }
-elif command -v wget >/dev/null; then download() { wget --quiet --output-document "$2" "$1"; }
-else fail "curl or wget is needed"; fi
+command -v curl >/dev/null || fail "curl is needed"
+case $releases in https:*) protocols='=https' ;; *) protocols='=http,https' ;; esac
+download() { curl --proto "$protocols" --fail --silent --show-error --location --output "$2" "$1"; }
 echo "Downloading $from/$name"
 download "$from/SHA256SUMS" "$work/SHA256SUMS" || fail "$from/SHA256SUMS cannot be downloaded"
 download "$from/$name" "$work/$name" || fail "$from/$name cannot be downloaded"

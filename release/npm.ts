@@ -4,7 +4,7 @@
  */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import client from "../clients/typescript/package.json" with { type: "json" };
 import { description, license, version } from "../package.json" with { type: "json" };
 import { type Platform, programName } from "./platforms.ts";
@@ -47,7 +47,8 @@ export async function packClient(directory: string): Promise<string> {
   try {
     await runProgram([process.execPath, "x", "tsc", "--project", source, "--outDir", compiled], root);
     const files = new Map(readdirSync(compiled).map((name) => [name, join(compiled, name)]));
-    return await pack({ ...client, version }, files.set("README.md", join(source, "README.md")), directory);
+    const { private: _, scripts: __, ...manifest } = client;
+    return await pack({ ...manifest, version }, files.set("README.md", join(source, "README.md")), directory);
   } finally {
     rmSync(compiled, { recursive: true, force: true });
   }
@@ -73,3 +74,5 @@ async function pack(manifest: { name: string; version: string }, files: Readonly
     rmSync(package_, { recursive: true, force: true });
   }
 }
+
+if (import.meta.main) process.stdout.write(`${await packClient(resolve(process.argv[2] ?? "."))}\n`);

@@ -9,6 +9,7 @@ import { bundleName, packBundle, serverJson } from "../release/mcp.ts";
 import { packProgram } from "../release/npm.ts";
 import { type Platform, platforms, programName } from "../release/platforms.ts";
 import { runProgram } from "../release/run-program.ts";
+import { selfSigned } from "./support/certificates.ts";
 import { aDirectory, dropScratch } from "./support/imports.ts";
 import { waitFor } from "./support/wait-for.ts";
 
@@ -157,6 +158,35 @@ describe.if(has("curl"))("install.sh", () => {
     expect(err).toContain(reason);
     expect(existsSync(to)).toBe(false);
     await stop();
+  });
+
+  test("follows no redirect from https to http", async () => {
+    const { to, stop } = aRelease(STAND_IN, `${sum(STAND_IN)}  ${name}\n`);
+    const plain = { asked: 0 };
+    const http = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        plain.asked++;
+        return new Response(url.endsWith("SHA256SUMS") ? `${sum(STAND_IN)}  ${name}\n` : STAND_IN);
+      },
+    });
+    const directory = aDirectory();
+    selfSigned(directory, "server");
+    const [crt, key] = ["crt", "key"].map((kind) => join(directory, `server.${kind}`)) as [string, string];
+    const https = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      tls: { cert: readFileSync(crt), key: readFileSync(key) },
+      fetch: ({ url }) => Response.redirect(`http://127.0.0.1:${http.port}${new URL(url).pathname}`),
+    });
+    const child = Bun.spawn(["sh", script, "--releases", `https://127.0.0.1:${https.port}`, "--to", to], {
+      env: { ...process.env, CURL_CA_BUNDLE: crt },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect([await child.exited, plain.asked, existsSync(to)]).toEqual([1, 0, false]);
+    expect(await child.stderr.text()).toContain("/latest/download/SHA256SUMS cannot be downloaded");
+    await Promise.all([stop(), http.stop(true), https.stop(true)]);
   });
 
   test("says what cannot be downloaded, and what it needs", async () => {
