@@ -6,6 +6,7 @@ import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
 import { minuteOf } from "../text/instant.ts";
 import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
+import { hasSameItems } from "../text/same-items.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 import type { FeedEntry } from "./feed.ts";
 
@@ -253,7 +254,7 @@ function listInWords(named: Named, previous: readonly unknown[], current: readon
   const [before, after] = [previous.map(nameOf), current.map(nameOf)];
   const [earlier, later] = [new Set(before), new Set(after)];
   const [added, removed] = [[...later.difference(earlier)], [...earlier.difference(later)]];
-  const isReordered = added.length + removed.length === 0 && isSameSet(previous, current);
+  const isReordered = added.length + removed.length === 0 && hasSameItems(previous, current);
   const parts = [added.length > 0 ? `${listed(added)} added` : "", removed.length > 0 ? `${listed(removed)} removed` : ""].filter(
     (part) => part !== "",
   );
@@ -275,9 +276,4 @@ function nameOf(item: unknown): string {
 function listed(names: readonly string[]): string {
   const rest = names.length - NAMED;
   return rest <= 1 ? names.join(", ") : `${names.slice(0, NAMED).join(", ")} and ${rest} more`;
-}
-
-function isSameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
-  const texts = (items: readonly unknown[]) => JSON.stringify(items.map((item) => JSON.stringify(item)).toSorted());
-  return texts(one) === texts(other);
 }

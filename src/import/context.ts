@@ -1,6 +1,7 @@
 /** What an import works with: its options, opened files, staging, rejects and lock. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure, failureWith, messageOf } from "../../db/reason.ts";
+import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Format } from "./format.ts";
 import type { FileDigest, Summary } from "./import-log.ts";
@@ -50,7 +51,7 @@ export async function advance({ progress, stop }: ImportContext, made: ImportPro
 /** The error of an import that failed or was stopped when `stored` of `total` records were stored. If there are any, it says so. */
 export function failedAfter(error: unknown, stored: number, total: number): unknown {
   if (stored === 0) return error;
-  const [count, all] = [stored, total].map((number) => number.toLocaleString("en-US"));
+  const [count, all] = [stored, total].map(withCommas);
   const stopped = `it was stopped after ${count} of ${all} records; the same command stores the rest`;
   return error instanceof Stopped ? new Error(stopped, { cause: error }) : failureWith(error, stopped);
 }

@@ -32,6 +32,7 @@ import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
+import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
@@ -226,7 +227,7 @@ async function turnDue(run: Run): Promise<void> {
 
 /** The error of a backfill whose further records would be dated after another writer's change. */
 function overtaken({ begun, committed, total }: Run, { message }: LaterChange): Failure {
-  const [done, all] = [committed, total].map((number) => number.toLocaleString("en-US"));
+  const [done, all] = [committed, total].map(withCommas);
   return new Failure(
     `Cannot finish the import as of ${formatInstant(begun.asOf ?? 0)}: ${message} meanwhile, and what follows would be dated after that; ${done} of ${all} records are stored. ${HISTORY_ALONE}`,
   );

@@ -1,5 +1,6 @@
 /** What every result says besides its data: the filters, whether it is complete, how old the data are, and which texts are from upstreams. */
 import { Type } from "@sinclair/typebox";
+import { withCommas } from "../text/counted.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
@@ -82,7 +83,7 @@ export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly 
 }
 
 function shownInWords({ returned, total, complete, next_cursor }: ResultStatement): string {
-  const counts = total === null ? `${returned} shown` : `${returned} of ${total.toLocaleString("en-US")} shown`;
+  const counts = total === null ? `${returned} shown` : `${returned} of ${withCommas(total)} shown`;
   if (complete) return `${counts}; nothing follows.`;
   return next_cursor === null ? `${counts}.` : `${counts}; there is more: call again with the same arguments and cursor ${next_cursor}`;
 }

@@ -1,5 +1,6 @@
 /** Counts beside the results: how many have each status, source, department and type; and which filter leaves nothing, if nothing is found. */
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
+import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Budget } from "./budget.ts";
 import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
@@ -67,7 +68,7 @@ export function resultCountsInWords(counts: NonNullable<ResultCounts>): string {
   const fields = Object.entries(counts).filter(([, values]) => values.length > 1);
   return fields
     .map(([name, values]) => {
-      const shown = values.slice(0, SHOWN).map(({ value, records }) => `${value} ${records.toLocaleString("en-US")}`);
+      const shown = values.slice(0, SHOWN).map(({ value, records }) => `${value} ${withCommas(records)}`);
       return `${name.replace("_", " ")}: ${shown.join(", ")}${values.length > SHOWN ? ", …" : ""}`;
     })
     .join("; ");
@@ -76,7 +77,7 @@ export function resultCountsInWords(counts: NonNullable<ResultCounts>): string {
 /** "without the filter naics, 12 would be found", for each filter to drop. */
 export function dropInWords(drop: readonly { name: FieldName; records: number }[]): string[] {
   return drop.map(({ name, records }) => {
-    const found = records >= COUNTED_MAX ? `${COUNTED_MAX.toLocaleString("en-US")} or more` : records.toLocaleString("en-US");
+    const found = records >= COUNTED_MAX ? `${withCommas(COUNTED_MAX)} or more` : withCommas(records);
     return `Without the filter ${name.replaceAll("_", "-")}, ${found} would be found`;
   });
 }

@@ -1,6 +1,7 @@
 /** How a question was understood, and what answers it, in sentences for people and agents. */
 import { agencyInWords } from "../agencies/understand.ts";
 import { capitalized } from "../text/capitalized.ts";
+import { withCommas } from "../text/counted.ts";
 import { quoted } from "../text/quoted.ts";
 
 /** How a question was understood, and how many records answer it. */
@@ -39,7 +40,7 @@ export function everyInShort({ words, every, any, isAll }: Understood): string |
 }
 
 function counted(records: number, isAll: boolean): string {
-  return `${isAll ? "" : "at least "}${records.toLocaleString("en-US")}`;
+  return `${isAll ? "" : "at least "}${withCommas(records)}`;
 }
 
 function everyInWords({ words, every, any, isAll }: Understood): string | null {

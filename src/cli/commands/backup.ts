@@ -6,6 +6,7 @@ import { type BackedUp, type BackupReport, backUp, restore } from "../../../db/s
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
+import { withCommas } from "../../text/counted.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { useAndClose } from "../databases.ts";
 import { printResult } from "../output.ts";
@@ -23,7 +24,7 @@ export function backupCommand(command: CliCommand, cli: Cli): CliCommand {
         cli,
         options,
         { directory, files },
-        `Backed up to ${directory}: ${files.map(({ name, bytes }) => `${name} ${bytes.toLocaleString("en-US")} bytes`).join(", ")}`,
+        `Backed up to ${directory}: ${files.map(({ name, bytes }) => `${name} ${withCommas(bytes)} bytes`).join(", ")}`,
       );
       cli.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
     });

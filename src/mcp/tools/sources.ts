@@ -1,5 +1,6 @@
 /** The tool `sources`: the sources, and how fresh each is. */
 import { Type } from "@sinclair/typebox";
+import { withCommas } from "../../text/counted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import type { SourceFacts } from "../queries.ts";
 import { codeInWords } from "../upstream-text.ts";
@@ -32,5 +33,5 @@ export function sourcesTool({ queries, tool }: ToolContext): Tool {
 
 function factsInWords({ records, open, newest_posted_on }: SourceFacts): string {
   if (records === 0) return ": no opportunities yet";
-  return `: ${records.toLocaleString("en-US")} opportunities, ${open.toLocaleString("en-US")} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
+  return `: ${withCommas(records)} opportunities, ${withCommas(open)} open; newest posted ${newest_posted_on ?? "at an unknown date"}`;
 }

@@ -5,6 +5,7 @@
 import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";
 import { decodeEntities, plainText } from "../../../text/plain-text.ts";
+import { hasSameItems } from "../../../text/same-items.ts";
 import type { Draft } from "../../record.ts";
 
 /** What a layout has that others lack. */
@@ -92,16 +93,12 @@ function sameFunding(given: Funding | null, stored: Funding | null): Funding | n
 
 /* Lists come in any order. */
 
-function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item) => other.includes(item));
-}
-
 function sameSet(given: readonly string[] = [], stored: readonly string[] = []): string[] {
-  return [...(isSameSet(given, stored) ? stored : given)];
+  return [...(hasSameItems(given, stored) ? stored : given)];
 }
 
 function sameList(given: string | null | undefined, stored: string | null | undefined): string | null {
-  return given != null && stored != null && isSameSet(given.split("; "), stored.split("; ")) ? stored : (given ?? null);
+  return given != null && stored != null && hasSameItems(given.split("; "), stored.split("; ")) ? stored : (given ?? null);
 }
 
 /** Lines of which each may be a list. */
@@ -127,11 +124,11 @@ const LABEL = /^(?:(?:tele)?phone|number|e-?mail|address)?$/;
  */
 function sameKeywords(draft: Draft, stored: Draft, { titles }: Layout): string[] {
   const [given, known] = [draft.classifications?.keywords ?? [], stored.classifications?.keywords ?? []];
-  if (isSameSet(given, known)) return known;
+  if (hasSameItems(given, known)) return known;
   const listings = ({ classifications }: Draft) => (classifications?.tech_taxonomy ?? []).filter((code) => code.startsWith("ALN:"));
-  if (!isSameSet(listings(draft), listings(stored))) return given;
+  if (!hasSameItems(listings(draft), listings(stored))) return given;
   const others = given.filter((word) => !titles.includes(word));
-  const keeps = titles.length === 0 ? isSameSet(others, known.slice(0, others.length)) : isSameSet(others, known);
+  const keeps = titles.length === 0 ? hasSameItems(others, known.slice(0, others.length)) : hasSameItems(others, known);
   return keeps ? known : given;
 }
 
