@@ -27,7 +27,15 @@ export const COUNTED_MAX = 10_000;
 
 /** How much words in the title add to the weight of a row. */
 const TITLED = 0.8;
-/** Of more groups, the rarest are told apart. A mask has a bit for each, one for the same in the title, and these. */
+/**
+ * At most so many groups of the question get a bit of their own, the rarest first. The mask of a row:
+ *
+ *      bit  30         29      28   27   23 … 12       11 … 0
+ *           ACCEPTING  STRICT  MET  OUT  group n       group n
+ *                                        in the title  in the text
+ *
+ * ACCEPTING: the record may still be applied for. STRICT: it has all phrases. MET: it meets the filters. OUT: it has a word that must not occur.
+ */
 const TOLD_APART = 12;
 const WORDS = (1 << TOLD_APART) - 1;
 const [ACCEPTING, STRICT, MET, OUT] = [1 << 30, 1 << 29, 1 << 28, 1 << 27];

@@ -17,7 +17,7 @@ create table common_rows (
   stem text not null, range integer not null, rows blob not null, titled blob not null, primary key (stem, range)
 ) without rowid`;
 
-/** A stem is common if one record in so many has it, and if so many have it at all. */
+/** A stem is common if at least 1 in 200 records and at least 1,000 records contain it. */
 const [ONE_IN, RECORDS_MIN] = [200, 1000];
 /** Words of a stem that are looked for; the others are too rare to matter. */
 const SPELLINGS_MAX = 12;
