@@ -1,18 +1,14 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { StateDb } from "../../db/engine.ts";
-import { isUnavailable } from "../../db/unavailable.ts";
 import { addUse, createAccess, findKey, saveUse, takeBackUse, updateAccess } from "../../src/accounts/access.ts";
 import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, isWellFormedKey, KEY_PREFIX, listKeys, newKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { type TestApi, testApi } from "../support/api.ts";
-import { postgresLocation } from "../support/database-locations.ts";
 import { locations } from "../support/engines.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, ownPostgresServer } from "../support/postgres.ts";
 import { expectProblem } from "../support/problem.ts";
 import { rawSql } from "../support/sql.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropScratch);
 setDefaultTimeout(300_000); // PostgreSQL starts with the first test that needs it.
@@ -358,27 +354,5 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       await api.saveUse();
       expect(remaining(await api.get("/sources", { key }))).toBe(78);
     });
-  });
-});
-
-describe.if(hasPostgres)("while PostgreSQL is unavailable", () => {
-  test("requests return 503, and earlier use is stored when it is back, without a restart", async () => {
-    const server = await ownPostgresServer();
-    const api = await testApi({ location: await postgresLocation(server) });
-    const { id, key } = await api.newKey({ daily: 10, per_minute: 100 });
-    for (let n = 0; n < 3; n++) expect((await api.get("/sources", { key })).status).toBe(200);
-
-    await server.stop("fast");
-    for (let n = 0; n < 3; n++) await expectProblem(await api.get("/sources", { key }), { code: "service_unavailable" });
-    const failure = await api.saveUse().catch((error: unknown) => error);
-    expect([isUnavailable(failure), (await api.get("/meta")).status]).toEqual([true, 200]);
-    expect(api.failures).toHaveLength(3);
-
-    await server.start();
-    await waitFor("it is back", async () => (await api.get("/sources", { key })).status === 200);
-    await api.saveUse();
-    expect((await listKeys(api.state, NOON)).find((listed) => listed.id === id)?.used_today).toBe(4);
-    expect(remaining(await api.get("/sources", { key }))).toBe(5);
-    await api.state.close();
   });
 });

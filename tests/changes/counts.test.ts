@@ -2,7 +2,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
@@ -14,7 +13,6 @@ import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { engines } from "../support/engines.ts";
 import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
 setDefaultTimeout(300_000); // The first test of a file starts PostgreSQL.
 afterAll(dropScratch);
@@ -123,14 +121,5 @@ describe("the counts of a copy", () => {
   test("are those of the backup after restore", async () => {
     const { data, counts } = await filledDirectory();
     await expectCounts(openCatalog(await restored(data), NOON), counts);
-  });
-
-  test.if(hasPostgres)("are the same on the other engine after copy, and after copying back", async () => {
-    const { data, counts } = await filledDirectory();
-    const [url, back] = [await (await postgresServer()).freshDatabase({ empty: true }), join(aDirectory(), "back")];
-    expect((await fundfeed(["copy", "--data", data, url])).code).toBe(0);
-    expect((await fundfeed(["copy", "--database", url, back])).code).toBe(0);
-    await expectCounts(await openPostgresCatalog(url, NOON), counts);
-    await expectCounts(openCatalog(back, NOON), counts);
   });
 });

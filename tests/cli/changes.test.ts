@@ -10,7 +10,6 @@ import { machineOf } from "../support/command-line.ts";
 import { copyCatalog } from "../support/engines.ts";
 import { takeGrantsGovDates } from "../support/grants-gov-dates.ts";
 import { aCatalog, aDirectory, DAY, dropScratch, NOON, SECOND } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
@@ -405,21 +404,5 @@ describe("--cursor-file", () => {
     restored.clock.now += DAY;
     await restored.add("three"); // In the same place as "two".
     expect(await restored.run()).toMatchObject({ code: 1, err: lost });
-  });
-
-  test.if(hasPostgres)("continues on PostgreSQL", async () => {
-    const url = await (await postgresServer()).freshDatabase();
-    const { openPostgresCatalog } = await import("../../db/postgres/open.ts");
-    const db = await openPostgresCatalog(url, NOON, { connections: 3 });
-    const { take, clock } = await aCatalog(db);
-    const cursor = join(aDirectory(), "cursor");
-    const run = () => changesAt(undefined, ["--cursor-file", cursor, "--format", "ndjson"], ["--database", url], clock.now);
-    await take([{ source: { code: "OWN", opportunity_id: "1" }, title: "one" }]);
-    expect(idsOf((await run()).out)).toHaveLength(1);
-    expect((await run()).out).toBe("");
-    clock.now += SECOND;
-    await take([{ source: { code: "OWN", opportunity_id: "2" }, title: "two" }]);
-    expect(idsOf((await run()).out)).toHaveLength(1);
-    await db.close();
   });
 });

@@ -9,7 +9,6 @@ import { program } from "../support/binary.ts";
 import { fundfeed, machineOf } from "../support/command-line.ts";
 import { overwriteRootPage } from "../support/damage.ts";
 import { aDirectory, aFile, dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rowsAmong } from "../support/rows.ts";
 
 setDefaultTimeout(300_000);
@@ -222,23 +221,6 @@ describe("fundfeed find", () => {
     expect([code, err]).toEqual([1, `Cannot search: ${own}/search.db is damaged; delete it, and the next search builds it again\n`]);
     rmSync(join(own, "search.db"));
     expect((await find()).code).toBe(0);
-  });
-
-  test.if(hasPostgres)("finds in PostgreSQL", async () => {
-    const url = await (await postgresServer()).freshDatabase();
-    await fundfeed([
-      "import",
-      "records",
-      aFile([{ source: { code: "OWN", opportunity_id: "A-1" }, title: "Solar sail" }]),
-      "--database",
-      url,
-    ]);
-    const { code, out, err } = await fundfeed(["find", "solar", "--database", url]);
-    expect([code, err]).toEqual([0, "Built the search index in a temporary directory; --search-data DIR keeps it for the next search\n"]);
-    expect(out).toContain("A-1");
-    const index = aDirectory();
-    expect((await fundfeed(["find", "solar", "--database", url, "--search-data", index])).err).toBe("");
-    expect((await fundfeed(["show", "a-1", "--database", url, "--search-data", index])).out).toStartWith("Solar sail\n");
   });
 });
 

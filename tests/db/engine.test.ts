@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { BATCH_ROWS, type CatalogDb, type StateDb } from "../../db/engine.ts";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import {
   deleteFrom,
   insertInto,
@@ -19,9 +18,9 @@ import {
 import { imports, settings, sources } from "../../db/schema/sqlite/catalog.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { sqliteEngine } from "../../db/sqlite/engine.ts";
-import { openCatalog, openState } from "../../db/sqlite/open.ts";
+import { openCatalog } from "../../db/sqlite/open.ts";
+import { locations } from "../support/engines.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, quietPostgresServer } from "../support/postgres.ts";
 import { rawSql } from "../support/sql.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -30,27 +29,14 @@ afterAll(dropScratch);
 /** A place for databases, and two openings of each: what one writes the other must see. */
 type Place = { catalog: () => Promise<CatalogDb>; state: () => Promise<StateDb> };
 
-const places: [string, boolean, () => Promise<Place>][] = [
-  [
-    "SQLite",
-    true,
-    async () => {
-      const directory = aDirectory();
-      return {
-        catalog: async () => sqliteEngine(openCatalog(directory, NOON).sqlite, "catalog"),
-        state: async () => sqliteEngine(openState(directory, NOON).sqlite, "state"),
-      };
-    },
-  ],
-  [
-    "PostgreSQL",
-    hasPostgres,
-    async () => {
-      const url = await (await quietPostgresServer()).freshDatabase();
-      return { catalog: () => openPostgresCatalog(url, NOON), state: () => openPostgresState(url, NOON) };
-    },
-  ],
-];
+const places: [string, boolean, () => Promise<Place>][] = locations.map(([name, isThere, newLocation]) => [
+  name,
+  isThere,
+  async () => {
+    const { catalog, state } = await newLocation();
+    return { catalog: () => catalog(NOON), state: () => state(NOON) };
+  },
+]);
 
 /** Put into `settings`, whose values are bytes. */
 const put = "insert into settings (name, value) values (?, ?)";

@@ -13,8 +13,8 @@ import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import * as watchTables from "../../db/schema/sqlite/watch.ts";
 import { openCatalog, openState, openWatchFile } from "../../db/sqlite/open.ts";
+import { onPostgres, postgresUrl } from "../support/database-locations.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
 
 afterAll(dropScratch);
 
@@ -71,8 +71,8 @@ test("every column that a statement names with its table is one of that table", 
   }
 });
 
-test.if(hasPostgres)("PostgreSQL prepares every statement", async () => {
-  const url = await (await postgresServer()).freshDatabase();
+test.if(onPostgres)("PostgreSQL prepares every statement", async () => {
+  const url = await postgresUrl();
   await (await openPostgresCatalog(url, NOON)).close();
   await (await openPostgresState(url, NOON)).close();
   const clients = {

@@ -17,9 +17,8 @@ import { createReadModel } from "../../src/opportunities/read-model.ts";
 import { readFreshness } from "../../src/sources/freshness.ts";
 import { readNews } from "../../src/sources/news.ts";
 import { newestPostedDates, requireSources } from "../../src/sources/source.ts";
-import { postgresLocation } from "../support/database-locations.ts";
+import { defaultLocation, onPostgres } from "../support/database-locations.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
-import { hasPostgres } from "../support/postgres.ts";
 import { rawSql, textOf } from "../support/sql.ts";
 
 afterAll(dropScratch);
@@ -119,8 +118,8 @@ test("the feed of changes reads its window by an index", async () => {
   expect(plans.filter((plan) => plan.includes("INDEX events_feed (detected_at>? AND detected_at<?)"))).toHaveLength(2);
 });
 
-test.if(hasPostgres)("the feed of changes reads its window by an index on PostgreSQL", async () => {
-  const db = await (await postgresLocation()).catalog(NOON);
+test.if(onPostgres)("the feed of changes reads its window by an index on PostgreSQL", async () => {
+  const db = await (await defaultLocation()).catalog(NOON);
   const { take } = await aCatalog(db);
   // All at one instant, as after a restore.
   await take(Array.from({ length: 800 }, (_, n) => record(n)));

@@ -78,6 +78,10 @@ describe("in time proportional to the text:", () => {
     });
   });
 
+  test.each(["<a<", "<style", "&#", "</", "\u00a0 ", "<!-- -- "])("two texts of many %p that differ at their end", async (piece) => {
+    await expectLinear(SIZE, (size) => isSameWording(repeated(piece)(size), `${repeated(piece)(size)}é`));
+  });
+
   test.each(["keywords", "technologyAreas", "focusAreas"])("%s of the portal that are blank", async (field) => {
     await expectLinear(SIZE, (size) => {
       const topic = { topicId: "1", topicCode: "A", objective: "", [field]: `a${" ".repeat(size)}b` };

@@ -10,7 +10,6 @@ import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { connectMcp, type McpClient, type ToolResult } from "../support/mcp.ts";
-import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { rowsAmong } from "../support/rows.ts";
 
 setDefaultTimeout(300_000);
@@ -569,18 +568,4 @@ describe("long and hostile text", () => {
     const titleOf = async (source?: string) => (await own.call<Got>("get", { id: "late", source })).data.opportunity?.title;
     expect([await titleOf(), await titleOf("OWN"), await titleOf("their")]).toEqual(["Latecomer", "Latecomer", "Newcomer"]);
   });
-});
-
-test.if(hasPostgres)("reads PostgreSQL", async () => {
-  const url = await (await postgresServer()).freshDatabase();
-  await fundfeed([
-    "import",
-    "records",
-    aFile([{ source: { code: "OWN", opportunity_id: "A-1" }, title: "Solar sail" }]),
-    "--database",
-    url,
-  ]);
-  const client = await connected(["--database", url], Date.now());
-  expect((await client.call<Found>("find", { words: "solar" })).data.results).toMatchObject([{ number: "A-1" }]);
-  expect((await client.call<Changed>("what_changed")).data.events).toMatchObject([{ type: "opportunity_added" }]);
 });

@@ -42,6 +42,11 @@ export async function postgresLocation(server?: PostgresServer): Promise<TestLoc
   };
 }
 
+/** The URL of a new database on the server of this run. For tests that only a run on PostgreSQL has: `test.if(onPostgres)`. */
+export async function postgresUrl(options?: { empty?: boolean }): Promise<string> {
+  return (await postgresServer()).freshDatabase(options);
+}
+
 async function anEmptyDatabase(): Promise<string> {
   const server = await postgresServer();
   const used = free.pop();

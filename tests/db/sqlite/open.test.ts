@@ -92,19 +92,6 @@ describe("openCatalog() and openState()", () => {
     sqlite.close();
   });
 
-  test("do not wait for a writer if the file exists", () => {
-    const directory = aDirectory();
-    for (const open of [openCatalog, openState]) {
-      const writer = open(directory, NOON);
-      writer.sqlite.run("begin immediate");
-      const started = performance.now();
-      open(directory, NOON).sqlite.close();
-      expect(performance.now() - started).toBeLessThan(20_000); // It would wait for 30 s.
-      writer.sqlite.run("rollback");
-      writer.sqlite.close();
-    }
-  });
-
   test("complete what a killed program left, at any step", () => {
     const empty = aDirectory();
     writeFileSync(join(empty, "catalog.db"), "");
