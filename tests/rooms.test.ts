@@ -198,15 +198,12 @@ describe("files", () => {
 /** What no file of `check` may use: tests/README.md says why. Anything else that a test waits for has five minutes. */
 const ONLY_THOROUGH =
   /support\/(postgres|redis|haproxy|resolver|clocked-program|cpu-time|linear|load)\.ts"|"playwright-core"|performance\.now|cpuUsage|resourceUsage|AbortSignal\.timeout/;
-/** These still do, and are to be split. */
-const NOT_YET =
-  /tests\/(accounts\/access|changes\/counts|cli\/(changes|databases|find|reading|watch)|db\/(engine|queries|query-plans|sqlite\/open)|import\/redact|mcp\/tools|rooms|text\/plain-text)\./;
 
 describe("the tests", () => {
   const quick = testFiles.filter((path) => !isThorough(path));
 
   test("of check neither start servers or a browser nor measure time: x.thorough.test.ts may (tests/README.md)", () => {
-    expect(quick.filter((path) => ONLY_THOROUGH.test(readText(path)) && !NOT_YET.test(path))).toEqual([]);
+    expect(quick.filter((path) => path !== "tests/rooms.test.ts" && ONLY_THOROUGH.test(readText(path)))).toEqual([]);
   });
 
   test("of thorough are in the table of tests/README.md, which names no others", () => {

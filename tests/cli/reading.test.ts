@@ -1,6 +1,6 @@
 /** Commands that only read create nothing and change nothing, down to the bytes; those that write say what they migrate. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { openStores } from "../../src/server/stores.ts";
