@@ -13,7 +13,7 @@ export type Content = Omit<Opportunity, "id" | "created_at" | "updated_at"> & Si
 export type Relationships = Opportunity["relationships"];
 
 /** Which relationships the rules of `link.ts` found. The others are stated. Absent if they found none. */
-export type Linked = { linked?: (keyof Relationships)[] };
+type Linked = { linked?: (keyof Relationships)[] };
 
 /** The relationships that the source states. What the rules found is no part of what is compared, so that an import need not look it up. (E-74) */
 export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {

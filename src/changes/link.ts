@@ -260,7 +260,7 @@ const noteMoved = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements })
 });
 
 /** The stored keys of a record. */
-export async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Promise<LinkKey[]> {
+async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Promise<LinkKey[]> {
   return sql.all(keysOfRecord, { opportunity_id });
 }
 
@@ -302,11 +302,6 @@ const holdersOfKeys = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElement
     second: string | null;
   }>`select value as ${fragment.identifier("key")}, (${nth(0)}) as ${fragment.identifier("first")}, (${nth(1)}) as ${fragment.identifier("second")} from ${jsonElements(keys)}`;
 });
-const allHoldersOfKeys = query({ keys: listOf(linkKeys.key) }, ({ keys }) =>
-  select({ key: linkKeys.key, id: linkKeys.opportunity_id, newness: linkKeys.newness })
-    .from(linkKeys)
-    .where(and(inArray(linkKeys.key, keys), eq(linkKeys.role, "holds"))),
-);
 const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ source, upstream_id }) =>
   select(pick(opportunities, "id"))
     .from(upstreamIds)
@@ -317,7 +312,7 @@ const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ 
 );
 
 /** The ids of the newest two records that hold each of the keys, the newest first. A key that nobody holds may be missing. */
-export type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
+type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
 
 /** Finds records in the catalog. */
 export function storedHolders(sql: CatalogSql): FindHolders {
@@ -344,21 +339,6 @@ async function holdersById(sql: CatalogSql, keys: readonly string[]): Promise<{ 
 }
 
 const BY_ID = /^(\S+) id (.*)$/s;
-
-/** A record that holds a key. */
-export type Holder = { id: string; newness: number };
-
-/** All records that hold one of the keys, in no order. Those found by an upstream id keep it for ever. */
-export async function listHolders(sql: CatalogSql, keys: readonly string[]): Promise<(Holder & { key: string; isById: boolean })[]> {
-  const held = (await sql.all(allHoldersOfKeys, { keys })).map((each) => ({ ...each, isById: false }));
-  return [...held, ...(await holdersById(sql, keys)).map((each) => ({ ...each, newness: 0, isById: true }))];
-}
-
-/** Of the records that hold a key those that `FindHolders` returns. */
-export function chosenHolders(key: string, holders: readonly Holder[]): string[] {
-  const ordered = holders.toSorted((left, right) => right.newness - left.newness || (left.id < right.id ? 1 : -1)).map(({ id }) => id);
-  return BY_ID.test(key) ? ordered.slice(-1) : ordered.slice(0, 2);
-}
 
 /** The links that the rules find for a record now. */
 export async function findLinks(find: FindHolders, record: IndexedFields): Promise<Partial<Relationships>> {

@@ -55,15 +55,16 @@ async function inTemporaryDirectory<T>(work: (directory: string) => Promise<T>):
   }
 }
 
-/** The counts of an import in one line: "3 read: 2 added, …; 0 removed, …". */
-export function formatOutcome(outcome: ImportOutcome): string {
+/** The counts of an import in one line: "3 read: 2 added, …; 0 removed, …". A dry run counts no links. */
+export function formatOutcome(outcome: ImportOutcome, isDryRun = false): string {
   const { read, added, changed, unchanged, merged, rejected, removed, linked, events } = outcome;
   const counts = (named: Record<string, number>) =>
     Object.entries(named)
       .map(([name, count]) => `${formatCount(count)} ${name}`)
       .join(", ");
   const ofRead = counts({ added, changed, unchanged, merged, rejected });
-  return `${counts({ read })}: ${ofRead}; ${counts({ removed, linked })}, ${formatCount(events, "event")}`;
+  const others = isDryRun ? `${counts({ removed })}, links not counted` : counts({ removed, linked });
+  return `${counts({ read })}: ${ofRead}; ${others}, ${formatCount(events, "event")}`;
 }
 
 /** Prints the most frequent reasons for rejections, and the files that list all of them. */

@@ -13,7 +13,7 @@ import {
   updateRecord,
   type Writing,
 } from "../changes/commit.ts";
-import { type IndexedFields, type PreparedRecord, type Relationships, readContent } from "../changes/content.ts";
+import { type PreparedRecord, type Relationships, readContent } from "../changes/content.ts";
 import { afterStatusTurn, type Decision, decideImport, decideLinks, decideParent, decideRemoval } from "../changes/decide.ts";
 import { judgingInstant, warningOfChangesAhead } from "../changes/judging.ts";
 import { findLinks, forgetMovedKeys, listMovedKeys, listSeekers, storedHolders } from "../changes/link.ts";
@@ -30,7 +30,6 @@ import {
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { opportunityId } from "../opportunities/identity.ts";
 import { noteChange } from "../sources/news.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -48,7 +47,6 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
-import { rehearseLinks } from "./links.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
@@ -82,10 +80,10 @@ export async function importFiles(context: ImportContext, format: Format, option
     };
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
+    if (options.dryRun) return countOnly(context, { begun, firstPass, staging, missing });
     // Restored records already have their links.
     const parents = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
-    const plan = { begun, firstPass, staging, missing, parents };
-    return options.dryRun ? countOnly(context, plan) : store(context, plan);
+    return store(context, { begun, firstPass, staging, missing, parents });
   });
 }
 
@@ -150,8 +148,8 @@ type Run = Plan & {
   changing: Set<string>;
 };
 
-/** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. */
-async function countOnly(context: ImportContext, { begun, firstPass, staging, missing, parents }: Plan): Promise<Summary> {
+/** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. It counts no links. (E-117) */
+async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
@@ -162,32 +160,19 @@ async function countOnly(context: ImportContext, { begun, firstPass, staging, mi
     const clock = begun.asOf ?? begun.startedAt;
     const instant = await nextInstant(sql, clock);
     const instants = { instant, now: judgingInstant(instant, clock) };
-    const links = rehearseLinks(sql);
     for (const record of allRecords(staging)) {
       const before = await findBefore(sql, record);
       const turned = before === undefined ? before : afterStatusTurn(before, begun.asOf === undefined ? instants.now : begun.asOf - 1);
-      const found = await links.findLinks(record.indexed);
-      const { id, indexed } = (await decideAndCount(sql, summary, turned, record, instants, found)).decision;
-      await links.add(id, indexed);
-      links.addUpstreamIds(id, indexed.source.code, upstreamIdsOf(indexed, record, staging, firstPass));
+      const found = mayBeLinked(firstPass, record) ? await findLinks(storedHolders(sql), record.indexed) : {};
+      await decideAndCount(sql, summary, turned, record, instants, found);
       await count();
     }
     for (const seq of missing) {
       countRemoval(summary, decideRemoval(await getStored(sql, seq), instant));
       await count();
     }
-    if (firstPass.newestRestored !== undefined) return summary;
-    for (const versions of otherVersions(staging, firstPass))
-      for (const { source, lineage, id } of versions) links.addUpstreamIds(opportunityId(source, lineage), source, [id]);
-    countLinked(summary, parents.length + (await links.count()));
     return summary;
   });
-}
-
-/** All upstream ids that a record gets when it is stored. */
-function upstreamIdsOf({ source }: IndexedFields, { lineage }: PreparedRecord, staging: Staging, { placements }: FirstPass): string[] {
-  const versions = placements.unsavedOf(source.code, lineage).map(({ id }) => id);
-  return [source.opportunity_id, ...staging.upstreamIdsOf(source.code, lineage), ...versions];
 }
 
 async function store(context: ImportContext, plan: Plan): Promise<Summary> {

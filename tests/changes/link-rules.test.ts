@@ -1,10 +1,11 @@
 /** The table of link rules, row by row: what each links, and what it leaves alone. `link.thorough.test.ts` has links in a catalog. */
 import { describe, expect, test } from "bun:test";
 import type { IndexedFields } from "../../src/changes/content.ts";
-import { chosenHolders, findLinks, type Holder, keysOfUpstreamIds, linkKeysOf } from "../../src/changes/link.ts";
+import { findLinks, keysOfUpstreamIds, linkKeysOf } from "../../src/changes/link.ts";
 
 type Fields = { url?: string; agency?: string; number?: string; kind?: string; posted?: string; ids?: string[] };
 type Given = IndexedFields & { ids: string[] };
+type Holder = { id: string; newness: number };
 
 function of(code: string, opportunity_id: string, title: string, { url, agency, number, kind, posted, ids = [] }: Fields = {}): Given {
   return {
@@ -22,6 +23,12 @@ function of(code: string, opportunity_id: string, title: string, { url, agency, 
 }
 
 const nameOf = ({ source }: IndexedFields) => `${source.code} ${source.opportunity_id}`;
+
+/** Of the holders of a key those that a catalog finds: of an upstream id the first one, else the newest two. */
+function chosenHolders(key: string, holders: readonly Holder[]): string[] {
+  const ordered = holders.toSorted((left, right) => right.newness - left.newness || (left.id < right.id ? 1 : -1)).map(({ id }) => id);
+  return /^\S+ id /.test(key) ? ordered.slice(-1) : ordered.slice(0, 2);
+}
 
 /** The links between records that are all there: "NSF 5 is GRANTS_GOV 7", "NSF 5 is part of GRANTS_GOV 7". */
 async function linksAmong(records: readonly Given[]): Promise<string[]> {

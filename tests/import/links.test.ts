@@ -3,7 +3,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import type { Format, Item } from "../../src/import/format.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
-import { aCatalog, contentsOf, cutShort, documentsOf, dropScratch, eventsOf, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, contentsOf, cutShort, documentsOf, dropScratch, eventsOf, type TestCatalog, withoutLinks } from "../support/imports.ts";
 
 afterAll(dropScratch);
 
@@ -82,23 +82,22 @@ describe("the same opportunity in two sources", () => {
     expect(await catalog.take(given)).toMatchObject({ unchanged: 2, changed: 0 });
   });
 
-  test("a dry run counts what would be linked", async () => {
+  test("a dry run counts no links", async () => {
     const catalog = await aCatalog();
     await catalog.take([topic("SBIR_GOV")]);
     const dry = await catalog.take([topic("DSIP")], { dryRun: true });
-    expect(dry).toEqual(await catalog.take([topic("DSIP")]));
+    expect(dry).toMatchObject({ added: 1, linked: 0, events: 1 });
+    expect(withoutLinks(await catalog.take([topic("DSIP")]))).toEqual(dry);
   });
 
-  test("a dry run counts a link by an earlier id of a record, whether that changes or not", async () => {
+  test("a record is linked by an earlier id of another one, whether that changes or not", async () => {
     const [earlier, now] = ["1", "2"].map((digit) => digit.repeat(32)) as [string, string];
     const notice = { source: { code: "SAM_GOV", opportunity_id: now }, title: "Roof" };
     const darpa = { source: { code: "DARPA", opportunity_id: "1", url: `https://sam.gov/opp/${earlier}/view` }, title: "Roof" };
     for (const before of [[darpa], [darpa, notice]]) {
       const catalog = await aCatalog();
       await catalog.take(before);
-      const file = [{ ...notice, earlier_ids: [earlier] }];
-      const dry = await catalog.take(file, { dryRun: true });
-      expect([dry, await catalog.take(file)]).toEqual([expect.objectContaining({ linked: 1 }), dry]);
+      expect(await catalog.take([{ ...notice, earlier_ids: [earlier] }])).toMatchObject({ linked: 1 });
     }
   });
 
@@ -138,7 +137,7 @@ describe("the same opportunity in two sources", () => {
       const catalog = await aCatalog();
       await catalog.take([grant("GRANTS_GOV", "101", "PAR-25-001"), ...before]);
       const dry = await catalog.take(file, { dryRun: true });
-      expect(await catalog.take(file)).toEqual(dry);
+      expect(withoutLinks(await catalog.take(file))).toEqual(dry);
       const { canonical_id } = (await record(catalog, "SIMPLER_GRANTS_GOV", "S1")).relationships;
       expect(canonical_id).toBe(expected?.startsWith("10") ? opportunityId("GRANTS_GOV", expected) : expected);
       const contents = await contentsOf(catalog.db);
@@ -232,7 +231,7 @@ describe("parents", () => {
       const format = notices(...ids);
       const dry = await catalog.take([{}], { format, dryRun: true });
       const summary = await catalog.take([{}], { format });
-      expect(summary).toEqual(dry);
+      expect(withoutLinks(summary)).toEqual(dry);
       links += summary.linked;
     }
     expect(links).toBe(linked);

@@ -5,7 +5,7 @@ import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { sbirGov } from "../../src/import/formats/sbir-gov.ts";
 import type { Summary } from "../../src/import/import-log.ts";
 import { extractOfFew, hitsOfFew } from "../support/few-grants.ts";
-import { aCatalog, aFile, dropScratch, exportOf, inScratch, type TestCatalog } from "../support/imports.ts";
+import { aCatalog, aFile, dropScratch, exportOf, inScratch, type TestCatalog, withoutLinks } from "../support/imports.ts";
 import { realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -117,12 +117,12 @@ describe("linked", () => {
     ["records of the same import", [], [topic("SBIR_GOV", "T1"), topic("DSIP", "T1")], 1],
     ["nothing where two records may be the canonical one", [topic("SBIR_GOV", "T1")], [topic("DSIP", "T1"), topic("DSIP", "t1")], 0],
     ["nothing where the canonical record is there already", [topic("DSIP", "T1")], [topic("SBIR_GOV", "T1")], 0],
-  ])("counts %s, the same in a dry run", async (_, before, records, linked) => {
+  ])("counts %s, but not in a dry run", async (_, before, records, linked) => {
     const catalog = await aCatalog();
     await catalog.take(before);
     const dry = await catalog.take(records, { dryRun: true });
     const summary = await catalog.take(records);
-    expect(summary).toEqual(dry);
+    expect(withoutLinks(summary)).toEqual(dry);
     expect(summary).toMatchObject({ read: records.length, added: records.length, changed: 0, linked, events: records.length + linked });
   });
 });

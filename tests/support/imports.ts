@@ -218,3 +218,8 @@ export async function eventsOf(db: CatalogDb, upstreamId: string): Promise<Event
 function parsed<T>(rows: readonly { document: Uint8Array }[]): T[] {
   return rows.map(({ document }) => JSON.parse(Buffer.from(document).toString()));
 }
+
+/** What a dry run counts of an import: it leaves out links, each of which is one event. */
+export function withoutLinks<Counts extends { linked: number; events: number }>(counts: Counts): Counts {
+  return { ...counts, linked: 0, events: counts.events - counts.linked };
+}

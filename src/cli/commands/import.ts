@@ -65,8 +65,9 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
         return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
       });
     const outcome = await untilStopped(cli.machine, work, () => hasBegun);
-    const { rejects, ...summary } = outcome;
-    printResult(cli, options, summary, `${options.dryRun ? "Dry run: " : ""}${formatOutcome(outcome)}`);
+    const { rejects, linked, ...counted } = outcome;
+    if (options.dryRun) printResult(cli, options, counted, `Dry run: ${formatOutcome(outcome, true)}`);
+    else printResult(cli, options, { ...counted, linked }, formatOutcome(outcome));
     if (outcome.rejected > 0) cli.exitCode = 3;
     printRejects(cli.machine, outcome);
   });
