@@ -25,8 +25,9 @@ TABLES = """
 create table if not exists opportunities (id text primary key, document text not null);
 create table if not exists events (id text primary key, opportunity_id text not null, document text not null);
 -- since: the newest updated_at of the last complete walk. While a walk is under way: its newest updated_at, and the cursor of the next page.
-create table if not exists state (only integer primary key check (only = 1), since text, newest text, cursor text);
-insert or ignore into state values (1, null, null, null);
+-- events: the cursor after which events are read that were stored without a change of their record.
+create table if not exists state (only integer primary key check (only = 1), since text, newest text, cursor text, events text);
+insert or ignore into state values (1, null, null, null, null);
 """
 ATTEMPTS = 6
 # Of a whole response, and the longest wait that a server may ask for, in seconds.
@@ -37,7 +38,7 @@ class Problem(Exception):
     """The server returned an error that another attempt would not change."""
 
     def __init__(self, status, problem, key):
-        self.code = problem.get("code")
+        self.status, self.code = status, problem.get("code")
         said = f"{status} {self.code or ''} {problem.get('detail', '')} (request {problem.get('request_id', 'without id')})"
         super().__init__(shown(said, key))
 
@@ -134,38 +135,91 @@ def pages(base, key, path, cursor=None, **filters):
         yield page["data"], cursor
 
 
+def get_events(base, key, **query):
+    """Returns a page of /events.json, which `fundfeed up` has beside /v1; None if it is not there, as on `fundfeed serve`."""
+    given = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
+    try:
+        return get(f"{base.removesuffix('/v1')}/events.json?{given}", key)
+    except Problem as problem:
+        if problem.status == 400:
+            raise
+        return None
+
+
+def histories_of(base, key, ids, is_bulk):
+    """Yields all events of these records: in few requests if the server can, else with one for each record."""
+    if is_bulk:
+        after = None
+        while True:
+            page = get_events(base, key, opportunity=",".join(ids), after=after)
+            yield from page["data"]
+            after = page["meta"]["next_cursor"]
+            if not page["meta"]["has_more"]:
+                return
+    for each in ids:
+        for events, _ in pages(base, key, f"/opportunities/{each}/events", include_insignificant="true"):
+            yield from events
+
+
+def save_events(copy, events):
+    """Saves events of records that the copy has. Other records come later, with all their events."""
+    rows = [(each["id"], each["opportunity_id"], text_of(each), each["opportunity_id"]) for each in events]
+    copy.executemany("replace into events select ?, ?, ? from opportunities where id = ?", rows)
+
+
+def sync_events(base, key, copy, after):
+    """Copies the events that were stored after a cursor."""
+    while True:
+        try:
+            page = get_events(base, key, after=after)
+        except Problem:
+            if after is None:
+                raise
+            after = None  # The server was restored, and no longer has the event at the cursor: read all events once.
+            continue
+        if page["meta"]["has_more"] and not page["data"]:
+            raise SystemExit("Cannot read /events.json: the server does not say where the list continues")
+        refuse_future(page["data"], "detected_at")
+        after = page["meta"]["next_cursor"]
+        with copy:
+            save_events(copy, page["data"])
+            copy.execute("update state set events = ?", [after])
+        if not page["meta"]["has_more"]:
+            return
+
+
 def sync(base, key, copy):
     """Copies what is new or changed. Returns the number of such records."""
     changed = 0
-    since, newest, cursor = copy.execute("select since, newest, cursor from state").fetchone()
+    since, newest, cursor, events = copy.execute("select since, newest, cursor, events from state").fetchone()
+    latest = get_events(base, key, after="latest")
+    if latest is not None and since is None and cursor is None and events is None:
+        events = latest["meta"]["next_cursor"]  # What is stored from now on may belong to records that were read already.
     for records, following in pages(base, key, "/opportunities", cursor, updated_since=since):
         refuse_future(records)
-        histories = [
-            event
-            for record in records
-            for events, _ in pages(base, key, f"/opportunities/{record['id']}/events", include_insignificant="true")
-            for event in events
-        ]
+        histories = list(histories_of(base, key, [each["id"] for each in records], latest is not None)) if records else []
         # The first record of the first page is the newest. Records that change during the walk move before it, into the next walk.
         newest = newest or (records[0]["updated_at"] if records else since)
         with copy:  # One transaction.
             copy.executemany("replace into opportunities values (?, ?)", [(each["id"], text_of(each)) for each in records])
-            copy.executemany("replace into events values (?, ?, ?)", [(each["id"], each["opportunity_id"], text_of(each)) for each in histories])
+            save_events(copy, histories)
             if following is None:
-                copy.execute("update state set since = ?, newest = null, cursor = null", [newest])
+                copy.execute("update state set since = ?, newest = null, cursor = null, events = ?", [newest, events])
             else:
-                copy.execute("update state set newest = ?, cursor = ?", [newest, following])
+                copy.execute("update state set newest = ?, cursor = ?, events = ?", [newest, following, events])
         changed += len(records)
         print(f"{changed} new or changed records", file=sys.stderr)
+    if latest is not None and latest["meta"]["next_cursor"] != events:
+        sync_events(base, key, copy, events)
     return changed
 
 
-def refuse_future(records):
+def refuse_future(records, name="updated_at"):
     """With an updated_at in the future as its mark, the copy would see no later change. Two clocks may differ by a minute."""
     latest = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 60))
     for record in records:
-        if record["updated_at"] > latest:
-            raise SystemExit(f"{record['id']} changed in the future, at {record['updated_at']}; check the clocks of both machines")
+        if record[name] > latest:
+            raise SystemExit(f"{record['id']} changed in the future, at {record[name]}; check the clocks of both machines")
 
 
 def text_of(document):

@@ -41,18 +41,20 @@ try {
 async function update(client: ApiClient): Promise<string> {
   const opportunities = await load<Opportunity>("opportunities");
   const events = await load<OpportunityEvent>("events");
-  let state: SyncState | undefined = JSON.parse(await read("state.json", "null")) ?? undefined;
+  const before = await read("state.json", "null");
+  let state: SyncState | undefined = JSON.parse(before) ?? undefined;
   let changed = 0;
   for await (const page of sync(client, { from: state, events: true })) {
     for (const { opportunity, events: history } of page.records) {
       opportunities.set(opportunity.id, opportunity);
       for (const event of history) events.set(event.id, event);
     }
+    for (const event of page.added) if (opportunities.has(event.opportunity_id)) events.set(event.id, event);
     state = page.state;
     changed += page.records.length;
     process.stderr.write(`${changed} new or changed records\n`);
   }
-  if (changed === 0) return `Nothing changed since ${state?.since ?? "the beginning"}`;
+  if (JSON.stringify(state) === before) return `Nothing changed since ${state?.since ?? "the beginning"}`;
   await save("events", events.values());
   await save("opportunities", opportunities.values());
   await write("state.json", JSON.stringify(state));

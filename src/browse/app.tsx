@@ -10,6 +10,7 @@ import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
+import { eventsOutput, eventsResponse } from "./events-output.ts";
 import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { homePage } from "./home-page.tsx";
@@ -84,6 +85,10 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
+  router.get(eventsOutput.path, async ({ request }) => {
+    const catalog = await options.openCatalog();
+    return eventsResponse(request, catalog).finally(() => catalog.close());
+  });
   for (const output of outputs) router.get(output.path, ({ request }) => outputOf(request, output));
   for (const { path, contentType, text } of pageFiles) {
     const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=31536000, immutable" };

@@ -34,7 +34,8 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
   return new Response(text, { headers: { ...shared, ...headers } });
 }
 
-function refused(errors: readonly { field: string; reason: string }[]): Response {
+/** The problem that names every parameter that was refused, and why. */
+export function refused(errors: readonly { field: string; reason: string }[]): Response {
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
   return Response.json({ title: "Invalid parameter", status: 400, detail, errors }, { status: 400, headers });

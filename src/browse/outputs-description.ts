@@ -3,6 +3,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { fields } from "../filter/filter.ts";
 import { API_VERSION } from "../http/respond.ts";
 import { object } from "../text/schema.ts";
+import { eventsOutput } from "./events-output.ts";
 import { outputs, type SearchOutput } from "./outputs.ts";
 import { allSourcesField } from "./own-fields.ts";
 
@@ -27,7 +28,10 @@ export function outputsDescription(): object {
     info: { title: "fundfeed search", version: API_VERSION, description: ABOUT, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: "/" }],
     security: [{}, { apiKey: [] }],
-    paths: Object.fromEntries(outputs.map((output) => [output.path, { get: operationOf(output) }])),
+    paths: Object.fromEntries([
+      ...outputs.map((output) => [output.path, { get: operationOf(output, { ...fields, ...output.own, all_sources: allSourcesField }) }]),
+      [eventsOutput.path, { get: operationOf(eventsOutput, eventsOutput.own) }],
+    ]),
     components: {
       securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A key, sent from a server, never in a URL." } },
     },
@@ -35,11 +39,14 @@ export function outputsDescription(): object {
   return JSON.parse(JSON.stringify(description)); // Schemas have members that JSON has not.
 }
 
-function operationOf({ operationId, summary, description, own, contentType, schema = Type.String() }: SearchOutput): object {
-  const parameters = { ...fields, ...own, all_sources: allSourcesField };
+function operationOf(
+  { operationId, summary, description, contentType, schema = Type.String() }: Omit<SearchOutput, "path" | "own" | "write">,
+  parameters: Readonly<Record<string, { schema: TSchema }>>,
+): object {
+  const isLinked = "after" in parameters && parameters.after !== eventsOutput.own.after;
   const headers = {
     ETag: { description: "Send it as `If-None-Match`, for a 304 if nothing changed.", schema: { type: "string" } },
-    ...("after" in own && { Link: { description: "The next page, as `rel=next`. Absent on the last one.", schema: { type: "string" } } }),
+    ...(isLinked && { Link: { description: "The next page, as `rel=next`. Absent on the last one.", schema: { type: "string" } } }),
   };
   return {
     operationId,

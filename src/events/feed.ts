@@ -201,8 +201,8 @@ export async function readWindow(
   });
 }
 
-/** Row numbers are given again after a restore, so the id decides whether the position is still the same event. */
-async function requirePosition(sql: CatalogSql, { seq, id }: NonNullable<FeedPosition>): Promise<void> {
+/** Throws a LostPositionError if the event is not there. Row numbers are given again after a restore, so the id decides. */
+export async function requirePosition(sql: CatalogSql, { seq, id }: NonNullable<FeedPosition>): Promise<void> {
   const found = await sql.get(idAt, { seq });
   if (found?.id === id) return;
   const reason = "the catalog does not have it there: a backup was restored, or this is another catalog. Start without a position";

@@ -18,6 +18,12 @@ FormatRegistry.Set("uuid", (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}
 const required: Readonly<Record<string, (response: unknown) => string | undefined>> = {
   OpportunityPage: expected(Type.Object({ data: Type.Array(Opportunity), meta: Type.Object(nextPage) })),
   OpportunityEventPage: expected(Type.Object({ data: Type.Array(OpportunityEvent), meta: Type.Object(nextPage) })),
+  EventPage: expected(
+    Type.Object({
+      data: Type.Array(OpportunityEvent),
+      meta: Type.Object({ has_more: nextPage.has_more, next_cursor: Type.Union([Type.String(), Type.Null()]) }),
+    }),
+  ),
   SourceList: expected(Type.Object({ data: Type.Array(SourceEntry) })),
 };
 

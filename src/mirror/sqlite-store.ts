@@ -5,11 +5,11 @@ import type { SyncState } from "../../clients/typescript/src/fundfeed.ts";
 import { identityOf } from "../../db/file-identity.ts";
 import { markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
-import { prepareTables, putInto } from "../sql/file.ts";
-import { goneMessage, type MirrorEntry, requireScope, type Scope, type Store, scopeText } from "./store.ts";
+import { addEventTo, prepareTables, putInto } from "../sql/file.ts";
+import { goneMessage, type MirrorPage, requireScope, type Scope, type Store, scopeText } from "./store.ts";
 
 const MIRROR_TABLE = `
-create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text) strict;
+create table if not exists mirror (only integer primary key check (only = 1), scope text not null, since text, newest text, cursor text, events text) strict;
 `;
 
 type Connection = ReturnType<typeof connect>;
@@ -33,9 +33,10 @@ export function openSqliteStore(path: string, scope: Scope, tell: (message: stri
       if (connection?.isInPlace() !== true) connection = reopen();
       return connection.begin(restart);
     },
-    save: async (entries, next) => {
-      connection?.save(entries, next);
+    save: async (page, next) => {
+      const added = connection?.save(page, next) ?? 0;
       if (connection?.isInPlace() !== true) throw new Error(`${path} was removed or replaced`);
+      return added;
     },
     close: async () => connection?.close(),
   };
@@ -46,16 +47,17 @@ function connect(path: string, scope: Scope) {
   const sqlite = open(path, scope);
   const [identity, logPath] = [identityOf(path), `${path}-wal`];
   let log = identityOf(logPath);
-  const readWalk = sqlite.query<SyncState, []>("select since, newest, cursor from mirror");
-  const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor");
-  const put = putInto(sqlite);
+  const readWalk = sqlite.query<SyncState, []>("select since, newest, cursor, events from mirror");
+  const putWalk = sqlite.query("update mirror set since = $since, newest = $newest, cursor = $cursor, events = $events");
+  const [put, add] = [putInto(sqlite), addEventTo(sqlite)];
   /** As this program last read or wrote it. If another program has stored a page since, this one must not store its own. */
   let walk = JSON.stringify(readWalk.get());
-  const saveAll = sqlite.transaction((entries: readonly MirrorEntry[], next: SyncState) => {
+  const saveAll = sqlite.transaction(({ entries, added }: MirrorPage, next: SyncState) => {
     if (JSON.stringify(readWalk.get()) !== walk) throw new Error(`another program also writes to ${path}`);
     for (const { history, ...opportunity } of entries) put(opportunity, history);
+    const news = added.filter(add).length;
     putWalk.run(next);
-    return JSON.stringify(readWalk.get());
+    return { walk: JSON.stringify(readWalk.get()), news };
   });
   let isLogEmpty = false; // A killed run may have left one.
   const isInPlace = () => identityOf(path) === identity;
@@ -63,20 +65,22 @@ function connect(path: string, scope: Scope) {
     isInPlace,
     begin: (restart: boolean): SyncState => {
       if (restart) sqlite.run("update mirror set newest = null, cursor = null");
-      const found = readWalk.get() ?? { since: null, newest: null, cursor: null };
+      const found = readWalk.get() ?? { since: null, newest: null, cursor: null, events: null };
       walk = JSON.stringify(found);
       return found;
     },
-    save: (entries: readonly MirrorEntry[], next: SyncState) => {
+    save: (page: MirrorPage, next: SyncState) => {
+      let news = 0;
       try {
-        walk = saveAll.immediate(entries, next);
+        ({ walk, news } = saveAll.immediate(page, next));
       } catch (error) {
         throw isDamage(error) ? new Error(`${path} is damaged; start a new copy`, { cause: error }) : error;
       }
       isEmpty = false;
-      if (entries.length > 0) isLogEmpty = false;
+      if (page.entries.length + news > 0) isLogEmpty = false;
       if (next.cursor === null && !isLogEmpty) isLogEmpty = emptyLog(sqlite);
       if (isInPlace()) log = identityOf(logPath);
+      return news;
     },
     close: () => {
       sqlite.close(true);

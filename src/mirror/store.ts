@@ -12,11 +12,17 @@ export type MirrorDocument = { id: string; at: string; text: string };
 /** An opportunity, and its events if they are copied. */
 export type MirrorEntry = MirrorDocument & { history: readonly MirrorDocument[] };
 
+/** What a page of a walk brings: records, or events that were added to the record with the id `of`, which the copy may not have. */
+export type MirrorPage = { entries: readonly MirrorEntry[]; added: readonly (MirrorDocument & { of: string })[] };
+
 export type Store = {
   /** Returns the state of the walk to continue. With `restart`, the walk starts over from its mark. */
   begin: (restart: boolean) => Promise<SyncState>;
-  /** Saves a page and the state of the walk after it, both or neither. The same page may be saved again. */
-  save: (entries: readonly MirrorEntry[], walk: SyncState) => Promise<void>;
+  /**
+   * Saves a page and the state of the walk after it, both or neither. The same page may be saved again. Of the added events, those of
+   * unknown records are left out: such a record comes later, with all its events. Returns how many were new.
+   */
+  save: (page: MirrorPage, walk: SyncState) => Promise<number>;
   /** Leaves no file behind if the store created it and saved nothing. */
   close: () => Promise<void>;
 };
@@ -29,14 +35,16 @@ function* linesOf(entries: readonly MirrorEntry[]): Iterable<string> {
   }
 }
 
-/** Prints each document. Keeps only the mark, in memory. */
+/** Prints each record and its history. Keeps only the mark, in memory, and so does not know which added events were printed before. */
 export function openPrintingStore(print: (line: string) => void): Store {
   let since: string | null = null;
+  let events: string | null = null;
   return {
-    begin: async () => ({ since, newest: null, cursor: null }),
-    save: async (entries, walk) => {
+    begin: async () => ({ since, newest: null, cursor: null, events }),
+    save: async ({ entries }, walk) => {
       for (const line of linesOf(entries)) print(line);
-      if (walk.cursor === null) since = walk.since;
+      if (walk.cursor === null) ({ since, events } = walk);
+      return 0;
     },
     close: async () => undefined,
   };

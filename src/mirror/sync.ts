@@ -15,7 +15,7 @@ type Sync = ServerOptions & {
   progress?: (summary: SyncSummary) => void;
 };
 
-/** The number of new or changed records and of the events in their histories, and the mark. */
+/** The number of new or changed records, that of the events in their histories and of added ones, and the mark. */
 export type SyncSummary = { records: number; events: number; mark: string | null };
 
 /** Updates the copy. After an interruption, the next call continues from what the store has saved. Throws if the server or the store fails. */
@@ -23,14 +23,17 @@ export async function syncOnce({ store, now, source = [], events = false, progre
   const from = await store.begin(false);
   const summary: SyncSummary = { records: 0, events: 0, mark: from.since };
   const onRestart = () => store.begin(true);
-  for await (const { records, state } of sync(clientOf(server), { from, source, events, onRestart, now })) {
+  for await (const { records, added, state } of sync(clientOf(server), { from, source, events, onRestart, now })) {
     const entries = records.map(({ opportunity, events: history }) => ({
       ...documentOf(opportunity, opportunity.updated_at),
       history: history.map((event) => documentOf(event, event.detected_at)),
     }));
-    await store.save(entries, state);
+    const news = await store.save(
+      { entries, added: added.map((event) => ({ ...documentOf(event, event.detected_at), of: event.opportunity_id })) },
+      state,
+    );
     summary.records += entries.length;
-    summary.events += entries.reduce((sum, { history }) => sum + history.length, 0);
+    summary.events += entries.reduce((sum, { history }) => sum + history.length, news);
     summary.mark = state.since;
     progress?.({ ...summary });
   }

@@ -63,6 +63,15 @@ export function putInto(sqlite: Database): Put {
   };
 }
 
+/** A function that adds an event to a record that the tables have. Returns whether that changed anything. Call it in transactions. */
+export function addEventTo(sqlite: Database): (event: DocumentRow & { of: string }) => boolean {
+  const add = sqlite.query(
+    `insert into events (id, opportunity_id, opportunity, detected_at, document) select $id, $of, rowid, $at, $text from opportunities where id = $of
+    on conflict (id) do update set detected_at = $at, document = $text where document <> $text`,
+  );
+  return (event) => add.run(event).changes > 0;
+}
+
 /** The value at the path of a column; `undefined` if the opportunity has none. */
 export function valueIn(opportunity: JsonObject, { path }: Column): unknown {
   return path.split(".").reduce<unknown>((parent, name) => objectOf(parent)[name], opportunity);

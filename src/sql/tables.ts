@@ -4,7 +4,7 @@
  */
 
 /** To be raised with any change of the tables: a file of another version is refused. */
-export const VERSION = 3;
+export const VERSION = 4;
 
 /** What a column holds. In SQLite lists are JSON arrays, decimals are numbers, and all others are texts. */
 export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "integer" | "list";

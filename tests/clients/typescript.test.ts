@@ -480,7 +480,7 @@ describe("createClient()", () => {
     expect(requests).toBe(4); // Three pages, each in a run of its own, and the one of the next walk.
     expect(copy.size).toBe(225);
     expect([...copy.values()].filter((title) => title.startsWith("Changed"))).toHaveLength(1);
-    expect(JSON.parse(saved)).toEqual({ since: expect.stringMatching(/Z$/), newest: null, cursor: null });
+    expect(JSON.parse(saved)).toEqual({ since: expect.stringMatching(/Z$/), newest: null, cursor: null, events: null });
   });
 
   test("has sync(), which starts its walk again when the server no longer takes the cursor", async () => {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
-import { publish, served } from "./mirrored.ts";
+import { publish, served, withEvents } from "./mirrored.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -23,14 +23,21 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function serving(count: number, before: (asked: number) => Response | undefined = () => undefined) {
+async function serving(
+  count: number,
+  before: (asked: number, path: string) => Response | undefined = () => undefined,
+  respond: (api: TestApi) => (request: Request) => Promise<Response> = (api) => api.fetch,
+) {
   const api = await testApi();
   await publish(api, 0, count, "Title");
   const paths: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: async (request) => before(paths.push(new URL(request.url).pathname)) ?? api.fetch(request),
+    fetch: async (request) => {
+      const path = new URL(request.url).pathname;
+      return before(paths.push(path), path) ?? respond(api)(request);
+    },
   });
   closing.push(() => server.stop(true));
   return { api, paths, baseUrl: `http://127.0.0.1:${server.port}/v1` };
@@ -159,7 +166,7 @@ describe.if(python !== null)("examples/sync.py", () => {
     await expectDatabase(file, api);
     paths.length = 0;
     expect(await runPython(api, baseUrl, file)).toMatchObject({ exitCode: 0, printed: "0 new or changed of 103 records\n" });
-    expect(paths).toEqual(["/v1/opportunities"]);
+    expect(paths).toEqual(["/events.json", "/v1/opportunities"]);
   });
 
   test("waits for a limit, retries temporary failures, starts the walk again without its cursor, and fails with a sentence", async () => {
@@ -213,20 +220,24 @@ test.if(python !== null).each<[string, (key: string) => Response, string]>([
   ],
 ])("examples/sync.py fails with a sentence if the server %s", async (_, respond, sentence) => {
   const key = "ffk_live_secret";
-  const { baseUrl } = await serving(1, () => respond(key));
+  const { baseUrl } = await serving(1, (_, path) => (path.startsWith("/v1") ? respond(key) : undefined));
   const { exitCode, told } = await outcomeOf(inPython, { key }, baseUrl, join(aDirectory(), "copy"));
   expect([exitCode, told]).toEqual([1, `${sentence.replace("BASE", baseUrl)}\n`]);
 });
 
 describe.each([
-  // The requests of a first copy: a page, 100 histories, the other page and 2 histories.
-  ["sync.ts", inTypeScript, "copy", true, [1, 60, 102, 104]],
-  ["sync.py", inPython, "copy.sqlite", python !== null, [1, 60, 102, 1, 3]], // It goes on after the first page.
-] as const)("examples/%s", (_, command, name, isThere, killedAt) => {
+  // The requests of a first copy: whether there is /events.json, a page, 100 histories, the other page and 2 histories.
+  ["sync.ts", inTypeScript, "copy", true, [1, 61, 103, 105], false],
+  ["sync.py", inPython, "copy.sqlite", python !== null, [1, 61, 103, 2, 4], false], // It goes on after the first page.
+  // With it: the newest event, a page, its histories, the other page, its histories, and what was stored meanwhile.
+  ["sync.ts", inTypeScript, "copy", true, [1, 3, 5, 6], true],
+  ["sync.py", inPython, "copy.sqlite", python !== null, [1, 3, 4, 3, 4], true],
+] as const)("examples/%s", (_, command, name, isThere, killedAt, isBulk) => {
   test.if(isThere)("misses nothing although it is killed at several of its requests, while records change", async () => {
     let kill: (() => Promise<unknown>) | undefined;
     let left = 0;
-    const { api, baseUrl } = await serving(102, () => (--left === 0 ? void kill?.() : undefined));
+    const before = () => (--left === 0 ? void kill?.() : undefined);
+    const { api, baseUrl, paths } = await serving(102, before, isBulk ? withEvents : undefined);
     const copy = join(aDirectory(), name);
     for (const [index, at] of killedAt.entries()) {
       left = at;
@@ -240,5 +251,6 @@ describe.each([
     // The first run may complete a walk that began before the last changes, which the next one gets.
     for (let run = 0; run < 2; run++) expect(await outcomeOf(command, api, baseUrl, copy)).toMatchObject({ exitCode: 0 });
     await (command === inPython ? expectDatabase(copy, api) : expectCopy(copy, api));
+    expect(paths.some((path) => path.endsWith("/events"))).toBe(!isBulk);
   });
 });

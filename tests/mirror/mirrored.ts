@@ -1,6 +1,7 @@
 /** Copies of a catalog, kept through the real app: what was served, what the copy has, and a network that can end a client anywhere. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { eventsOutput, eventsResponse } from "../../src/browse/events-output.ts";
 import type { ServerOptions } from "../../src/mirror/client.ts";
 import { openSqliteStore } from "../../src/mirror/sqlite-store.ts";
 import type { Scope, Store } from "../../src/mirror/store.ts";
@@ -11,7 +12,8 @@ import { rawSql } from "../support/sql.ts";
 import { expectInStep } from "../support/sql-file.ts";
 
 /** Any origin: the app answers in this process. */
-export const BASE = "http://localhost/v1";
+const ORIGIN = "http://localhost";
+export const BASE = `${ORIGIN}/v1`;
 export const everything: Scope = { baseUrl: BASE, source: [], events: true };
 
 /** Documents by id, as they were served. */
@@ -81,7 +83,7 @@ export function aClient(api: TestApi, fetch: (request: Request) => Response | Pr
     asked,
     waits,
     fetch: async (request) => {
-      asked.push(request.url.slice(BASE.length));
+      asked.push(request.url.replace(BASE, "").replace(ORIGIN, ""));
       return fetch(request);
     },
     wait: async (ms) => {
@@ -92,9 +94,14 @@ export function aClient(api: TestApi, fetch: (request: Request) => Response | Pr
   };
 }
 
+/** Responds as `up` does: with the API, and beside it with the events of many records. */
+export function withEvents({ fetch, model }: TestApi): (request: Request) => Promise<Response> {
+  return (request) => (new URL(request.url).pathname === eventsOutput.path ? eventsResponse(request, model.db) : fetch(request));
+}
+
 /** Ends as if its process were killed: nothing that it does from the n-th request on comes to anything. */
-export function aClientKilledAt(api: TestApi, n: number): Client {
+export function aClientKilledAt(api: TestApi, n: number, fetch: (request: Request) => Promise<Response> = api.fetch): Client {
   let count = 0;
   const killed = () => Promise.reject(new Error("killed"));
-  return { ...aClient(api, (request) => (++count >= n ? killed() : api.fetch(request))), wait: killed };
+  return { ...aClient(api, (request) => (++count >= n ? killed() : fetch(request))), wait: killed };
 }

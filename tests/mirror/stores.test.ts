@@ -18,14 +18,15 @@ const anEntry = (id: string, second: number): MirrorEntry => {
     history: [{ id: event.id, at: event.detected_at, text: JSON.stringify(event) }],
   };
 };
-const complete = (second: number) => ({ since: at(second), newest: null, cursor: null });
-const underWay = { since: null, newest: at(5), cursor: "next" };
+const pageOf = (entries: readonly MirrorEntry[]) => ({ entries, added: [] });
+const complete = (second: number) => ({ since: at(second), newest: null, cursor: null, events: null });
+const underWay = { since: null, newest: at(5), cursor: "next", events: "after" };
 
 describe("a copy in SQLite", () => {
   test("belongs to one server, one choice of sources, and has histories or not", async () => {
     const place = aPlace();
     const store = place.open();
-    await store.save([], complete(1));
+    await store.save(pageOf([]), complete(1));
     await store.close();
     for (const other of [{ events: false }, { source: ["SAM"] }, { baseUrl: "https://other.example/v1" }])
       expect(() => place.open({ ...everything, ...other })).toThrow(/^Cannot keep a copy in .*: it is a copy of .*; use another file$/);
@@ -34,10 +35,10 @@ describe("a copy in SQLite", () => {
 
   test("drops the pages of a restarted walk, but keeps its mark", async () => {
     const store = aPlace().open();
-    await store.save([anEntry("a", 1)], complete(1));
+    await store.save(pageOf([anEntry("a", 1)]), complete(1));
     await store.begin(false);
-    await store.save([anEntry("b", 5)], { ...underWay, since: at(1) });
-    expect(await store.begin(true)).toEqual(complete(1));
+    await store.save(pageOf([anEntry("b", 5)]), { ...underWay, since: at(1) });
+    expect(await store.begin(true)).toEqual({ ...complete(1), events: "after" });
     await store.close();
   });
 });
@@ -46,7 +47,7 @@ describe("a copy in SQLite", () => {
   test("knows the walk under way after it is reopened", async () => {
     const place = aPlace();
     const store = place.open();
-    await store.save([anEntry("a", 5)], underWay);
+    await store.save(pageOf([anEntry("a", 5)]), underWay);
     await store.close();
     const again = place.open();
     expect(await again.begin(false)).toEqual(underWay);
@@ -56,22 +57,22 @@ describe("a copy in SQLite", () => {
   test("saves a page and its walk, or neither", async () => {
     const store = aPlace().open();
     const page = [anEntry("a", 5), { ...anEntry("b", 5), text: undefined as unknown as string }];
-    await expect(store.save(page, underWay)).rejects.toThrow();
-    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    await expect(store.save(pageOf(page), underWay)).rejects.toThrow();
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null, events: null });
     await store.close();
   });
 
   test.each(["a page without records", "the next walk, after a reader of the copy has ended"])("empties its log with %s", async (when) => {
     const { path, open } = aPlace();
     const store = open();
-    await store.save([], complete(1));
+    await store.save(pageOf([]), complete(1));
     const reader = new Database(path, { readonly: true });
     reader.run("begin");
     if (when.includes("reader")) reader.query("select * from mirror").all();
-    await store.save([anEntry("a", 5)], when.includes("reader") ? complete(5) : underWay);
+    await store.save(pageOf([anEntry("a", 5)]), when.includes("reader") ? complete(5) : underWay);
     reader.run("rollback");
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
-    await store.save([], complete(5));
+    await store.save(pageOf([]), complete(5));
     expect(statSync(`${path}-wal`).size).toBe(0);
     reader.close();
     await store.close();
@@ -92,8 +93,8 @@ describe("a copy in SQLite that cannot be written", () => {
   const withPages = async () => {
     const { path, open } = aPlace();
     const store = open();
-    for (let n = 0; n < 200; n++) await store.save([anEntry(`a ${n}`, 1)], underWay);
-    await store.save([], complete(1));
+    for (let n = 0; n < 200; n++) await store.save(pageOf([anEntry(`a ${n}`, 1)]), underWay);
+    await store.save(pageOf([]), complete(1));
     await store.close();
     return path;
   };
@@ -111,7 +112,7 @@ describe("a copy in SQLite that cannot be written", () => {
     const store = openSqliteStore(path, everything);
     await store.begin(false);
     const entries = Array.from({ length: 200 }, (_, n) => anEntry(`a ${n}`, 2));
-    await expect(store.save(entries, complete(2))).rejects.toThrow(`${path} is damaged; start a new copy`);
+    await expect(store.save(pageOf(entries), complete(2))).rejects.toThrow(`${path} is damaged; start a new copy`);
     await store.close();
   });
 
@@ -150,18 +151,18 @@ describe("two programs on one copy in SQLite", () => {
 
   test.each([
     ["the last one", complete(1), complete(5)],
-    ["one of several", { since: null, newest: at(1), cursor: "next" }, complete(5)],
-    ["one of several, of a walk under way as well", { since: null, newest: at(1), cursor: "next" }, underWay],
+    ["one of several", { since: null, newest: at(1), cursor: "next", events: null }, complete(5)],
+    ["one of several, of a walk under way as well", { since: null, newest: at(1), cursor: "next", events: null }, underWay],
   ])("cannot put an older record over a newer one with a page that is %s", async (_, older, newer) => {
     const { path, open } = aPlace();
     const [slow, quick] = [open(), open()];
     await slow.begin(false);
     await quick.begin(false);
-    await quick.save([anEntry("a", 5)], newer);
-    await expect(slow.save([anEntry("a", 1)], older)).rejects.toThrow(`another program also writes to ${path}`);
+    await quick.save(pageOf([anEntry("a", 5)]), newer);
+    await expect(slow.save(pageOf([anEntry("a", 1)]), older)).rejects.toThrow(`another program also writes to ${path}`);
     expect(contents(path)).toEqual([[at(5), newer.cursor]]);
     expect(await slow.begin(false)).toEqual(newer);
-    await slow.save([anEntry("a", 6)], complete(6));
+    await slow.save(pageOf([anEntry("a", 6)]), complete(6));
     expect(contents(path)).toEqual([[at(6), null]]);
     await slow.close();
     await quick.close();
@@ -173,7 +174,7 @@ describe("a copy in SQLite whose file is gone", () => {
     const path = join(aDirectory(), "copy.sqlite");
     const store = openSqliteStore(path, everything, (message) => void told.push(message));
     await store.begin(false);
-    await store.save([anEntry("a", 5)], underWay);
+    await store.save(pageOf([anEntry("a", 5)]), underWay);
     return { path, store };
   };
   const idsIn = (path: string) => {
@@ -188,11 +189,11 @@ describe("a copy in SQLite whose file is gone", () => {
     const told: string[] = [];
     const { path, store } = await opened(told);
     rmSync(path);
-    await expect(store.save([anEntry("b", 5)], complete(5))).rejects.toThrow(`${path} was removed or replaced`);
+    await expect(store.save(pageOf([anEntry("b", 5)]), complete(5))).rejects.toThrow(`${path} was removed or replaced`);
     expect(existsSync(path)).toBe(false);
-    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null, events: null });
     expect(told).toEqual([`${path} was removed; a new copy begins`]);
-    await store.save([anEntry("c", 6)], complete(6));
+    await store.save(pageOf([anEntry("c", 6)]), complete(6));
     await store.close();
     expect(idsIn(path)).toEqual(["c"]);
   });
@@ -202,15 +203,15 @@ describe("a copy in SQLite whose file is gone", () => {
     const other = aPlace();
     const replacement = other.open();
     await replacement.begin(false);
-    for (let n = 0; n < 50; n++) await replacement.save([anEntry(`other ${n}`, 1)], underWay);
-    await replacement.save([], complete(1));
+    for (let n = 0; n < 50; n++) await replacement.save(pageOf([anEntry(`other ${n}`, 1)]), underWay);
+    await replacement.save(pageOf([]), complete(1));
     await replacement.close();
     const { path, store } = await opened(told);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
     renameSync(other.path, path);
     expect(await store.begin(false)).toEqual(complete(1));
     expect(told).toEqual([`${path} was replaced; the file that is there now is continued`]);
-    await store.save([anEntry("other 0", 6)], complete(6));
+    await store.save(pageOf([anEntry("other 0", 6)]), complete(6));
     await store.close();
     expect(idsIn(path)).toHaveLength(50);
   });
@@ -222,7 +223,7 @@ describe("a copy in SQLite whose file is gone", () => {
     for (let turn = 0; turn < 2; turn++) await expect(store.begin(false)).rejects.toThrow("it is not a database file");
     expect(readFileSync(path, "utf8")).toStartWith("my notes");
     rmSync(path);
-    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null });
+    expect(await store.begin(false)).toEqual({ since: null, newest: null, cursor: null, events: null });
     await store.close();
   });
 });

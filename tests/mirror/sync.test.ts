@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { redactStored } from "../../src/changes/redact.ts";
 import { createApp } from "../../src/http/app.ts";
 import { openPrintingStore, type Scope } from "../../src/mirror/store.ts";
 import { syncOnce } from "../../src/mirror/sync.ts";
 import { BASE_URL, type TestApi, testApi } from "../support/api.ts";
-import { dropScratch } from "../support/imports.ts";
+import { aCatalog, dropScratch } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
 import {
   aClient,
   aClientKilledAt,
@@ -17,6 +19,7 @@ import {
   type Place,
   publish,
   served,
+  withEvents,
 } from "./mirrored.ts";
 
 setDefaultTimeout(300_000);
@@ -63,7 +66,7 @@ describe("syncOnce() into SQLite", () => {
     const place = aPlace();
     const first = aClient(api);
     expect(await sync(first, place)).toEqual({ records: 201, events: 201, mark: expect.any(String) });
-    expect(first.asked).toHaveLength(3 + 201);
+    expect(first.asked).toHaveLength(3 + 201 + 1); // It asks once for /events.json, which this server has not.
     expect(place.contents()).toEqual(await served(api));
 
     api.clock.now += 60_000;
@@ -76,7 +79,7 @@ describe("syncOnce() into SQLite", () => {
 
     const third = aClient(api);
     expect(await sync(third, place)).toEqual({ records: 0, events: 0, mark: expect.any(String) });
-    expect(third.asked).toHaveLength(1);
+    expect(third.asked).toEqual([expect.stringContaining("updated_since="), "/events.json?limit=1000"]);
     expect(place.contents()).toEqual(await served(api));
   });
 
@@ -89,7 +92,9 @@ describe("syncOnce() into SQLite", () => {
       const { records } = await sync(client, place);
       const histories = client.asked.filter((each) => each.includes("/events?"));
       expect(new Set(histories).size).toBe(histories.length);
-      return { records, pages: client.asked.length - histories.length, histories: histories.length };
+      const pages = client.asked.filter((each) => each.startsWith("/opportunities?")).length;
+      expect(client.asked.length).toBe(pages + histories.length + 1);
+      return { records, pages, histories: histories.length };
     };
     expect(await requests()).toEqual({ records: 0, pages: 1, histories: 0 });
     await publish(api, 0, 101, "Title"); // As they are.
@@ -228,6 +233,123 @@ describe("syncOnce() into SQLite", () => {
     await sync(client, place, recordsOnly);
     expect(client.asked).toHaveLength(2);
     expect(place.contents().opportunities).toEqual((await served(api)).opportunities);
+  });
+});
+
+/** A server that has `/events.json`, with an import of a history between two requests of a client. */
+describe("syncOnce() with the events of many records at once", () => {
+  const sources = (n: number) => ({ code: n % 2 ? "SAM" : "SBIR", opportunity_id: `N${n}` });
+  const anImported = (n: number, summary: string) => ({
+    ...{ source: sources(n), type: "status_changed", severity: "noise", summary, changed_fields: ["status"] },
+    changes: [{ field: "status", previous: "open", current: "closed" }],
+    detected_at: "2020-01-01T00:00:00Z",
+  });
+
+  test("asks once for the histories of each page, and once for what was stored since", async () => {
+    const api = await serving(250);
+    const place = aPlace();
+    const first = aClient(api, withEvents(api));
+    expect(await sync(first, place)).toMatchObject({ records: 250, events: 250 });
+    expect(first.asked.map((path) => path.replace(/\?.*/, ""))).toEqual([
+      "/events.json",
+      ...["/opportunities", "/events.json", "/opportunities", "/events.json", "/opportunities", "/events.json", "/events.json"],
+    ]);
+    expect(place.contents()).toEqual(await served(api));
+    await publish(api, 0, 100, "Changed");
+    const second = aClient(api, withEvents(api));
+    expect(await sync(second, place)).toMatchObject({ records: 100, events: 200 });
+    expect(second.asked).toHaveLength(3);
+    const third = aClient(api, withEvents(api));
+    expect(await sync(third, place)).toMatchObject({ records: 0, events: 0 });
+    expect(third.asked).toHaveLength(2);
+    expect(place.contents()).toEqual(await served(api));
+  });
+
+  test("gets what import events adds to a record that does not change, and erased contacts", async () => {
+    const api = await serving(30);
+    const catalog = await aCatalog(api.model.db);
+    const place = aPlace();
+    await sync(aClient(api, withEvents(api)), place);
+    await catalog.takeEvents([anImported(3, "Ann Zqx, zqx@example.gov"), anImported(4, "Another")]);
+    expect(await sync(aClient(api, withEvents(api)), place)).toMatchObject({ records: 0, events: 2 });
+    expect(place.contents()).toEqual(await served(api));
+    await catalog.takeEvents([
+      {
+        ...anImported(5, "Mail"),
+        changed_fields: ["contacts"],
+        changes: [{ field: "contacts", previous: [], current: [{ name: "Zqx" }] }],
+      },
+    ]);
+    await sync(aClient(api, withEvents(api)), place);
+    api.clock.now += 1000;
+    await redactStored(api.model.db, undefined, api.clock.now);
+    expect((await sync(aClient(api, withEvents(api)), place)).records).toBeGreaterThan(0);
+    expect(place.contents()).toEqual(await served(api));
+  });
+
+  test("misses nothing that is imported between any two of its requests, records or histories", async () => {
+    const api = await serving(201);
+    const catalog = await aCatalog(api.model.db);
+    const place = aPlace();
+    let n = 0;
+    const importing = (request: Request) => {
+      const respond = withEvents(api)(request);
+      return respond.then(async (response) => {
+        n++;
+        await publish(api, 195 + n, 201 + n, `New or changed after request ${n}`);
+        await catalog.takeEvents([anImported(1, `After ${n}`), anImported(195 + n, `After ${n}`), anImported(200 - n, `After ${n}`)]);
+        return response;
+      });
+    };
+    for (let poll = 0; poll < 4; poll++) await sync(aClient(api, importing), place);
+    expect(n).toBeGreaterThan(16);
+    await sync(aClient(api, withEvents(api)), place);
+    expect(place.contents()).toEqual(await served(api));
+  });
+
+  test("can be killed at any request, while records and histories are imported", async () => {
+    const api = await serving(101);
+    const catalog = await aCatalog(api.model.db);
+    for (let n = 1, killed = true; killed; n++) {
+      const place = aPlace();
+      for (const round of ["first walk", "poll"]) {
+        killed = await killedSync(aClientKilledAt(api, n, withEvents(api)), place, everything);
+        await publish(api, n, n + 3, `Changed after ${n} in the ${round}`);
+        await catalog.takeEvents([anImported(n, `Killed at ${n} in ${round}`), anImported(90, `Killed at ${n} in ${round}`)]);
+        if (round === "poll") await sync(aClient(api, withEvents(api)), place);
+      }
+      await sync(aClient(api, withEvents(api)), place);
+      expect(place.contents()).toEqual(await served(api));
+    }
+  });
+
+  test("reads all events once if the copy began without them, or the server was restored", async () => {
+    const api = await serving(30);
+    const catalog = await aCatalog(api.model.db);
+    const place = aPlace();
+    await sync(aClient(api), place); // A server that has only /v1.
+    await catalog.takeEvents([anImported(3, "Unseen")]);
+    expect(await sync(aClient(api, withEvents(api)), place)).toMatchObject({ records: 0, events: 1 });
+    expect(place.contents()).toEqual(await served(api));
+    await api.model.db.run(rawSql("update events set seq = seq + 1000"));
+    const client = aClient(api, withEvents(api));
+    await catalog.takeEvents([anImported(4, "After the restore")]);
+    expect(await sync(client, place)).toMatchObject({ records: 0, events: 1 });
+    expect(client.asked).toHaveLength(3);
+    expect(place.contents()).toEqual(await served(api));
+  });
+
+  test.each([
+    ["a sign-in page", () => new Response("<html>", { status: 303, headers: { Location: "/sign-in" } })],
+    ["no key that it knows", () => new Response("Send a key", { status: 401 })],
+    ["another host", () => new Response("This address is not served here.", { status: 421 })],
+  ])("asks for each history on its own if beside the API is %s", async (_, other) => {
+    const api = await serving(3);
+    const place = aPlace();
+    const client = aClient(api, (request) => (request.url.includes("/events.json") ? other() : api.fetch(request)));
+    expect(await sync(client, place)).toMatchObject({ records: 3, events: 3 });
+    expect(client.asked).toHaveLength(1 + 1 + 3);
+    expect(place.contents()).toEqual(await served(api));
   });
 });
 

@@ -79,7 +79,7 @@ describe("without a key", () => {
     expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/deadlines?words=a%20b"]);
   });
 
-  test.each(["/find.json", "/find.csv?words=a", "/find.ics", "/changes.json", "/changes.atom", "/find.openapi.json"])(
+  test.each(["/find.json", "/find.csv?words=a", "/find.ics", "/changes.json", "/events.json", "/changes.atom", "/find.openapi.json"])(
     "%s is refused to programs",
     async (path) => {
       const response = await gate(path);

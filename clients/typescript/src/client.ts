@@ -5,6 +5,7 @@ import type {
   ListOpportunitiesQuery,
   ListOpportunityEventsQuery,
   OpportunityDetail,
+  OpportunityEvent,
   OpportunityEventPage,
   OpportunityPage,
   ServiceMetadataDetail,
@@ -18,6 +19,7 @@ type Bodies = {
   OpportunityEventPage: OpportunityEventPage;
   SourceList: SourceList;
   ServiceMetadataDetail: ServiceMetadataDetail;
+  EventPage: EventPage;
 };
 
 /** Where to send requests, and how. */
@@ -29,6 +31,15 @@ export type ApiClientOptions = RequestOptions & {
 /** An opportunity with the entity tag that `getOpportunityIfChanged` takes; `null` if there was none. */
 export type TaggedOpportunity = OpportunityDetail & { etag: string | null };
 
+/**
+ * Which events of many records to list: the whole histories of at most 100 records, or what was stored after the cursor of an earlier page.
+ * `after: "latest"` returns no events, and the cursor of what will be stored next.
+ */
+export type ListEventsQuery = { opportunity?: readonly string[] | undefined; after?: string | undefined; limit?: number | undefined };
+
+/** Events of many records, and the cursor to continue from; null at the end of histories. */
+export type EventPage = { data: OpportunityEvent[]; meta: { has_more: boolean; next_cursor: string | null } };
+
 /** Functions named after the operations of the API. Each throws a FundfeedError if there is no such response. */
 export type ApiClient = {
   /** One page of the opportunities that match, the most recently changed first. */
@@ -38,6 +49,8 @@ export type ApiClient = {
   getOpportunityIfChanged: (id: string, etag: string) => Promise<TaggedOpportunity | undefined>;
   /** One page of the history of an opportunity, the newest event first. */
   listOpportunityEvents: (id: string, query?: ListOpportunityEventsQuery) => Promise<OpportunityEventPage>;
+  /** One page of `/events.json`, which `fundfeed up` has beside `/v1`. Where it is not, as on `fundfeed serve`, throws a ProblemError with 404. */
+  listEvents: (query?: ListEventsQuery) => Promise<EventPage>;
   listSources: () => Promise<SourceList>;
   /** Needs no key. */
   getMeta: () => Promise<ServiceMetadataDetail>;
@@ -84,6 +97,10 @@ export function createClient(options: ApiClientOptions): ApiClient {
       return answer.body === undefined ? undefined : tagged(answer);
     },
     listOpportunityEvents: (id, query = {}) => list("OpportunityEventPage", `${pathOf(id)}/events`, query),
+    listEvents: async (query = {}) => {
+      const besides = { ...options, baseUrl: options.baseUrl.replace(/\/v1\/*$/, "") };
+      return checked("EventPage", (await request(besides, `/events.json${queryText(query)}`)).body);
+    },
     listSources: () => get("SourceList", "/sources"),
     getMeta: () => get("ServiceMetadataDetail", "/meta"),
   };

@@ -41,7 +41,7 @@ export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiti
     .option("--into <file>", "file of the copy, ending in .sqlite, .sqlite3 or .db; - prints each new or changed record", "-")
     .former("--format", ONLY_SQLITE)
     .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
-    .option("--events", "also copy the history of each changed record, with one more request for each")
+    .option("--events", "also copy the history of each changed record (docs/sync.md says how many requests that takes)")
     .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
     .option("--key-file <file>", "read the API key from this file instead of from FUNDFEED_KEY")
     .option("--allow-http", "allow sending the key to another machine without TLS")

@@ -1,0 +1,114 @@
+/**
+ * The events of many records at once, for copies: whole histories, and what was stored after a position. Nothing is chosen or left out:
+ * events of each severity, of each record, and those that `import events` added. (E-110)
+ */
+import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { listOf, parameter, pick, query, select } from "../../db/query.ts";
+import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { PAGE_BYTES_MAX, unlessLong } from "../opportunities/page.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { type FeedPosition, requirePosition } from "./feed.ts";
+
+/** A place in the histories of some records: after this event. `null` is the beginning. */
+export type HistoryPosition = { record: number; time: EpochMs; id: string } | null;
+
+/** Events as ready JSON documents, the position after the last one, and whether more follow. A page of long ones has fewer than asked for. */
+export type BulkPage<Position> = { documents: Uint8Array[]; position: Position; hasMore: boolean };
+
+/** Events whose documents are read at a time. */
+const AT_ONCE = 100;
+/** After any record and any date. */
+const [LAST_RECORD, LAST_TIME] = [Number.MAX_SAFE_INTEGER, 8.64e15];
+
+const place = pick(events, "seq", "opportunity_seq", "detected_at", "id");
+const storedAfter = query({ after: events.seq, limit: parameter<number>() }, ({ after, limit }) =>
+  select(place).from(events).where(gt(events.seq, after)).orderBy(asc(events.seq)).limit(limit),
+);
+const historyPlaces = query(
+  {
+    ...{ records: listOf(opportunities.seq), record: events.opportunity_seq, time: events.detected_at, id: events.id },
+    limit: parameter<number>(),
+  },
+  ({ records, record, time, id, limit }) =>
+    // An index has all of these columns.
+    select(place)
+      .from(events)
+      .where(
+        and(
+          inArray(events.opportunity_seq, records),
+          sql`(${events.opportunity_seq}, ${events.detected_at}, ${events.id}) < (${record}, ${time}, ${id})`,
+        ),
+      )
+      .orderBy(desc(events.opportunity_seq), desc(events.detected_at), desc(events.id))
+      .limit(limit),
+);
+const recordsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select(pick(opportunities, "seq")).from(opportunities).where(inArray(opportunities.id, ids)),
+);
+const shortDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
+  select({ ...pick(events, "seq"), document: unlessLong(events.document) })
+    .from(events)
+    .where(inArray(events.seq, seqs)),
+);
+const documentBySeq = query(pick(events, "seq"), ({ seq }) => select(pick(events, "document")).from(events).where(eq(events.seq, seq)));
+
+type Place = { seq: number; opportunity_seq: number; detected_at: EpochMs; id: string };
+
+/**
+ * The events that were stored after a position, in the order of storing, at most `limit`: each event of the catalog once, if the walk goes
+ * on from the last position. Throws a LostPositionError if the catalog is not the one that the position is from.
+ */
+export async function readStored(db: CatalogDb, after: FeedPosition, limit: number): Promise<BulkPage<FeedPosition>> {
+  return db.readTransaction(async (sql) => {
+    if (after !== null) await requirePosition(sql, after);
+    const places = await sql.all(storedAfter, { after: after?.seq ?? 0, limit: limit + 1 });
+    const { documents, last, hasMore } = await pageOf(sql, places, limit);
+    return { documents, position: last === undefined ? after : { seq: last.seq, id: last.id }, hasMore };
+  });
+}
+
+/** The whole histories of these records, one after the other, each with the newest event first, at most `limit` events. */
+export async function readHistories(
+  db: CatalogDb,
+  ids: readonly string[],
+  after: HistoryPosition,
+  limit: number,
+): Promise<BulkPage<HistoryPosition>> {
+  return db.readTransaction(async (sql) => {
+    const records = (await sql.all(recordsById, { ids })).map(({ seq }) => seq);
+    const { record, time, id } = after ?? { record: LAST_RECORD, time: LAST_TIME, id: "" };
+    const places = await sql.all(historyPlaces, { records, record, time, id, limit: limit + 1 });
+    const { documents, last, hasMore } = await pageOf(sql, places, limit);
+    return {
+      documents,
+      position: last === undefined ? after : { record: last.opportunity_seq, time: last.detected_at, id: last.id },
+      hasMore,
+    };
+  });
+}
+
+/** The first of these places whose documents have room on a page. One more place than `limit` says that there is more. */
+async function pageOf(
+  sql: CatalogSql,
+  places: readonly Place[],
+  limit: number,
+): Promise<{ documents: Uint8Array[]; last: Place | undefined; hasMore: boolean }> {
+  const documents: Uint8Array[] = [];
+  const wanted = places.slice(0, limit);
+  let bytes = 0;
+  for (let first = 0; first < wanted.length; first += AT_ONCE) {
+    const batch = wanted.slice(first, first + AT_ONCE);
+    const short = new Map(
+      (await sql.all(shortDocuments, { seqs: batch.map(({ seq }) => seq) })).map(({ seq, document }) => [seq, document]),
+    );
+    for (const { seq } of batch) {
+      const document = short.get(seq) ?? (await sql.get(documentBySeq, { seq }))?.document;
+      if (document === undefined) throw new Error(`event ${seq} has gone within a read transaction`);
+      documents.push(document);
+      bytes += document.length;
+      if (bytes >= PAGE_BYTES_MAX) return { documents, last: wanted[documents.length - 1], hasMore: documents.length < places.length };
+    }
+  }
+  return { documents, last: wanted.at(-1), hasMore: places.length > wanted.length };
+}
