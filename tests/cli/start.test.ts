@@ -5,6 +5,7 @@ import { lines } from "../../src/text/lines.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { entries, wholeProgram } from "../support/commands.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { preloading } from "../support/preload.ts";
 
 afterAll(dropScratch);
 
@@ -49,7 +50,7 @@ test.each([
 ])(
   "fundfeed %s loads nothing of MCP before the first message",
   async (line, status, processes) => {
-    const BUN_OPTIONS = `--preload=${join(root, "tests/support/loaded-packages.ts")}`; // Children inherit it.
+    const BUN_OPTIONS = preloading("loaded-packages.ts"); // Children inherit it.
     const child = Bun.spawn([process.execPath, join(root, "src/main.ts"), ...line.split(" "), "--port", "0", "--data", aDirectory()], {
       env: { ...process.env, BUN_OPTIONS },
       stdout: "pipe",

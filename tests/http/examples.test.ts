@@ -1,5 +1,6 @@
 /** The examples in the description are what the service returns for the demo's records. `WRITE=1 bun test examples` updates them. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { setAccount } from "../../src/accounts/account.ts";
 import examples from "../../src/http/docs/examples.json" with { type: "json" };
 import { EXAMPLE_BASE_URL } from "../../src/http/docs/examples.ts";
@@ -9,7 +10,7 @@ import { BASE_URL, type TestApi } from "../support/api.ts";
 import { demoApi } from "../support/demo.ts";
 import { rawSql } from "../support/sql.ts";
 
-const FILE = new URL("../../src/http/docs/examples.json", import.meta.url).pathname;
+const FILE = join(import.meta.dir, "../../src/http/docs/examples.json");
 
 const requests = {
   getMeta: "/meta",

@@ -43,7 +43,7 @@ describe("the description", () => {
   test("passes Redocly's lint without a warning", async () => {
     const directory = aDirectory();
     await Bun.write(join(directory, "openapi.json"), text);
-    const redocly = new URL("../../node_modules/@redocly/cli/bin/cli.js", import.meta.url).pathname;
+    const redocly = join(import.meta.dir, "../../node_modules/@redocly/cli/bin/cli.js");
     const lint = Bun.spawn([process.execPath, redocly, "lint", "openapi.json", "--format=json"], {
       cwd: directory,
       env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },

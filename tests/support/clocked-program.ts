@@ -1,17 +1,15 @@
 /** The compiled program in processes of its own, with a clock that can be wrong, in the working directory of the tests. */
-import { join } from "node:path";
 import { program, QUICK } from "./binary.ts";
 import type { CommandResult } from "./command-line.ts";
 import { inScratch } from "./imports.ts";
-
-const SHIFTED_CLOCK = join(import.meta.dir, "shifted-clock.ts");
+import { preloading } from "./preload.ts";
 
 type ClockOptions = { clockShiftMs?: number };
 type RunOptions = ClockOptions & { killAfterMs?: number; killWhen?: Promise<unknown> };
 
 /** A killed import leaves files in its temporary directory; `afterAll(dropScratch)` removes them. */
 function start(args: readonly string[], { clockShiftMs = 0 }: ClockOptions) {
-  const clock = clockShiftMs === 0 ? {} : { BUN_OPTIONS: `--preload=${SHIFTED_CLOCK}`, FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` };
+  const clock = clockShiftMs === 0 ? {} : { BUN_OPTIONS: preloading("shifted-clock.ts"), FUNDFEED_TEST_CLOCK_SHIFT: `${clockShiftMs}` };
   return Bun.spawn([program, ...args], {
     env: { ...process.env, TMPDIR: inScratch(), ...QUICK, ...clock },
     stdout: "pipe",

@@ -1,6 +1,5 @@
 /** `fundfeed mcp` in a process of its own: with the official client, or with raw lines. */
 import { expect } from "bun:test";
-import { join } from "node:path";
 import { Client, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Ajv } from "ajv";
@@ -10,8 +9,7 @@ import { toolsOf } from "../../src/mcp/tools/all.ts";
 import type { EpochMs } from "../../src/text/instant.ts";
 import { program } from "./binary.ts";
 import { inScratch } from "./imports.ts";
-
-const FIXED_CLOCK = join(import.meta.dir, "fixed-clock.ts");
+import { preloading } from "./preload.ts";
 
 type StartOptions = { now?: EpochMs; env?: Record<string, string> };
 type ConnectOptions = StartOptions & { revision?: Revision };
@@ -20,7 +18,7 @@ type ConnectOptions = StartOptions & { revision?: Revision };
 export type Revision = "2025-11-25" | "2026-07-28";
 
 function commandLine(args: readonly string[], { now, env = {} }: StartOptions) {
-  const clock = now !== undefined && { BUN_OPTIONS: `--preload=${FIXED_CLOCK}`, FUNDFEED_TEST_CLOCK: `${now}` };
+  const clock = now !== undefined && { BUN_OPTIONS: preloading("fixed-clock.ts"), FUNDFEED_TEST_CLOCK: `${now}` };
   return { command: program, args: ["mcp", ...args], env: { PATH: process.env.PATH ?? "", TMPDIR: inScratch(), ...clock, ...env } };
 }
 
