@@ -18,6 +18,8 @@ const STARTED_WITHIN_MS = 300_000;
 
 /** The content of the files that the examples import. */
 const exampleFiles: Readonly<Record<string, () => Uint8Array>> = {
+  "GrantsDBExtract20250821v2.zip": extract,
+  "GrantsDBExtract20260726v2.zip": extract,
   "GrantsDBExtract20261121v2.zip": extract,
   "ContractOpportunitiesFullCSV.csv": notices,
 };
