@@ -54,6 +54,27 @@ test("a refresh that fails halfway loses no record", async () => {
   }
 });
 
+test("a commit that comes while a refresh reads is seen by the next list", async () => {
+  const directory = aDirectory();
+  const [db, reader] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
+  let commit: (() => Promise<unknown>) | undefined;
+  const interrupted = interruptedCatalog(reader, async (statement) => {
+    if (commit === undefined || !statement.includes('from "facets"')) return; // After the records.
+    const store = commit;
+    commit = undefined;
+    await store();
+    await new Promise((resolve) => setImmediate(resolve)); // The counter of commits is looked at once for each turn.
+  });
+  const model = await createReadModel(interrupted);
+  await storeRecords(db, [aRecord(1)], NOON);
+  commit = () => storeRecords(db, [aRecord(2)], NOON);
+  await listOpportunities(model, {}, 10, null);
+  expect(commit).toBeUndefined();
+  expect(titlesOf(await listOpportunities(model, {}, 10, null))).toEqual(["T2", "T1"]);
+  await db.close();
+  await reader.close();
+});
+
 test("every connection to a catalog has the same cursor secret", async () => {
   const directory = aDirectory();
   const [first, second] = [openCatalog(directory, NOON), openCatalog(directory, NOON)];
