@@ -3,24 +3,25 @@
  *
  * - It waits for a response without limit. If a server stops or becomes unreachable without closing its connections, the wait lasts until
  *   the operating system gives up. So `withDeadline` limits it.
- * - If no connection is free, it queues a statement on a busy one, where a slow statement delays it. So whatever may take long, or waits
- *   for a lock, uses its own connection (`inTransaction`, `dedicated`).
- * - It replaces broken connections at the next statement. Statements that were under way fail.
+ * - A statement behind a slow one on the same connection waits for it. So whatever may take long, or waits for a lock, uses its own
+ *   connection (`inTransaction`, `dedicated`).
+ * - Statements that were under way on a broken connection fail.
  * - It sends a number as int4, int8 or float8, depending on its value. PostgreSQL infers the type of `null` and of text from the statement:
  *   `? is null` alone is an error, `cast(? as text) is null` is not. A text for a json parameter is encoded again. An integer column rounds
  *   a fraction, and half a surrogate pair is replaced. So `requireStorable` refuses them.
  * - It sends a statement without values through the simple protocol, which allows several statements in one text. With values only one.
  * - If a table changes, prepared statements are prepared again outside of a transaction, and fail inside of one.
  */
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { Failure, sqlStateOf } from "../reason.ts";
 import { requireStorable, type Value } from "../value.ts";
+import { type Connection, connectionClosed, createConnections } from "./connections.ts";
 import { numbered } from "./placeholders.ts";
 
 export type ClientOptions = {
   /** The PostgreSQL schema of unqualified names. */
   schema: string;
-  /** How many connections it has. Bun opens all of them at the first statement. */
+  /** How many connections it has at most. */
   connections?: number;
   /** The time limit for opening a connection. */
   connectTimeoutMs?: number;
@@ -44,6 +45,8 @@ export type Client = Executor & {
   inTransaction<T>(begin: string, work: (connection: Executor) => Promise<T>): Promise<T>;
   /** A connection of its own until it is closed. Its statements have no time limit. */
   dedicated(): Promise<Executor & { close: () => Promise<void> }>;
+  /** Throws if a pooler stands between that gives a connection to others between two statements. */
+  requireSessions(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -58,31 +61,20 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export function connect(url: string, options: ClientOptions): Client {
   const { schema, connections = CONNECTIONS, statementTimeoutMs = STATEMENT_TIMEOUT_MS, readOnly = false } = options;
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
-  const open = () =>
-    new SQL(url, {
-      max: connections,
-      connectionTimeout: connectTimeoutMs / 1000,
-      connection: {
-        application_name: "fundfeed",
-        search_path: schema,
-        statement_timeout: statementTimeoutMs,
-        lock_timeout: statementTimeoutMs,
-        idle_in_transaction_session_timeout: idleInTransactionMs,
-        ...(readOnly && { default_transaction_read_only: "on" }),
-      },
-    });
-  let pool = open();
-  /** Waits until a connection is free, which another statement may use until its limit, or until a new one is open. */
-  const reserve = () => pool.reserve({ signal: AbortSignal.timeout(Math.max(connectTimeoutMs, statementTimeoutMs)) });
+  const pool = createConnections(url, connections, connectTimeoutMs, {
+    search_path: schema,
+    statement_timeout: `${statementTimeoutMs}`,
+    lock_timeout: `${statementTimeoutMs}`,
+    idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
+    ...(readOnly && { default_transaction_read_only: "on" }),
+  });
+  /** How long to wait until a connection is free, which another statement may use until its limit, or until a new one is open. */
+  const patience = () => AbortSignal.timeout(Math.max(connectTimeoutMs, statementTimeoutMs));
 
-  /** Replaces all connections to a server that does not respond. Its pending statements fail with ERR_POSTGRES_CONNECTION_CLOSED. */
+  /** Replaces all connections to a server that does not respond. Their pending statements fail with ERR_POSTGRES_CONNECTION_CLOSED. */
   async function withDeadline<T>(response: Promise<T>): Promise<T> {
-    const asked = pool;
-    const giveUp = setTimeout(() => {
-      if (pool !== asked) return;
-      pool = open();
-      void asked.close({ timeout: 0 });
-    }, statementTimeoutMs + 1000);
+    const asked = pool.open();
+    const giveUp = setTimeout(() => asked.forEach(pool.drop), statementTimeoutMs + 1000);
     try {
       return await response;
     } finally {
@@ -90,47 +82,61 @@ export function connect(url: string, options: ClientOptions): Client {
     }
   }
 
-  function executorOn(connection: () => SQL, limited: typeof withDeadline = withDeadline): Executor {
-    const query = (statement: string, values: readonly Value[]) => {
+  async function send(connection: Connection, statement: string, values: readonly Value[] = []) {
+    await connection.ready;
+    if (!connection.isOpen) throw connectionClosed();
+    return await connection.sql.unsafe(statement, [...values]);
+  }
+
+  type Send = (statement: string, values: readonly Value[]) => ReturnType<typeof send>;
+  const sendOnAny: Send = (statement, values) => pool.share((connection) => send(connection, statement, values));
+  const sendOn =
+    (connection: Connection): Send =>
+    (statement, values) =>
+      send(connection, statement, values);
+
+  function executorOf(run: Send, limited: typeof withDeadline = withDeadline): Executor {
+    const query = async (statement: string, values: readonly Value[]) => {
       requireStorable(values);
-      return connection().unsafe(numbered(statement), [...values]);
+      return limited(run(numbered(statement), values));
     };
     return {
-      rows: async (statement, values) => withIntegers(await limited(query(statement, values))),
-      execute: async (statement, values) => (await limited(query(statement, values))).affectedRows,
+      rows: async (statement, values) => withIntegers(await query(statement, values)),
+      execute: async (statement, values) => (await query(statement, values)).affectedRows,
     };
   }
 
   return {
-    ...retrying(executorOn(() => pool)),
+    ...retrying(executorOf(sendOnAny)),
     async inTransaction(begin, work) {
-      const connection = await reserve();
+      const connection = await pool.take(patience());
       try {
-        await withDeadline(connection.unsafe(begin));
-        const result = await work(executorOn(() => connection));
+        await withDeadline(send(connection, begin));
+        const result = await work(executorOf(sendOn(connection)));
         // If a statement failed and the error was caught, the server rolls back at the commit without an error.
-        const { command } = await withDeadline(connection.unsafe("commit"));
+        const { command } = await withDeadline(send(connection, "commit"));
         if (command !== "COMMIT") throw new Failure("Cannot commit: a statement of this transaction has failed");
         return result;
       } catch (error) {
-        await withDeadline(connection.unsafe("rollback")).catch(() => undefined); // Bun closes a connection that is released inside a transaction.
+        await withDeadline(send(connection, "rollback")).catch(() => pool.drop(connection));
         throw error;
       } finally {
-        await connection.release();
+        pool.release(connection);
       }
     },
     async dedicated() {
-      const connection = await reserve();
-      const close = () => connection.close(); // Not released: its next user would find it without a time limit, or with a lock.
+      const connection = await pool.take(patience());
+      const close = async () => pool.drop(connection); // Not released: its next user would find it without a time limit, or with a lock.
       try {
-        await withDeadline(connection.unsafe("set statement_timeout = 0"));
+        await withDeadline(send(connection, "set statement_timeout = 0"));
       } catch (error) {
         await close();
         throw error;
       }
-      return { ...executorOn(() => connection, unlimited), close };
+      return { ...executorOf(sendOn(connection), unlimited), close };
     },
-    close: () => pool.close(),
+    requireSessions: () => pool.requireSessions(patience()),
+    close: pool.close,
   };
 }
 

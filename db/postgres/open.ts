@@ -35,7 +35,7 @@ async function open(url: string, kind: Kind, now: number, { mode = "create", onM
   let client: Client | undefined;
   try {
     client = connect(url, { schema: schemas[kind], readOnly: isReading(mode), ...options });
-    await requireUtf8(client);
+    await Promise.all([client.requireSessions(), requireUtf8(client)]);
     const { applied, missing } = await schemaVersionOf(client, kind);
     requireVersion(mode, applied, missing, name);
     const changed = isReading(mode) ? [] : await migratePostgres(client, kind, now);

@@ -192,17 +192,31 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     await db.close();
   });
 
-  test("has four connections unless another number is asked for, because each costs PostgreSQL time", async () => {
+  test("has at most four connections unless another number is asked for, because each costs PostgreSQL time", async () => {
     const server = await postgresServer();
     const url = await server.freshDatabase();
     const has = (count: number) =>
       waitFor(`${count} connections`, async () => (await server.backends(new URL(url).pathname.slice(1))).length === count);
     for (const [options, count] of [[{}, 4] as const, [{ connections: 2 }, 2] as const]) {
       const db = await openPostgresCatalog(url, NOON, options);
+      await Promise.all(Array.from({ length: 8 }, () => db.get(rawSql("select 1 from pg_sleep(0.2)"))));
       await has(count);
       await db.close();
       await has(0);
     }
+  });
+
+  test("begins a transaction however many statements its other callers send", async () => {
+    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON, { connections: 2 });
+    let isOver = false;
+    const readers = Array.from({ length: 20 }, async () => {
+      while (!isOver) await db.get(rawSql("select 1 from pg_sleep(0.01)"));
+    });
+    const written = await db.transaction((sql) => sql.run(rawSql("update settings set value = value")));
+    isOver = true;
+    await Promise.all(readers);
+    expect(written).toBe(1);
+    await db.close();
   });
 
   /** The limits of what must fail by them. A statement that must succeed is repeated, because a busy machine may be slower. */

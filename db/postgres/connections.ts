@@ -1,0 +1,161 @@
+/**
+ * The connections of a client. Bun's own pool would send their settings as startup parameters, which PgBouncer refuses, and does not say on
+ * which connection a statement runs. So each is a pool of Bun's with one connection, and its first statement makes the settings. (E-108)
+ */
+import { SQL } from "bun";
+import { Failure } from "../reason.ts";
+
+/** Settings by name, as `set_config` takes them. */
+type Settings = Readonly<Record<string, string>>;
+
+export type Connection = {
+  sql: SQL;
+  /** Resolves when the settings are made. Rejects if it cannot be opened. */
+  ready: Promise<void>;
+  /** False once it is broken or closed. It is never used again then: Bun would open another one, without the settings. */
+  isOpen: boolean;
+  /** Whether a transaction has it for itself. */
+  isTaken: boolean;
+  /** Statements under way. */
+  pending: number;
+  /** Names the process that serves it; `undefined` until it is ready. */
+  process: string | undefined;
+};
+
+type Connections = {
+  /** Runs a single statement: on an idle one, else a new one, else the one with the fewest statements. Waits while all are taken. */
+  share: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>;
+  /** One for the caller alone, until `release`. Waits until its statements have ended; rejects with the reason of the signal. */
+  take: (signal: AbortSignal) => Promise<Connection>;
+  release: (connection: Connection) => void;
+  /** Closes one at once. */
+  drop: (connection: Connection) => void;
+  /** Those that are open now. */
+  open: () => Connection[];
+  /** Opens two, which must be served by two processes. Throws if they are not. */
+  requireSessions: (signal: AbortSignal) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+const CONNECTION_CLOSED = { code: "ERR_POSTGRES_CONNECTION_CLOSED" };
+
+/** The error of a statement on a connection that is no longer open. */
+export function connectionClosed(): Error {
+  return Object.assign(new Error("Connection closed"), CONNECTION_CLOSED);
+}
+
+export function createConnections(url: string, max: number, connectTimeoutMs: number, settings: Settings): Connections {
+  const all = new Set<Connection>();
+  const waiting = new Set<() => void>();
+  let isClosed = false;
+  /** Lets all that wait look again. */
+  const wake = () => {
+    for (const look of waiting) look();
+    waiting.clear();
+  };
+  const forget = (connection: Connection) => {
+    connection.isOpen = false;
+    if (all.delete(connection)) wake();
+  };
+  const drop = (connection: Connection) => {
+    forget(connection);
+    void connection.sql.close({ timeout: 0 }).catch(() => undefined);
+  };
+  const openOne = (): Connection => {
+    if (isClosed) throw connectionClosed();
+    const sql = new SQL(url, {
+      max: 1,
+      connectionTimeout: connectTimeoutMs / 1000,
+      connection: { application_name: "fundfeed" },
+      onclose: () => forget(connection),
+    });
+    const connection: Connection = { sql, ready: Promise.resolve(), isOpen: true, isTaken: false, pending: 0, process: undefined };
+    all.add(connection);
+    connection.ready = prepare(connection).catch((error: unknown) => {
+      drop(connection);
+      throw error;
+    });
+    connection.ready.catch(() => undefined); // Whoever uses the connection waits for it, and gets the error.
+    return connection;
+  };
+  /** Makes the settings. In transaction mode PgBouncer gives a process to another connection as soon as a statement ends. */
+  const prepare = async (connection: Connection) => {
+    const values = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value.replaceAll("'", "''")}', false)`);
+    const [row] = await connection.sql.unsafe(`select ${[...values, PROCESS].join(", ")}`);
+    const shares = (other: Connection) => other !== connection && other.process === row.process;
+    if ([...all].some(shares)) throw new Failure(NO_SESSIONS);
+    connection.process = row.process;
+  };
+  const isIdle = ({ isTaken, pending }: Connection) => !isTaken && pending === 0;
+  const idle = () => [...all].find(isIdle) ?? (all.size < max ? openOne() : undefined);
+  const next = (signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      waiting.add(resolve);
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+
+  const leastBusy = () => [...all].filter(({ isTaken }) => !isTaken).sort((one, other) => one.pending - other.pending)[0];
+  const take = async (signal: AbortSignal) => {
+    for (;;) {
+      const connection = idle() ?? leastBusy();
+      if (connection === undefined) {
+        await next(signal);
+        continue;
+      }
+      connection.isTaken = true; // From here on it gets no more statements, so that no number of them keeps a transaction waiting.
+      try {
+        while (connection.pending > 0) await next(signal);
+      } catch (error) {
+        release(connection);
+        throw error;
+      }
+      if (connection.isOpen) return connection;
+    }
+  };
+  const release = (connection: Connection) => {
+    connection.isTaken = false;
+    wake();
+  };
+  return {
+    async share(run) {
+      for (;;) {
+        const connection = idle() ?? leastBusy();
+        if (connection === undefined) {
+          await next();
+          continue;
+        }
+        connection.pending++;
+        try {
+          return await run(connection);
+        } finally {
+          if (--connection.pending === 0) wake();
+        }
+      }
+    },
+    take,
+    release,
+    drop,
+    open: () => [...all],
+    async requireSessions(signal) {
+      if (max < 2) return;
+      const both = [await take(signal), await take(signal)];
+      try {
+        for (const { ready } of both) await ready;
+      } finally {
+        both.forEach(release);
+      }
+    },
+    close: async () => {
+      isClosed = true;
+      const closing = [...all];
+      closing.forEach(forget);
+      await Promise.all(closing.map(({ sql }) => sql.close()));
+    },
+  };
+}
+
+/** With its server: behind a load balancer, connections may go to several. */
+const PROCESS = "concat(pg_backend_pid(), ' ', inet_server_addr(), ' ', inet_server_port()) as process";
+
+const NO_SESSIONS =
+  "two connections are served by one process: a pooler such as PgBouncer stands between, in transaction or statement mode. Set pool_mode = session, or connect to PostgreSQL itself";
