@@ -5,27 +5,24 @@ import { type FeedEntry, type FeedFilter, type OpportunityVersion, readWindow, t
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { whichMayMatch } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
-import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
-import { afterField, dateOf, listedIn, type OwnFields, oneOf, someOf } from "./own-fields.ts";
+import { DAY_MS, type EpochMs } from "../text/instant.ts";
+import { PAST, readMoment, SINCE } from "../text/moment.ts";
+import { choice, choices, momentText } from "../text/value.ts";
+import { afterField, listedIn, type OwnFields } from "./own-fields.ts";
 import type { SearchForm } from "./search-form.tsx";
 
 const CURSOR_SCOPE = "/changes";
-/** The periods offered: how many days each has, and how many days a bar of its chart stands for. */
-export const periods: Readonly<Record<string, { days: number; perBar: number; name: string }>> = {
-  "7d": { days: 7, perBar: 1, name: "7 days" },
-  "30d": { days: 30, perBar: 1, name: "30 days" },
-  "90d": { days: 90, perBar: 1, name: "90 days" },
-  "364d": { days: 364, perBar: 7, name: "52 weeks" },
-};
+/** The periods offered. */
+export const periods: Readonly<Record<string, string>> = { "7d": "7 days", "30d": "30 days", "90d": "90 days", "364d": "52 weeks" };
 const DEFAULT_SEVERITY: Severity = "informational";
 export const offeredSeverities = severities.filter((severity) => severity !== "unknown").toReversed();
 
 /** The fields of `/changes` besides the filters. */
 export const changesFields = {
-  since: oneOf(Object.keys(periods), "The period: so many days before `until`."),
-  until: dateOf((text) => dayAfter(text) !== undefined, "The last day of the period, in UTC."),
-  type: someOf(eventTypes, "Only these kinds of change."),
-  at_least: oneOf(offeredSeverities, `Without what is less severe; \`noise\` gives all. \`${DEFAULT_SEVERITY}\` if it is left out.`),
+  since: momentText(SINCE, "Only what was detected after this moment: `7d` ago, `monday`, a date, a timestamp or `all`."),
+  until: momentText(PAST, "Only what was detected up to this moment."),
+  type: choices(eventTypes, "Only these kinds of change."),
+  at_least: choice(offeredSeverities, `Without what is less severe; \`noise\` gives all. \`${DEFAULT_SEVERITY}\` if it is left out.`),
   after: afterField,
 } satisfies OwnFields;
 
@@ -38,10 +35,19 @@ export function chosenChanges(form: SearchForm): ChosenChanges {
   return { form, types: type === undefined ? undefined : listedIn(type), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
 }
 
-/** The end of a day in UTC, "2026-08-03"; undefined if there is no such date. `Date.parse` takes February 31 for March 3. */
-export function dayAfter(text: string): EpochMs | undefined {
-  const midnight = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(midnight) || dateAt(midnight) !== text ? undefined : midnight + DAY_MS;
+/** Where the period that an address asks for begins. */
+export function sinceOf({ given }: SearchForm, now: EpochMs): EpochMs | "all" | undefined {
+  return given.since === undefined ? undefined : readMoment(given.since, now, SINCE);
+}
+
+/** Where it ends. */
+export function untilOf({ given }: SearchForm, now: EpochMs): EpochMs | undefined {
+  return given.until === undefined ? undefined : readMoment(given.until, now, PAST);
+}
+
+/** The last millisecond of the day in UTC. */
+export function endOfDay(at: EpochMs): EpochMs {
+  return (Math.floor(at / DAY_MS) + 1) * DAY_MS - 1;
 }
 
 /** Whether there is any filter. */
@@ -49,11 +55,11 @@ export function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean 
   return Object.keys(resolved).length > 0;
 }
 
-/** What to read of the feed: the events from `since` on and before `until`. */
+/** What to read of the feed: the events after `since` up to `until`. */
 export function feedFilterOf(
   index: SearchFile,
   { form, types, atLeast }: ChosenChanges,
-  { since, until }: { since: EpochMs; until: EpochMs },
+  { since, until }: { since: EpochMs | "all"; until: EpochMs },
   now: EpochMs,
 ): FeedFilter {
   const wanted = (opportunities: readonly OpportunityVersion[]) => whichMayMatch(index, form.resolved, opportunities, now);
@@ -63,8 +69,8 @@ export function feedFilterOf(
     allSources: form.allSources,
     types,
     atLeast,
-    since: since - 1,
-    until: until - 1,
+    since: since === "all" ? undefined : since,
+    until,
   };
 }
 

@@ -10,18 +10,21 @@ import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, formatInstant } from "../text/instant.ts";
+import { isRelativeMoment, PAST, readMoment } from "../text/moment.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import {
   type ChosenChanges,
   changesFields,
   chosenChanges,
-  dayAfter,
+  endOfDay,
   feedFilterOf,
   isFiltered,
   offeredSeverities,
   periods,
   readEntries,
+  sinceOf,
+  untilOf,
 } from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
@@ -52,7 +55,7 @@ const READS = 3;
 /** With filters, the chart counts the changes of at most this many opportunities, those that changed last. */
 const COUNTED_MAX = 5000;
 
-type Window = { since: EpochMs; until: EpochMs; period: string };
+type Window = { since: EpochMs | "all"; until: EpochMs; period: string; chart: Chart };
 type Shown = {
   window: Window;
   buckets: readonly Bucket[];
@@ -66,7 +69,7 @@ type Shown = {
 export async function changesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, changesFields);
+  const form = await readSearchForm({ catalog, index, query, now }, changesFields);
   const [title, section] = ["What changed", "changes"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
   const chosen = chosenChanges(form);
@@ -76,27 +79,49 @@ export async function changesPage({ catalog, index, now, query }: PageContext, b
 
 async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs, budget: Budget): Promise<Shown> {
   const { form, atLeast } = chosen;
-  const until = dayAfter(form.given.until ?? dateAt((await newestDetection(catalog)) ?? now)) ?? now;
-  const { period, counts, isPartial } = await countedPeriod(catalog, index, chosen, until, now, budget);
-  const { days, perBar } = periods[period] as { days: number; perBar: number };
-  const since = until - days * DAY_MS;
-  const buckets = counts.map((each, n) => bucketOf(form.given, atLeastOf(each, atLeast), since + n * perBar * DAY_MS, perBar));
-  const filter = feedFilterOf(index, chosen, { since, until }, now);
+  const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);
+  const given = sinceOf(form, now);
+  const { period, chart, counts, isPartial } = await countedPeriod(catalog, index, chosen, { since: given, until }, now, budget);
+  const buckets = counts.map((each, n) =>
+    bucketOf(form.given, atLeastOf(each, atLeast), chart.origin + n * chart.days * DAY_MS, chart.days),
+  );
+  const window = { since: given ?? chart.since, until, period, chart };
+  const filter = feedFilterOf(index, chosen, window, now);
   const { entries, repeats, next } = await readEntries(catalog, filter, form.given.after, { limit: ENTRIES, reads: READS }, now);
-  return { window: { since, until, period }, buckets, isPartial, entries, repeats, next };
+  return { window, buckets, isPartial, entries, repeats, next };
+}
+
+/** What the chart counts: the days that each bar stands for, the first of them, and after which instant. */
+type Chart = { since: EpochMs; origin: EpochMs; days: number };
+
+/** Bars are weeks in a period of more days than this, and the chart has the last year of a longer one. */
+const [BARS_OF_DAYS_MAX, CHART_DAYS_MAX] = [100, 364];
+
+function chartOf(since: EpochMs, until: EpochMs): Chart {
+  const first = Math.max(since, until - CHART_DAYS_MAX * DAY_MS);
+  if (until - first <= BARS_OF_DAYS_MAX * DAY_MS) return { since: first, origin: endOfDay(first + 1 - DAY_MS), days: 1 };
+  const weeks = Math.ceil((endOfDay(until) - first) / (7 * DAY_MS));
+  return { since: first, origin: endOfDay(until) - weeks * 7 * DAY_MS, days: 7 };
 }
 
 /** The period given, or else the first one with enough bars. */
-async function countedPeriod(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, until: EpochMs, now: EpochMs, budget: Budget) {
-  const { form, types, atLeast } = chosen;
-  const names = form.given.since === undefined ? ["30d", "90d", "364d"] : [form.given.since];
-  for (const [n, period] of names.entries()) {
-    const { days, perBar } = periods[period] as { days: number; perBar: number };
-    const since = until - days * DAY_MS;
-    const ids = matchingIds(index, form, since, now);
-    const counts = await countEvents(catalog, { since: since - 1, until: until - 1, bucketMs: perBar * DAY_MS, types }, ids);
+async function countedPeriod(
+  catalog: CatalogDb,
+  index: SearchFile,
+  { form, types, atLeast }: ChosenChanges,
+  { since, until }: { since: EpochMs | "all" | undefined; until: EpochMs },
+  now: EpochMs,
+  budget: Budget,
+) {
+  const offered = ["30d", "90d", "364d"].map((period) => ({ period, since: readMoment(period, until, PAST) }));
+  const tried = since === undefined ? offered : [{ period: form.given.since ?? "", since: since === "all" ? 0 : since }];
+  for (const [n, { period, since }] of tried.entries()) {
+    const chart = chartOf(since, until);
+    const ids = matchingIds(index, form, chart.since, now);
+    const counts = await countEvents(catalog, { ...chart, until, bucketMs: chart.days * DAY_MS, types }, ids);
     const bars = counts.filter((each) => totalOf(atLeastOf(each, atLeast)) > 0).length;
-    if (bars >= BARS_MIN || n === names.length - 1 || budget.isSpent()) return { period, counts, isPartial: ids?.length === COUNTED_MAX };
+    if (bars >= BARS_MIN || n === tried.length - 1 || budget.isSpent())
+      return { period, chart, counts, isPartial: ids?.length === COUNTED_MAX };
   }
   throw new Error("There is no period to count");
 }
@@ -120,10 +145,16 @@ function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
   return Object.fromEntries(shown) as EventCounts;
 }
 
+/** A bar leads to the seven days that end with it. `start` is the instant before its first day. */
 function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: number): Bucket {
-  const [first, last] = [dateAt(start), dateAt(start + (days - 1) * DAY_MS)];
+  const end = start + days * DAY_MS;
+  const [first, last] = [dateAt(start + 1), dateAt(end)];
   const name = days === 1 ? dateInWords(first) : `${dateInWords(first)} to ${dateInWords(last)}`;
-  return { name, counts, address: addressOf(PATH, { ...omit(given, "after"), since: "7d", until: last }) };
+  return {
+    name,
+    counts,
+    address: addressOf(PATH, { ...omit(given, "after"), since: formatInstant(end - 7 * DAY_MS), until: formatInstant(end) }),
+  };
 }
 
 function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
@@ -139,8 +170,10 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
 }
 
 function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
-  const { since = period } = form.given;
-  const offered = Object.entries(periods).map(([code, { name }]) => ({ code, name }));
+  const { since = period, until = "" } = form.given;
+  const isDay = until === "" || (!isRelativeMoment(until) && !until.includes(":"));
+  const named = Object.hasOwn(periods, since) || since === "" ? periods : { ...periods, [since]: `since ${since}` };
+  const offered = Object.entries(named).map(([code, name]) => ({ code, name }));
   const severityNames = offeredSeverities.map((code) => ({
     code,
     name: code === "critical" ? "critical" : code === "noise" ? "all" : `${code} or more`,
@@ -148,7 +181,7 @@ function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string
   return (
     <>
       <SelectField name="since" label="Period" form={form} options={offered} chosen={since} />
-      <InputField name="until" label="Until" form={form} help="empty: the newest change" type="date" />
+      <InputField name="until" label="Until" form={form} help="empty: the newest change" {...(isDay && { type: "date" as const })} />
       <SelectField name="at_least" label="Severity" form={form} options={severityNames} chosen={chosenChanges(form).atLeast} />
     </>
   );
@@ -177,10 +210,10 @@ function TypeField({ form }: { form: SearchForm }) {
 
 function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: Shown; form: SearchForm }) {
   const { given } = form;
-  const { until, type, at_least } = given;
+  const { since, until, type, at_least } = given;
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
-  const span = `${dateInWords(dateAt(window.since))} to ${dateInWords(dateAt(window.until - 1))}`;
-  const perBar = periods[window.period]?.perBar === 1 ? "day" : "week";
+  const span = `${dateInWords(dateAt(window.chart.since + 1))} to ${dateInWords(dateAt(window.until))}`;
+  const perBar = window.chart.days === 1 ? "day" : "week";
   return (
     <>
       <SeverityChart buckets={buckets} title={`${counted(total, "change")} by ${perBar} (UTC) and severity, ${span}`} />
@@ -196,7 +229,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
       <nav class="paging" aria-label="Pages of changes">
         {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
         {next !== undefined && (
-          <a class="button" href={addressOf(PATH, { ...given, since: window.period, after: next })} rel="next">
+          <a class="button" href={addressOf(PATH, { ...given, since: since ?? formatInstant(window.chart.since), after: next })} rel="next">
             Earlier changes
           </a>
         )}

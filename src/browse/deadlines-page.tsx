@@ -13,10 +13,10 @@ import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, startOfEasternDate } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { AHEAD, readMoment } from "../text/moment.ts";
+import { momentText } from "../text/value.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { TableHead, TwinsLeftOut } from "./marks.tsx";
-import { momentField } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
@@ -47,7 +47,7 @@ type Shown = {
 export async function deadlinesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, { from: momentField(AHEAD, "A day of the first week.") });
+  const form = await readSearchForm({ catalog, index, query, now }, { from: momentText(AHEAD, "A day of the first week.") });
   const [title, section] = ["Deadlines", "deadlines"] as const;
   if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
   const shown = await readDays(catalog, index, form, now, budget);

@@ -8,8 +8,9 @@ import { BadCursor, type CursorKey, decodePlace, encodePlace } from "../search/c
 import { BadValue } from "../text/bad-value.ts";
 import { nullable, object } from "../text/schema.ts";
 import { UUID } from "../text/uuid.ts";
+import { integer } from "../text/value.ts";
 import { refused, unlessKnown } from "./output-response.ts";
-import { listedIn, numberOfMost, type OwnFields } from "./own-fields.ts";
+import { listedIn, type OwnFields } from "./own-fields.ts";
 
 const [EVENTS_MAX, IDS_MAX] = [1000, 100];
 const LATEST = "latest";
@@ -32,7 +33,7 @@ const fields = {
     }),
     read: (given) => `${given}`,
   },
-  limit: numberOfMost(EVENTS_MAX, EVENTS_MAX, "The most events. A page of long ones has fewer, about 4 MiB."),
+  limit: integer(1, EVENTS_MAX, EVENTS_MAX, "The most events. A page of long ones has fewer, about 4 MiB."),
 } satisfies OwnFields;
 
 export const eventsOutput = {
@@ -127,7 +128,7 @@ function read(query: URLSearchParams): {
     else {
       const key = name as keyof typeof fields;
       try {
-        given[key] = fields[key].read(query.get(name) ?? "") as string;
+        given[key] = `${fields[key].read(query.get(name) ?? "")}`;
       } catch (error) {
         if (!(error instanceof BadValue)) throw error;
         errors.push({ field: name, reason: `It ${error.message}.` });

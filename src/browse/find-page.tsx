@@ -21,7 +21,7 @@ const PAGE_SIZE = 20;
 export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query }, findFields);
+  const form = await readSearchForm({ catalog, index, query, now }, findFields);
   const { given, errors } = form;
   const title = given.words === undefined ? "Find opportunities" : `${cutText(given.words, 80)} – Find`;
   if (errors.size > 0) return { title, section: "find", status: 400, body: <FindBody form={form} now={now} /> };

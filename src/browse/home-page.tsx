@@ -26,7 +26,7 @@ const AFTER_ALL = 8.64e15;
 
 /** The page at `/` without a search. */
 export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
-  const form = await readSearchForm({ catalog, index, query }, {});
+  const form = await readSearchForm({ catalog, index, query, now }, {});
   const next = deadlinesIn(index, { status: [...openStatuses] }, { since: now, until: AFTER_ALL }, now, {
     limit: LISTED,
     allSources: false,

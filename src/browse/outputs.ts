@@ -11,11 +11,12 @@ import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { alsoAt } from "../opportunities/related.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
-import { DAY_MS, dateAt, formatInstant } from "../text/instant.ts";
+import { DAY_MS, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
+import { integer } from "../text/value.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { changesFields, chosenChanges, dayAfter, feedFilterOf, periods, readEntries } from "./change-list.ts";
-import { findFields, numberOfMost, type OwnFields } from "./own-fields.ts";
+import { changesFields, chosenChanges, endOfDay, feedFilterOf, readEntries, sinceOf, untilOf } from "./change-list.ts";
+import { findFields, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import type { SearchForm } from "./search-form.tsx";
 
@@ -38,8 +39,8 @@ export type SearchOutput = {
 };
 
 const [ROWS_DEFAULT, ROWS_MAX] = [100, 1000];
-const limit = numberOfMost(ROWS_MAX, ROWS_DEFAULT, "The most rows.");
-const DEFAULT_PERIOD = "30d";
+const limit = integer(1, ROWS_MAX, ROWS_DEFAULT, "The most rows.");
+const DEFAULT_DAYS = 30;
 /** Reads of the feed for one output: each examines a thousand events. */
 const READS = 30;
 const WORDS = "With words, the best matches come first, unless `sort` says otherwise; then every word must occur, exactly as it is.";
@@ -143,14 +144,17 @@ function foundBy({ catalog, index, now, form }: OutputContext): Promise<SearchPa
 
 async function changesOf({ catalog, index, now, form }: OutputContext) {
   const chosen = chosenChanges(form);
-  const { since: period = DEFAULT_PERIOD, until: lastDay = "", after } = form.given;
-  const until = dayAfter(lastDay) ?? dayAfter(dateAt(now)) ?? now; // Whole days, so that the same changes have the same tag.
-  const since = until - (periods[period]?.days ?? 0) * DAY_MS;
+  const until = untilOf(form, now) ?? endOfDay(now); // Whole days, so that the same changes have the same tag.
+  const since = sinceOf(form, now) ?? until - DEFAULT_DAYS * DAY_MS;
   const filter = feedFilterOf(index, chosen, { since, until }, now);
-  const { entries, repeats, next = null } = await readEntries(catalog, filter, after, { limit: limitOf(form), reads: READS }, now);
+  const {
+    entries,
+    repeats,
+    next = null,
+  } = await readEntries(catalog, filter, form.given.after, { limit: limitOf(form), reads: READS }, now);
   const summary = {
-    since: formatInstant(since - 1),
-    until: formatInstant(until - 1),
+    since: since === "all" ? null : formatInstant(since),
+    until: formatInstant(until),
     at_least: chosen.atLeast,
     types: chosen.types ?? null,
     filter: form.filter,

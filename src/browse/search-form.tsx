@@ -2,7 +2,7 @@
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
-import { type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
+import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import type { Field } from "../filter/kinds.ts";
 import { resolveFilter, UnknownAgency } from "../filter/known.ts";
 import { type AgencyCount, countByAgency } from "../search/agencies.ts";
@@ -12,6 +12,7 @@ import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
@@ -31,18 +32,21 @@ export type SearchForm = {
   agencies: readonly Option[];
 };
 
-type FormContext = Pick<PageContext, "catalog" | "index" | "query">;
+type FormContext = Pick<PageContext, "catalog" | "index" | "query" | "now">;
 
 /** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
-export async function readSearchForm({ catalog, index, query }: FormContext, own: OwnFields): Promise<SearchForm> {
+export async function readSearchForm({ catalog, index, query, now }: FormContext, own: OwnFields): Promise<SearchForm> {
   const given = givenIn(query);
   const errors = new Map<string, string>();
   const known: Readonly<Record<string, Pick<Field<unknown>, "read" | "schema">>> = { ...fields, ...own, all_sources: allSourcesField };
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === "as_of") errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see docs/past.md.`);
   else if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
-  const filter = readFilters(given, known, errors);
+  const filter = readFilters(given, known, errors, now);
   for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");
+  const empty = emptyRange(filter, now);
+  if (empty !== undefined) errors.set(empty.low, `It ${empty.relation} “${fields[empty.high].label}”.`);
+  if (own.since !== undefined && errors.size === 0 && isEmptyPeriod(given, now)) errors.set("since", "It must be earlier than “Until”.");
   const resolved = await resolveFilter(catalog, filter, "find").catch((error: unknown) => {
     if (error instanceof UnknownSource) errors.set("source", `${capitalized(error.reason)}.`);
     else if (error instanceof UnknownAgency) errors.set("agency", capitalized(error.message));
@@ -63,11 +67,12 @@ function readFilters(
   given: Readonly<Record<string, string>>,
   known: Readonly<Record<string, Pick<Field<unknown>, "read">>>,
   errors: Map<string, string>,
+  now: EpochMs,
 ): Filter {
   const read = Object.entries(known).flatMap(([name, field]) => {
     const text = given[name];
     try {
-      return text === undefined ? [] : [[name, field.read(text)] as const];
+      return text === undefined ? [] : [[name, field.read(text, now)] as const];
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       errors.set(name, `It ${error.message}.`);
@@ -75,6 +80,11 @@ function readFilters(
     }
   });
   return Object.fromEntries(read.filter(([name]) => fieldNames.some((each) => each === name)));
+}
+
+function isEmptyPeriod({ since, until }: Readonly<Record<string, string>>, now: EpochMs): boolean {
+  const begin = since === undefined ? "all" : readMoment(since, now, SINCE);
+  return begin !== "all" && until !== undefined && begin >= readMoment(until, now, PAST);
 }
 
 /** Values of one name are joined with commas, as a list is on the command line. */

@@ -3,10 +3,11 @@ import { type Argument, type Command, InvalidArgumentError } from "commander";
 import type { EventType } from "../events/event.ts";
 import { uriReference } from "../http/query-text.ts";
 import { BadValue } from "../text/bad-value.ts";
-import { closest, didYouMean } from "../text/closest.ts";
+import { closest } from "../text/closest.ts";
 import { DAY_MS, HOUR_MS } from "../text/instant.ts";
 import { type MomentField, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
+import { choices, integer } from "../text/value.ts";
 import type { Cli } from "./command.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
@@ -28,12 +29,7 @@ export function refuseValue(command: Command, long: string, reason: string): nev
 
 /** A parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (!/^\d+$/.test(text) || number < min || number > max)
-      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-    return number;
-  };
+  return parserOf(integer(min, max).read);
 }
 
 /** Any text that is not blank. */
@@ -65,7 +61,7 @@ export function plainHttpUrl(text: string): URL | undefined {
   return url;
 }
 
-/** A parser by a reader of values that throws a BadValue. */
+/** A parser by the reader of a value. */
 export function parserOf<T>(read: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -101,16 +97,8 @@ export function durationAtLeast(min: string): (text: string) => number {
 
 /** A parser of lists of event types, of those that are given. */
 export function typesAmong(allowed: readonly EventType[]): (text: string, earlier?: EventType[]) => EventType[] {
-  return (text, earlier = []) => {
-    const given = text.split(",").map((each) => each.trim());
-    const known = given.map((each) => {
-      const type = allowed.find((name) => name === each);
-      if (type === undefined)
-        throw new InvalidArgumentError(`There is no type "${each}"${didYouMean(each, allowed)}. The types are ${allowed.join(", ")}.`);
-      return type;
-    });
-    return [...new Set([...earlier, ...known])];
-  };
+  const parse = parserOf(choices(allowed).read);
+  return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 
 /** A parser of source codes, which become upper case. */

@@ -7,8 +7,11 @@ import type { EpochMs } from "../text/instant.ts";
 import { eventTypes, type Severity, severities } from "./event.ts";
 import { shownType } from "./list.ts";
 
-/** `since` is exclusive and `until` inclusive, as in the feed. Types are as the API returns them. */
-type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; types?: readonly string[] | undefined };
+/**
+ * `since` is exclusive and `until` inclusive, as in the feed. Types are as the API returns them. The first bucket begins after `origin`, which
+ * is `since` or earlier.
+ */
+type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; origin?: EpochMs; types?: readonly string[] | undefined };
 
 /** The events of a bucket. What is none of the known severities is not counted. */
 export type EventCounts = Record<Severity, number>;
@@ -47,15 +50,15 @@ const newest = query({}, () => select({ detected_at: max(events.detected_at) }).
 /** Counts the events of a period; with `ids`, only those of these opportunities. The cost follows the period, or the opportunities. */
 export async function countEvents(
   db: CatalogDb,
-  { since, until, bucketMs, types }: CountedPeriod,
+  { since, until, bucketMs, types, origin = since }: CountedPeriod,
   ids?: readonly string[],
 ): Promise<EventCounts[]> {
   const values = { since, until, types: types ?? eventTypes };
   const statement = types === undefined ? everyType : someTypes;
   const rows = ids === undefined ? await db.all(statement, values) : await db.all(ofOpportunities, { ...values, ids });
-  const buckets = Array.from({ length: Math.ceil((until - since) / bucketMs) }, () => ({ ...NO_COUNTS }));
+  const buckets = Array.from({ length: Math.ceil((until - origin) / bucketMs) }, () => ({ ...NO_COUNTS }));
   for (const { detected_at, ...counts } of rows) {
-    const bucket = buckets[Math.ceil((detected_at - since) / bucketMs) - 1];
+    const bucket = buckets[Math.ceil((detected_at - origin) / bucketMs) - 1];
     if (bucket !== undefined) for (const severity of severities) bucket[severity] += counts[severity];
   }
   return buckets;

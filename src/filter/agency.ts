@@ -4,8 +4,9 @@ import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";
 import { agencyInWords, codesMeant, valuesIn } from "../agencies/understand.ts";
 import { BadValue } from "../text/bad-value.ts";
+import { ITEMS_MAX } from "../text/value.ts";
 import { agencyCodeOf, publishedWords } from "./columns.ts";
-import { type Condition, type Field, ITEMS_MAX, readPlain } from "./kinds.ts";
+import { type Condition, type Field, readPlain } from "./kinds.ts";
 
 const HELP = "agency by abbreviation, code or name, its parts included: NIH, DOE; else a text in names";
 

@@ -2,7 +2,7 @@
  * The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db.
  * (E-3)
  */
-import { type TSchema, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
@@ -12,12 +12,13 @@ import { fold } from "../text/fold.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
+import { type GivenValue, momentText, readItems } from "../text/value.ts";
 import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
 /** A condition on the table `records` of search.db, with `?` for each value. */
 export type Condition = { sql: string; values: readonly (string | number)[] };
 
-export type Field<Value> = {
+export type Field<T> = GivenValue<T> & {
   /** The name of the field for people: "Closes before". */
   label: string;
   /** All values that it takes, if they are few. */
@@ -25,18 +26,12 @@ export type Field<Value> = {
   /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
-  /** What `read` accepts, as short JSON Schema. `read` is stricter, and also accepts lists as one text with commas. */
-  schema: TSchema;
-  /** Reads a value from JSON or from the command line. Throws a sentence that says what it must be. */
-  read: (given: unknown) => Value;
   /** The condition for people. */
-  words: (value: Value, now: EpochMs) => string;
-  matches: (value: Value, opportunity: WholeOpportunity, now: EpochMs) => boolean;
-  condition: (value: Value, now: EpochMs) => Condition;
+  words: (value: T, now: EpochMs) => string;
+  matches: (value: T, opportunity: WholeOpportunity, now: EpochMs) => boolean;
+  condition: (value: T, now: EpochMs) => Condition;
 };
 
-/** The most items of a list. */
-export const ITEMS_MAX = 50;
 const TEXT_MAX = 200;
 
 type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
@@ -50,14 +45,7 @@ function list({ item, ...field }: ListField): Field<string[]> {
       choices === undefined
         ? Type.Array(Type.String(), { description: help })
         : Type.Array(Type.Unsafe<string>({ type: "string", enum: choices })),
-    read: (given) => {
-      const texts = typeof given === "string" ? given.split(",") : given;
-      if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a list of texts");
-      const items = texts.map((text) => text.trim());
-      if (items.length === 0 || items.includes("")) throw new BadValue("must not be empty or contain an empty value");
-      if (items.length > ITEMS_MAX) throw new BadValue(`must have at most ${ITEMS_MAX} values`);
-      return [...new Set(items.map(item))];
-    },
+    read: (given) => [...new Set(readItems(given).map(item))],
   };
 }
 
@@ -193,11 +181,7 @@ export function dateField(
     label: `${capitalized(verb)} ${side}`,
     value: "<when>",
     help: `${description}: ${moment === PAST ? "7d ago" : "30d, -7d"}, today, monday, 2026-12-31 or a timestamp`,
-    schema: Type.String({ description }),
-    read: (given) => {
-      readMoment(given, 0, moment);
-      return String(given).trim();
-    },
+    ...momentText(moment, description),
     words: (given, now) => `${verb} ${side} ${momentInWords(given, now, moment)}`,
     matches: (given, opportunity, now) => {
       const ms = parseStoredMs(get(opportunity, now));

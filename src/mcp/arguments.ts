@@ -6,15 +6,10 @@ import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
-import { type MomentField, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
+import { type GivenValue, shownValue } from "../text/value.ts";
 
-type ToolArgument<T> = {
-  schema: TSchema;
-  isRequired?: boolean;
-  /** Throws a BadValue that says what the value must be. */
-  read: (given: unknown, now: EpochMs) => T;
-};
+type ToolArgument<T> = GivenValue<T> & { isRequired?: boolean };
 
 export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 
@@ -22,9 +17,7 @@ export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 export type Values<T extends ToolArguments> = { [Name in keyof T]: T[Name] extends ToolArgument<infer V> ? V | undefined : never };
 
 /** The filters as arguments, by the table that the command line uses. */
-export const filterArguments = Object.fromEntries<ToolArgument<unknown>>(
-  fieldNames.map((name) => [name, { schema: fields[name].schema, read: fields[name].read }]),
-) as Record<FieldName, ToolArgument<unknown>>;
+export const filterArguments = fields as Record<FieldName, ToolArgument<unknown>>;
 
 /** The filter among the values. Throws an Error that names the arguments of a range that has nothing in it. */
 export function filterAmong(action: string, values: Readonly<Record<string, unknown>>, now: EpochMs): Filter {
@@ -57,38 +50,6 @@ export const sourceCode: ToolArgument<string> = {
   read: (given, now) => upperCaseCode(optionalText("").read(given, now)),
 };
 
-export function choice<const Name extends string>(names: readonly Name[], description: string): ToolArgument<Name> {
-  return { schema: Type.Unsafe<Name>({ type: "string", enum: names, description }), read: (given) => oneOf(names, given) };
-}
-
-export function choices<const Name extends string>(names: readonly Name[]): ToolArgument<Name[]> {
-  return {
-    schema: Type.Array(Type.Unsafe<Name>({ type: "string", enum: names })),
-    read: (given) => {
-      if (!Array.isArray(given) || given.length === 0) throw new BadValue(`must be a list of ${names.join(", ")}`);
-      return [...new Set(given.map((each) => oneOf(names, each)))].sort();
-    },
-  };
-}
-
-function oneOf<Name extends string>(names: readonly Name[], given: unknown): Name {
-  const found = names.find((name) => name === given);
-  if (found !== undefined) return found;
-  const meant = typeof given === "string" ? didYouMean(given, names) : "";
-  throw new BadValue(`must be one of ${names.join(", ")}; not ${shown(given)}${meant}`);
-}
-
-export function limit(fallback: number, max: number): ToolArgument<number> {
-  return {
-    schema: Type.Integer({ minimum: 1, maximum: max, default: fallback }),
-    read: (given) => {
-      if (typeof given !== "number" || !Number.isInteger(given) || given < 1 || given > max)
-        throw new BadValue(`must be a whole number from 1 to ${max}; not ${shown(given)}`);
-      return given;
-    },
-  };
-}
-
 /** Whether each record is shown, not one of each opportunity. */
 export const allSourcesArgument: ToolArgument<boolean> = {
   schema: Type.Boolean({ description: "Every source's record, not one of each opportunity." }),
@@ -111,17 +72,6 @@ export const cursorArgument: ToolArgument<string> = {
 export function inShort<T extends ToolArguments>(table: T): T {
   const short = ({ type, items }: TSchema) => Type.Unsafe({ type, ...(items !== undefined && { items: { type: items.type } }) });
   return Object.fromEntries(Object.entries(table).map(([name, { schema, read }]) => [name, { schema: short(schema), read }])) as T;
-}
-
-/** A moment, as the text that means it: later pages of a list read it at the time of the first. */
-export function momentArgument(field: MomentField, description: string): ToolArgument<string> {
-  return {
-    schema: Type.String({ description }),
-    read: (given, now) => {
-      readMoment(given, now, field);
-      return String(given).trim();
-    },
-  };
 }
 
 /** The schema of a tool's input. */
@@ -154,11 +104,5 @@ export function readArguments<T extends ToolArguments>(action: string, table: T,
 function unknownArgument(name: string, names: readonly string[]): string {
   return names.length === 0
     ? "it takes no arguments"
-    : `there is no argument ${shown(name)}${didYouMean(name, names)}. There are ${names.join(", ")}`;
-}
-
-/** A value for an error message, on one line and not too long. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "undefined";
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+    : `there is no argument ${shownValue(name)}${didYouMean(name, names)}. There are ${names.join(", ")}`;
 }

@@ -176,7 +176,7 @@ describe("usage errors", () => {
       "--since mon",
       "It must be a time ago such as 7d or 12h, yesterday, today, a weekday such as monday, a date such as 2026-12-31, an RFC 3339 timestamp, or all.",
     ],
-    ["--type date_change", 'There is no type "date_change" (did you mean "date_changed"?).'],
+    ["--type date_change", '; not "date_change" (did you mean "date_changed"?).'],
     ["--at-least unknown", "Allowed choices are noise, cosmetic, informational, material, critical."],
     ["--follow --json", "error: --follow cannot print json, which has an end; use --format ndjson"],
     ["--follow --format atom", "error: --follow cannot print atom, which has an end; use --format ndjson"],

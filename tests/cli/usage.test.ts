@@ -95,10 +95,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
       "find --min-amount 5G",
       "error: option '--min-amount <amount>' argument '5G' is invalid. It must be an amount in dollars, such as \"250000\", \"$1,500.50\", ",
     ],
-    [
-      "changes --type tpye",
-      "error: option '--type <types>' argument 'tpye' is invalid. There is no type \"tpye\". The types are opportunity_added, ",
-    ],
+    ["changes --type tpye", "error: option '--type <types>' argument 'tpye' is invalid. It must be of opportunity_added, "],
     ["find --bom", "error: --bom needs --format csv"],
     ["find --limit 3 --limit 4", "error: option '--limit <n>' takes one value, and must be given once"],
     ["changes -o x --output y", "error: option '-o, --output <file>' takes one value, and must be given once"],

@@ -228,7 +228,7 @@ describe("fundfeed watch", () => {
     ["--every monday 08:00", "put the time of --every into quotes"],
     ["--remind 3", "It must be days before the due date"],
     ["--remind 400d", "It must be days before the due date"],
-    ["--type opportunity_added", 'There is no type "opportunity_added"'],
+    ["--type opportunity_added", '; not "opportunity_added"'],
     ["--note  ", "It must have 1 to 500 characters"],
   ])("refuses %s", async (options, reason) => {
     expect(await watch("add", "q", "--to", "stdout", ...options.split(" "))).toMatchObject({

@@ -136,6 +136,11 @@ test.each([...texts, "tomorrow"])("what changed since %s", async (text) => {
     changes: saidIn(out.replaceAll("\n", " ") + err, words),
     mcp: saidIn((await mcp.call("what_changed", { since: text, at_least: "noise" })).text, words),
   };
+  const query = `since=${encodeURIComponent(text)}&at_least=noise`;
+  const feed = await get(`/changes.json?${query}`);
+  const json = (await run("changes", "--since", text, "--at-least", "noise", "--json")).out || "{}";
+  expect(JSON.parse(feed).since).toEqual(JSON.parse(json).since);
+  expect([saidIn(feed, /x^/), saidIn(await get(`/changes?${query}`), /x^/)]).toEqual(Array(2).fill(saidIn(out + err, /x^/)));
   if (text === "all") expect(said).toEqual({ changes: "the beginning", mcp: undefined });
   else expect(said).toEqual({ changes: expect.stringMatching(/^must be|UTC$/), mcp: said.changes });
 });

@@ -5,7 +5,8 @@ import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
-import { choice, choices, cursorArgument, limit } from "../arguments.ts";
+import { choice, choices, integer } from "../../text/value.ts";
+import { cursorArgument } from "../arguments.ts";
 import type { EventConditions } from "../queries.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
@@ -18,7 +19,7 @@ export const eventArguments = {
     severities,
     "Only events of this severity or a higher one. Without it: informational, without changes of wording and order.",
   ),
-  limit: limit(EVENTS_DEFAULT, EVENTS_MAX),
+  limit: integer(1, EVENTS_MAX, EVENTS_DEFAULT),
   cursor: cursorArgument,
 };
 /** What `since` takes. */

@@ -9,7 +9,8 @@ import { understoodInWords } from "../../search/understood.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { allSourcesArgument, choice, cursorArgument, filterAmong, filterArguments, limit } from "../arguments.ts";
+import { choice, integer } from "../../text/value.ts";
+import { allSourcesArgument, cursorArgument, filterAmong, filterArguments } from "../arguments.ts";
 import type { FoundMatches } from "../queries.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
@@ -44,7 +45,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       ...filterArguments,
       all_sources: allSourcesArgument,
       sort: choice(sorts, "Default: relevance with words, else updated. In another order, every word must occur."),
-      limit: limit(FOUND_DEFAULT, FOUND_MAX),
+      limit: integer(1, FOUND_MAX, FOUND_DEFAULT),
       cursor: cursorArgument,
     },
     data: {

@@ -23,7 +23,8 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { AS_OF, readMoment } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { cursorArgument, momentArgument, requiredText, sourceCode } from "../arguments.ts";
+import { momentText } from "../../text/value.ts";
+import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
 import { CutMember, LongText } from "../long-text.ts";
 import type { EventConditions, ToolQueries } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
@@ -43,7 +44,7 @@ export function getTool({ queries, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      as_of: momentArgument(AS_OF, "As it was then: 7d, a date."),
+      as_of: momentText(AS_OF, "As it was then: 7d, a date."),
       cursor: cursorArgument,
     },
     data: {

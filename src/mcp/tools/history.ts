@@ -2,7 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { PAST, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
-import { momentArgument, requiredText, sourceCode } from "../arguments.ts";
+import { momentText } from "../../text/value.ts";
+import { requiredText, sourceCode } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -29,8 +30,8 @@ export function historyTool({ queries, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      since: momentArgument(SINCE, `Only events detected after this: ${SINCE_FORMS}`),
-      until: momentArgument(PAST, "Only events detected up to this."),
+      since: momentText(SINCE, `Only events detected after this: ${SINCE_FORMS}`),
+      until: momentText(PAST, "Only events detected up to this."),
       ...eventArguments,
     },
     data: { opportunity: { ...OpportunityRow, description: ROW }, events: Type.Array(EventRow) },

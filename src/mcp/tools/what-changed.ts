@@ -6,7 +6,8 @@ import type { EpochMs } from "../../text/instant.ts";
 import { PAST, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
-import { allSourcesArgument, filterAmong, filterArguments, inShort, momentArgument } from "../arguments.ts";
+import { momentText } from "../../text/value.ts";
+import { allSourcesArgument, filterAmong, filterArguments, inShort } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import {
@@ -38,8 +39,8 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       "Returns what changed in all opportunities that meet the filters now, newest first. Filters and `all_sources` are those of `find`. " +
       '`at_least: "material"` leaves out new opportunities and small changes.',
     arguments: {
-      since: momentArgument(SINCE, `Only events detected after this, 7d unless given: ${SINCE_FORMS}`),
-      until: momentArgument(PAST, "Only events detected up to this."),
+      since: momentText(SINCE, `Only events detected after this, 7d unless given: ${SINCE_FORMS}`),
+      until: momentText(PAST, "Only events detected up to this."),
       ...eventArguments,
       ...inShort({ ...filterArguments, all_sources: allSourcesArgument }),
     },
