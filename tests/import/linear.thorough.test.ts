@@ -1,5 +1,5 @@
 /** Texts of upstreams are read in time that grows with their length, also where they are made to be slow. */
-import { describe, test } from "bun:test";
+import { afterAll, describe, test } from "bun:test";
 import { darpa } from "../../src/import/formats/darpa.ts";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
@@ -14,8 +14,11 @@ import { closest } from "../../src/text/closest.ts";
 import { easternInstant } from "../../src/text/eastern.ts";
 import { parseInstant } from "../../src/text/instant.ts";
 import { isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
+import { aCatalog, dropScratch } from "../support/imports.ts";
 import { expectLinear } from "../support/linear.ts";
 import { pieces, readFormat, textInput } from "../support/read-format.ts";
+
+afterAll(dropScratch);
 
 /** So many characters of a pattern that repeats. */
 const repeated = (pattern: string) => (size: number) => pattern.repeat(Math.ceil(size / pattern.length)).slice(0, size);
@@ -109,6 +112,20 @@ describe("in time proportional to the text:", () => {
       const summary = { is_forecast: true, agency_contact_description: `a${"\n".repeat(size)}b` };
       const opportunity = { opportunity_id: "1", legacy_opportunity_id: 1, opportunity_status: "forecasted", summary };
       return readFormat(grantsGov, [textInput(JSON.stringify({ data: opportunity }))]);
+    });
+  });
+
+  test("an import of notices of one number with unlike titles", async () => {
+    const letters = (n: number) => n.toString(26).replace(/\d/g, (digit) => "qrstuvwxyz"[Number(digit)] ?? "");
+    await expectLinear(1000, async (count) => {
+      const notices = Array.from({ length: count }, (_, n) => ({
+        noticeId: `${n}`.padStart(32, "0"),
+        title: `${letters(5000 + n)} ${letters(9000 + n)}`,
+        solicitationNumber: "PLACEHOLDER",
+        postedDate: "2026-01-02",
+        type: "Solicitation",
+      }));
+      await (await aCatalog()).take(JSON.stringify({ opportunitiesData: notices }), { format: samGov });
     });
   });
 

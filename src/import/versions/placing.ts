@@ -9,7 +9,6 @@ import {
   findVersionRecords,
   type KeyedTitle,
   listVersions,
-  type ShownVersion,
   type VersionFacts,
   type VersionRecord,
 } from "../../changes/versions.ts";
@@ -20,7 +19,7 @@ import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { isUsableId, usableKey } from "../validate.ts";
 import { createSettled, type Settling } from "./settled.ts";
-import { lineageOf, type Thread } from "./threads.ts";
+import { Threads } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
 
 /** Versions looked up by one statement before they are read. */
@@ -133,7 +132,7 @@ async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFi
     for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
       const names = ofSource.map(({ revision_key }) => revision_key);
       for (const [key, rows] of Map.groupBy(table.ofKeys(source, names), ({ revision_key }) => revision_key ?? ""))
-        placeByKey(table, rows, key, partOf(key) !== "", known?.get(nameOf({ source, revision_key: key })) ?? []);
+        placeByKey(table, rows, key, partOf(key) !== "", known?.get(nameOf({ source, revision_key: key })) ?? new Threads());
     }
   }
   if (!isFirst) for (const rows of table.hidden()) await db.readTransaction((sql) => compare(sql, table, rows));
@@ -270,26 +269,20 @@ function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow)
 }
 
 /** The threads of some keys, as far as they are stored. */
-async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<Map<string, Thread[]>> {
-  const threads = new Map<string, Thread[]>(keys.map((key) => [nameOf(key), []]));
+async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<Map<string, Threads>> {
+  const threads = new Map(keys.map((key) => [nameOf(key), new Threads()]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, [
       ...new Set(ofSource.map(({ series }) => series)),
     ])) {
-      const known = of(revision_key);
-      if (known !== undefined) join(threadIn(known, lineage), version);
+      of(revision_key)?.join(lineage, keyedOf(version));
     }
     const names = ofSource.map(({ revision_key }) => revision_key);
-    for (const shown of await findShownVersions(sql, source, names)) addShown(threadIn(of(shown.lineage) ?? [], shown.lineage), shown);
+    for (const { lineage, title, posted_at, ids } of await findShownVersions(sql, source, names))
+      of(lineage)?.addShown(lineage, keyedOf({ title, posted_at: parseInstantMs(posted_at) ?? null }), ids);
   }
   return threads;
-}
-
-/** Adds the version that a record shows. If the record was restored, no other is known. */
-function addShown(thread: Thread, { title, posted_at, ids }: ShownVersion): void {
-  if (thread.count === 0) join(thread, { title, posted_at: parseInstantMs(posted_at) ?? null });
-  thread.count = Math.max(thread.count, ids);
 }
 
 function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
@@ -297,40 +290,31 @@ function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
 }
 
 /** Places the unplaced versions of one key, all with one record if `ignoresTitles`. `rows` are all its versions in the files, oldest first. */
-function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, ignoresTitles: boolean, known: Thread[]): void {
+function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, ignoresTitles: boolean, threads: Threads): void {
   const [only] = rows;
-  if (only?.lineage === null && rows.length + known.length === 1) {
+  if (only?.lineage === null && rows.length + threads.lineages.length === 1) {
     table.place(only.n, key, false); // Most versions are alone.
     return;
   }
-  for (const row of rows) if (row.lineage !== null && row.is_saved === 0) join(threadIn(known, row.lineage), row);
-  const stored = new Set(known.map(({ lineage }) => lineage));
-  const threads = known.toSorted((one, other) => Number(other.lineage === key) - Number(one.lineage === key));
+  for (const row of rows) if (row.lineage !== null && row.is_saved === 0) threads.join(row.lineage, keyedOf(row));
+  const stored = new Set(threads.lineages);
+  threads.putFirst(key);
   const placed = new Map<string, string>();
   for (const row of rows) {
     if (row.lineage !== null) continue;
     // A provisional key is the id of the first version, so it is right whatever the titles are.
     const isOne = ignoresTitles || isProvisional(row);
-    const version = { id: row.id, title: row.title ?? "", day: dayOf(row.posted_at) };
-    const lineage = placed.get(row.head ?? "") ?? (isOne ? (threads[0]?.lineage ?? key) : lineageOf(version, key, threads));
+    const version = { id: row.id, ...keyedOf(row) };
+    const lineage = placed.get(row.head ?? "") ?? (isOne ? (threads.first ?? key) : threads.lineageOf(version, key));
     table.place(row.n, lineage, stored.has(lineage));
     placed.set(row.id, lineage);
-    join(threadIn(threads, lineage), row);
+    threads.join(lineage, version);
   }
 }
 
-function threadIn(threads: Thread[], lineage: string): Thread {
-  const known = threads.find((thread) => thread.lineage === lineage);
-  if (known !== undefined) return known;
-  const thread = { lineage, titles: new Set<string>(), days: new Set<string>(), count: 0 };
-  threads.push(thread);
-  return thread;
-}
-
-function join(thread: Thread, { title, posted_at }: { title: string | null; posted_at: number | null }): void {
-  thread.titles.add(title ?? "");
-  thread.days.add(dayOf(posted_at));
-  thread.count++;
+/** What a version is compared by. */
+function keyedOf({ title, posted_at }: { title: string | null; posted_at: number | null }): { title: string; day: string } {
+  return { title: title ?? "", day: dayOf(posted_at) };
 }
 
 /** Finds out for versions whose records show another version whether that is newer. */

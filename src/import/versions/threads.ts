@@ -4,36 +4,113 @@
  */
 
 /** The known versions of one record under a key. */
-export type Thread = {
+type Thread = {
   lineage: string;
-  titles: Set<string>;
-  /** The Eastern dates on which its versions were posted; "" for unknown ones. */
-  days: Set<string>;
+  /** The words of each different title. */
+  titles: Map<string, ReadonlySet<string>>;
   count: number;
 };
+
+/** A version of a key. `day` is the Eastern date on which it was posted; "" if that is unknown. */
+type KeyedVersion = { title: string; day: string };
 
 /** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
 const VERSIONS_MAX = 100;
 
-/**
- * The lineage of the record that a version belongs to: that of the first thread with a similar title, otherwise the key. Versions posted on
- * one day under different titles are different opportunities (calls under one announcement, lots of one number); the later one's lineage
- * is its id. On different days a different title alone means nothing.
- */
-export function lineageOf(version: { id: string; title: string; day: string }, key: string, threads: readonly Thread[]): string {
-  const similar = threads.find(({ titles }) => titles.values().some((title) => areSimilar(title, version.title)));
-  if (similar !== undefined) return similar.lineage;
-  if (!threads.some(({ lineage }) => lineage === key)) return key;
-  const isOther = threads.some(({ days }) => days.has(version.day)) || threads.reduce((sum, { count }) => sum + count, 0) >= VERSIONS_MAX;
-  return isOther ? version.id : key;
+/** Of a key with more different titles, further ones are found only by the same words. Otherwise each would be compared with all others. */
+const COMPARED_MAX = 100;
+
+/** The threads of one key. */
+export class Threads {
+  private readonly threads = new Map<string, Thread>();
+  private readonly byWords = new Map<string, Thread>();
+  private readonly days = new Set<string>();
+  private versions = 0;
+
+  get lineages(): string[] {
+    return [...this.threads.keys()];
+  }
+
+  /** The record with which versions are compared first; undefined if there is none. */
+  get first(): string | undefined {
+    return this.threads.keys().next().value;
+  }
+
+  /** Adds a version to the thread of a record, which is new if its lineage is. */
+  join(lineage: string, { title, day }: KeyedVersion): void {
+    const thread = this.of(lineage);
+    const words = wordsOf(title);
+    const name = nameOf(words);
+    thread.titles.set(name, words);
+    if (!this.byWords.has(name)) this.byWords.set(name, thread);
+    this.days.add(day);
+    thread.count++;
+    this.versions++;
+  }
+
+  /** Adds the version that a record shows, which has so many versions. If the record was restored, no other is known. */
+  addShown(lineage: string, version: KeyedVersion, count: number): void {
+    const thread = this.of(lineage);
+    if (thread.count === 0) this.join(lineage, version);
+    this.versions += Math.max(0, count - thread.count);
+    thread.count = Math.max(thread.count, count);
+  }
+
+  /** Compares versions with this record first, if there is one. */
+  putFirst(lineage: string): void {
+    const first = this.threads.get(lineage);
+    if (first === undefined) return;
+    const others = [...this.threads].filter(([each]) => each !== lineage);
+    this.threads.clear();
+    for (const [each, thread] of [[lineage, first] as const, ...others]) this.threads.set(each, thread);
+  }
+
+  /**
+   * The lineage of the record that a version belongs to: that of the first thread with a similar title, otherwise the key. Versions posted
+   * on one day under different titles are different opportunities (calls under one announcement, lots of one number); the later one's
+   * lineage is its id. On different days a different title alone means nothing.
+   */
+  lineageOf(version: KeyedVersion & { id: string }, key: string): string {
+    const similar = this.findSimilar(wordsOf(version.title));
+    if (similar !== undefined) return similar.lineage;
+    if (!this.threads.has(key)) return key;
+    return this.days.has(version.day) || this.versions >= VERSIONS_MAX ? version.id : key;
+  }
+
+  private findSimilar(words: ReadonlySet<string>): Thread | undefined {
+    let compared = 0;
+    for (const thread of this.threads.values())
+      for (const title of thread.titles.values()) {
+        if (compared++ === COMPARED_MAX) return this.byWords.get(nameOf(words));
+        if (shareWords(title, words)) return thread;
+      }
+    return undefined;
+  }
+
+  private of(lineage: string): Thread {
+    const known = this.threads.get(lineage);
+    if (known !== undefined) return known;
+    const thread = { lineage, titles: new Map(), count: 0 };
+    this.threads.set(lineage, thread);
+    return thread;
+  }
 }
 
 /** Whether two titles share more than half of the shorter one's words, as after a correction. */
 export function areSimilar(one: string, other: string): boolean {
-  const [few = new Set(), many = new Set()] = [wordsOf(one), wordsOf(other)].toSorted((a, b) => a.size - b.size);
+  return shareWords(wordsOf(one), wordsOf(other));
+}
+
+function shareWords(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  const [few, many] = one.size <= other.size ? [one, other] : [other, one];
   return few.isSubsetOf(many) || few.intersection(many).size * 2 > few.size;
 }
 
-function wordsOf(title: string): Set<string> {
+function wordsOf(title: string): ReadonlySet<string> {
   return new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+}
+
+/** The same for the same words. */
+function nameOf(words: ReadonlySet<string>): string {
+  return [...words].sort().join(" ");
 }

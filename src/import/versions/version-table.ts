@@ -7,6 +7,9 @@ import { batches } from "../staging.ts";
 /** Rows or keys looked up by one statement. */
 const READ_AT_ONCE = 200;
 
+/** Series whose phases are kept in memory: each version of a series asks for them, and they are found by reading all of its versions. */
+const SERIES_KEPT = 100;
+
 /** What the catalog does not have yet: facts, or the digest of a text that was read. */
 const UNSAVED = "(not is_saved or digest is not null)";
 
@@ -96,6 +99,7 @@ export function openVersionTable(sqlite: Database) {
   const phases = sqlite.prepare<KeyedTitle, [string, string, number]>(
     "select distinct revision_key, title from versions indexed by versions_series where source = ? and series = ? and lineage = revision_key limit ?",
   );
+  const phasesBySeries = new Map<string, KeyedTitle[]>();
   const shared = sqlite.prepare<{ name: string }, []>(
     "select source || ' ' || series as name from versions where series is not null group by source, series having count(*) > 1",
   );
@@ -136,9 +140,20 @@ export function openVersionTable(sqlite: Database) {
     /** All versions of some keys, oldest first. */
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
-    drop: (source: string, id: string) => void drop.run(source, id),
-    /** Keys in a series that are the lineages of records, with the titles of their versions. */
-    phasesOf: (source: string, series: string, limit: number): KeyedTitle[] => phases.all(source, series, limit),
+    drop(source: string, id: string): void {
+      drop.run(source, id);
+      phasesBySeries.clear();
+    },
+    /** Keys in a series that are the lineages of records, with the titles of their versions. Call it once all are placed. */
+    phasesOf(source: string, series: string, limit: number): KeyedTitle[] {
+      const name = `${source} ${series} ${limit}`;
+      const known = phasesBySeries.get(name);
+      if (known !== undefined) return known;
+      if (phasesBySeries.size === SERIES_KEPT) phasesBySeries.clear();
+      const found = phases.all(source, series, limit);
+      phasesBySeries.set(name, found);
+      return found;
+    },
     /** Whether a series has several versions. Call it once all are placed: it reads the table once, because each record asks. */
     isShared(source: string, series: string): boolean {
       sharedSeries ??= new Set(shared.all().map(({ name }) => name));
