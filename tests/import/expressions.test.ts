@@ -56,6 +56,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/<br\s*\/?>|<\/(?:p|div|li|tr)\s*>|\r?\n/i`, "fixed"],
     [String.raw`/^[\s.,;:)]+/`, "start"],
   ],
+  "src/import/formats/grants-gov/extract.ts": [[String.raw`/<([^\s<>/]+)>([^<&]*)<\/\1>/g`, "fixed"]],
   "src/import/formats/grants-gov/grant.ts": [
     [String.raw`/^1(\.0+)?$/`, "start"],
     [String.raw`/^0*(\d{1,20})(?:\.(\d{1,2}))?$/`, { limit: "100 characters (AMOUNT_MAX)" }],
@@ -116,15 +117,13 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/^\s*$/`, "start"],
     ["new RegExp in constructor", "fixed"],
   ],
-  "src/import/readers/xml-syntax.ts": [
-    ["new RegExp in BLANK", "start"],
-    ["new RegExp in TAG", "start"],
-    ["new RegExp in ATTRIBUTE", "last"], // Given attributes alone, of which TAG has seen that each one is whole.
-    ["new RegExp in INSTRUCTION", "start"],
-    ["new RegExp in XML_DECLARATION", "start"],
-    ["new RegExp in DOCUMENT_TYPE", "start"],
+  "src/import/readers/xml-elements.ts": [
+    ["new RegExp in START", "fixed"], // A name ends where no further character of a name follows.
+    [String.raw`/<!DOCTYPE[^<>]*\[/`, "fixed"],
+    [String.raw`/^\s*<\?xml\s[^>]*\sencoding\s*=\s*["']([^"']*)/`, "start"],
+    ["new RegExp in endTagOf", "fixed"],
+    ["new RegExp in elementOf", "fixed"],
   ],
-  "src/import/readers/xml.ts": [["new RegExp in WHOLE", { limit: "120 characters (twice REFERENCE_MAX)" }]],
   "src/import/recognize.ts": [
     [String.raw`/<(\w+:)?Grants[\s>]/`, "fixed"],
     [String.raw`/<title>\s*ROSES-20\d\d Table 3/i`, "fixed"],

@@ -146,6 +146,7 @@ describe("in time proportional to the text:", () => {
 
   test.each<[string, number, (size: number) => string]>([
     ["> in one attribute", 20_000, (size) => `<a b="${">".repeat(size)}"/>`],
+    ["characters of a name that does not end", 20_000, (size) => `<a><${"b".repeat(size)}`],
     ["> in a tag that does not end", 20_000, (size) => `<a b="${">".repeat(size)}`],
     ["tags in attributes that do not end", 40_000, (size) => '<a "'.repeat(size / 4)],
     ["comments that do not end", 40_000, (size) => "<!--".repeat(size / 4)],

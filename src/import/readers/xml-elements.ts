@@ -24,7 +24,7 @@ type XmlElement = ({ element: XML.Node } | { fault: string }) & { name: string; 
 /** What begins with such a mark has no tags, and ends with the other mark. */
 const untagged: Readonly<Record<string, string>> = { "<!--": "-->", "<![CDATA[": "]]>", "<?": "?>" };
 const UNTAGGED = "<(?:!--|!\\[CDATA\\[|\\?)";
-const START = new RegExp(`${UNTAGGED}|</|<([^\\s<>/!?]+)[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>`, "g");
+const START = new RegExp(`${UNTAGGED}|</|<([^\\s<>/!?"']+)(?![^\\s<>/!?"'])[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>`, "g");
 
 /** Throws if the document is damaged, if its root has another name than `root`, and if something in it is too long. */
 export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: string): AsyncIterable<XmlElement> {
