@@ -133,7 +133,7 @@ export async function listVersions(sql: CatalogSql, source: string, series: read
 }
 
 /** The version that a record shows, and how many upstream ids the record has. */
-export type ShownVersion = {
+type ShownVersion = {
   lineage: string;
   shown_id: string;
   title: string;
