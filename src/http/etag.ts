@@ -36,16 +36,16 @@ export function isNotModified(headers: Headers, { etag, unmodifiedFrom }: Partia
 }
 
 /** One element of a list, after any empty ones: `etag = [ "W/" ] DQUOTE *etagc DQUOTE`. */
-const ELEMENT = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
+const LISTED_TAG = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
 /** Weak comparison with each tag of the list. A malformed list matches nothing. */
 function matches(list: string, etag: string): boolean {
   if (list.trim() === "*") return true;
   const opaque = etag.replace(/^W\//, "");
   let found = false;
-  ELEMENT.lastIndex = 0;
-  for (let end = 0; /[^ \t,]/.test(list.slice(end)); end = ELEMENT.lastIndex) {
-    const element = ELEMENT.exec(list);
+  LISTED_TAG.lastIndex = 0;
+  for (let end = 0; /[^ \t,]/.test(list.slice(end)); end = LISTED_TAG.lastIndex) {
+    const element = LISTED_TAG.exec(list);
     if (element === null) return false;
     found ||= element[1] === opaque;
   }

@@ -126,7 +126,7 @@ export function compress(body: Bytes | string, coding: Coding): Bytes | Buffer |
 }
 
 /** One element of an Accept-Encoding list: `coding [ ";q=" qvalue ]`. */
-const ELEMENT = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
+const LISTED_CODING = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
 
 /**
  * The coding that a client prefers by its Accept-Encoding (RFC 9110 §12.5.3), or `null` for none. At equal weight zstd wins because it is
@@ -136,7 +136,7 @@ export function preferredCoding(accepted: string | null): Coding | null {
   if (accepted === null) return null;
   const weights = new Map<string, number>();
   for (const element of accepted.split(",")) {
-    const [, coding, weight = "1"] = ELEMENT.exec(element) ?? [];
+    const [, coding, weight = "1"] = LISTED_CODING.exec(element) ?? [];
     if (coding !== undefined) weights.set(coding.toLowerCase().replace(/^x-gzip$/, "gzip"), Number(weight));
   }
   const zstd = weights.get("zstd") ?? 0;
