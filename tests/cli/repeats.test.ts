@@ -53,6 +53,7 @@ const options = commands.flatMap((command) =>
 function sample({ argChoices, flags }: Option): string {
   const [name, way] = flags.split(" ");
   if (name === "--type") return "date_changed";
+  if (name === "--since" || name === "--as-of") return "2020-01-31T17:00:00Z"; // Moments of the past.
   if (name === "--every" && way === "<when>") return "monday 08:00";
   return argChoices?.[0] ?? VALUES[flags.slice(flags.indexOf("<"))] ?? "x";
 }

@@ -7,7 +7,7 @@ export const root = join(import.meta.dir, "../..");
 /** Directories that belong to git or to .gitignore. */
 const NOT_OURS = new Set([".git", "node_modules", "dist", "fundfeed-data"]);
 /** Files of .gitignore, and the file by which a worktree names its repository. */
-const IGNORED = /\.rejects\.ndjson$|(^|\/)\.DS_Store$|^\.git$/;
+const IGNORED = /\.rejects\.ndjson|(^|\/)\.DS_Store$|^\.git$/;
 
 const files = filesBelow("");
 

@@ -51,8 +51,9 @@ export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiti
 The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
-The file of a copy has the views "opportunity", "event" and others with one column a field, and full-text search (docs/sql.md).
-Printed are documents as the API returns them, one a line, each record followed by its events.`,
+The file of a copy has the views "opportunity", "event" and others with one
+column a field, and full-text search (docs/sql.md). Printed are documents as the
+API returns them, one a line, each record followed by its events.`,
     )
     .examples(
       "fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m",
