@@ -3,11 +3,9 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { readHistory } from "../events/history.ts";
-import { listOpportunityEvents } from "../events/list.ts";
+import { historyPage, readHistory } from "../events/history.ts";
 import { type MovedDeadline, movedDeadlines } from "../events/moved-deadlines.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import type { Position } from "../opportunities/page.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
@@ -20,7 +18,6 @@ import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
-import { parseStored } from "../text/stored-json.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
@@ -57,7 +54,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   const events = await readHistory(catalog, opportunity.id);
   const attachments = datedAttachments(opportunity.sidecar.attachments, events);
   const moved = movedDeadlines(opportunity, events);
-  const history = await readHistoryPage(catalog, opportunity.id, query.get("after"), now);
+  const history = historyAt(events, opportunity.id, query.get("after"), now);
   const linked = await readLinked(catalog, opportunity, now);
   const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
   return {
@@ -77,7 +74,7 @@ async function pastPage({ catalog, query }: PageContext, id: string, { at, given
   const { opportunity, twins, belonging, erased } = past;
   const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
   const moved = movedDeadlines(opportunity, past.history);
-  const history = pastHistoryPage(past.history, id, query.get("after"), at);
+  const history = historyAt(past.history, id, query.get("after"), at);
   const unknown = erased === null ? undefined : erasedInWords(erased);
   return {
     title: `${cutText(opportunity.title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
@@ -93,24 +90,13 @@ async function pastPage({ catalog, query }: PageContext, id: string, { at, given
 
 type History = { events: OpportunityEvent[]; next: string | undefined; isFirst: boolean };
 
-/** A page of a history that was read as a whole. */
-function pastHistoryPage(history: readonly OpportunityEvent[], id: string, cursor: string | null, now: EpochMs): History {
-  const newest = history.toReversed();
-  const [, last] = cursor === null ? [] : decodePlace(id, cursor).keys;
-  const first = last === undefined ? 0 : newest.findIndex((event) => event.id === last) + 1;
-  const events = newest.slice(first, first + EVENTS);
-  const end = newest.length > first + EVENTS ? events.at(-1) : undefined;
-  const next = end && encodePlace(id, { now, keys: [Date.parse(end.detected_at), end.id] });
-  return { events, next, isFirst: first === 0 };
-}
-
-async function readHistoryPage(catalog: CatalogDb, id: string, cursor: string | null, now: EpochMs): Promise<History> {
-  const [time, event] = cursor === null ? [] : decodePlace(id, cursor).keys;
-  const after: Position | null = event === undefined ? null : { time: Number(time), id: String(event) };
-  const page = await listOpportunityEvents({ db: catalog }, id, { include_insignificant: true }, EVENTS, after);
-  const events = (page?.documents ?? []).map((document) => parseStored<OpportunityEvent>(document));
-  const next = page?.next ?? null;
-  return { events, next: next === null ? undefined : encodePlace(id, { now, keys: [next.time, next.id] }), isFirst: after === null };
+/** The page after a cursor; the newest events if the one at the cursor is gone. */
+function historyAt(history: readonly OpportunityEvent[], id: string, cursor: string | null, now: EpochMs): History {
+  const after = cursor === null ? undefined : decodePlace(id, cursor).keys[0]?.toString();
+  const page = historyPage(history, after, EVENTS);
+  if (page === undefined) return historyAt(history, id, null, now);
+  const { events, next } = page;
+  return { events, next: next && encodePlace(id, { now, keys: [next] }), isFirst: after === undefined };
 }
 
 /** Its twins, its parent and its parts. */

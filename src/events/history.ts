@@ -17,3 +17,15 @@ const eventsOf = query({ id: opportunities.id }, ({ id }) =>
 export async function readHistory(catalog: CatalogDb, id: string): Promise<OpportunityEvent[]> {
   return (await catalog.all(eventsOf, { id })).map(({ document }) => parseStored(document));
 }
+
+/** Some events of a history, newest first; `next` is the id of the last one if others follow. */
+type HistoryPage = { events: OpportunityEvent[]; total: number; next: string | undefined };
+
+/** The events behind the one with the id `after`, at most `limit`; `undefined` if that one is not in the history, which is the oldest first. */
+export function historyPage(history: readonly OpportunityEvent[], after: string | undefined, limit: number): HistoryPage | undefined {
+  const newest = history.toReversed();
+  const start = after === undefined ? 0 : newest.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0) return undefined;
+  const events = newest.slice(start, start + limit);
+  return { events, total: newest.length, next: start + limit < newest.length ? events.at(-1)?.id : undefined };
+}

@@ -7,7 +7,7 @@ import { Failure } from "../../db/reason.ts";
 import { explain } from "../changes/explain.ts";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
 import { type FeedFilter, meets, readWindow, type WindowPosition } from "../events/feed.ts";
-import { readHistory } from "../events/history.ts";
+import { historyPage, readHistory } from "../events/history.ts";
 import type { Filter } from "../filter/filter.ts";
 import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
@@ -163,12 +163,10 @@ async function readHistoryPage(
   catalog: CatalogDb,
   { id, limit, after, ...conditions }: HistoryRequest,
 ): Promise<ToolPage<OpportunityEvent>> {
-  const history = (await readHistory(catalog, id)).reverse().filter((event) => meets(event, conditions));
-  const start = after.length === 0 ? 0 : history.findIndex((event) => event.id === after[0]) + 1;
-  if (after.length > 0 && start === 0) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
-  const items = history.slice(start, start + limit);
-  const last = items.at(-1);
-  return { items, total: history.length, next: last === undefined || last === history.at(-1) ? null : [last.id] };
+  const history = (await readHistory(catalog, id)).filter((event) => meets(event, conditions));
+  const page = historyPage(history, after[0]?.toString(), limit);
+  if (page === undefined) throw new Failure("Cannot continue: the event at the cursor is gone. Start again without it");
+  return { items: page.events, total: page.total, next: page.next === undefined ? null : [page.next] };
 }
 
 /** `until` is fixed by the caller, so events that are detected meanwhile do not move the pages. */
