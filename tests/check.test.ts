@@ -23,11 +23,11 @@ describe("check()", () => {
       ],
     ];
     expect(await check(groups, (text) => shown.push(text))).toBe(false);
-    expect(shown.join("").replace(/\d+ s$/gm, "… s")).toEndWith(`
-lint                 FAILED   0 passed, 1 failed, 0 skipped, … s
-types                passed   1 passed, 0 failed, 0 skipped, … s
-tests                FAILED   7 passed, 3 failed, 2 skipped, … s
-tests on PostgreSQL  passed   5 passed, 0 failed, 0 skipped, … s
+    expect(shown.join("").replace(/\d+ s( of|$)/gm, "… s$1")).toEndWith(`
+lint                 FAILED   0 passed, 1 failed, 0 skipped, … s of processor time, … s
+types                passed   1 passed, 0 failed, 0 skipped, … s of processor time, … s
+tests                FAILED   7 passed, 3 failed, 2 skipped, … s of processor time, … s
+tests on PostgreSQL  passed   5 passed, 0 failed, 0 skipped, … s of processor time, … s
 other tests          skipped: PostgreSQL is not installed
 3 skipped
 13 passed, 4 failed

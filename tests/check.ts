@@ -84,7 +84,8 @@ async function run({ name, command, env: own, skipped }: Part, write: (text: str
   const counts = countsOf(plain, code === 0);
   const failures = counts.failed === 0 ? [] : failuresIn(plain);
   const seconds = Math.round((performance.now() - started) / 1000);
-  const outcome = `${counts.failed === 0 ? "passed" : "FAILED"}   ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${seconds} s`;
+  const processorSeconds = Math.round(Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000); // Of its children, too.
+  const outcome = `${counts.failed === 0 ? "passed" : "FAILED"}   ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${processorSeconds} s of processor time, ${seconds} s`;
   return { name, outcome, failures, ...counts };
 }
 
