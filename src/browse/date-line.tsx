@@ -1,17 +1,16 @@
 /** @jsxImportSource hono/jsx */
 /** The dates of an opportunity: a line of time with today and each deadline that moved, and the same dates as a list. */
 import type { MovedDeadline } from "../events/moved-deadlines.ts";
-import { undatedInWords } from "../opportunities/clock.ts";
+import type { Due } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { capitalized } from "../text/capitalized.ts";
 import { counted } from "../text/counted.ts";
-import { dateInWords } from "../text/date-in-words.ts";
+import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { easternAt } from "../text/eastern.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { cutText } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
-type Sign = "posted" | "opens" | "due" | "moved" | "expires";
+type Sign = "posted" | "opens" | "due" | "expected" | "moved" | "expires";
 
 /** A date of the line. `ms` is missing if the text is no date that a line can show. `to` is what replaced a deadline that moved. */
 type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined; to?: EpochMs | undefined };
@@ -19,19 +18,23 @@ type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined;
 /** If there are more dates than this, only the next and the last due date are shown of them, and all are folded. */
 const LISTED = 8;
 
+/** Characters of the note about the deadline. */
+const NOTE_MAX = 3000;
+
 /** Later than every date. */
 const UNPLACED = Number.MAX_SAFE_INTEGER;
 
-type Props = { opportunity: WholeOpportunity; moved: readonly MovedDeadline[]; now: EpochMs };
+type Props = { opportunity: WholeOpportunity; due: Due; moved: readonly MovedDeadline[]; now: EpochMs };
 
 /** The section of dates. */
-export function Dates({ opportunity, moved, now }: Props) {
-  const dates = datesOf(opportunity, moved);
+export function Dates({ opportunity, due, moved, now }: Props) {
+  const dates = datesOf(opportunity, due, moved);
   return (
     <section class="dates" aria-labelledby="dates">
       <h2 id="dates">Dates</h2>
+      {due.note !== null && <p>Deadline: {cutText(due.note, NOTE_MAX)}</p>}
       {dates.length === 0 ? (
-        <p class="quiet">{capitalized(undatedInWords(opportunity))}.</p>
+        <p class="quiet">No date stated.</p>
       ) : (
         <>
           <Line dates={dates} now={now} />
@@ -43,18 +46,15 @@ export function Dates({ opportunity, moved, now }: Props) {
 }
 
 /** All dates in the order of time; those that cannot be placed come last. */
-function datesOf({ dates, sidecar }: WholeOpportunity, moved: readonly MovedDeadline[]): LineDate[] {
-  const { posted_at, opens_at, closes_at, response_at } = dates;
-  const due = new Map<string, string>();
-  for (const { at, words } of sidecar.due_dates) due.set(at, words === null ? "Due" : `Due: ${cutText(words, 100)}`);
-  const isListed = (at: string) => [...due.keys()].some((each) => each === at || parseStoredMs(each) === parseStoredMs(at));
-  if (closes_at !== null && !isListed(closes_at)) due.set(closes_at, "Closes");
-  if (response_at !== null && !isListed(response_at)) due.set(response_at, "Responses due");
+function datesOf({ dates }: WholeOpportunity, due: Due, moved: readonly MovedDeadline[]): LineDate[] {
+  const isExpected = due.kind === "expected";
+  const [sign, name] = isExpected ? (["expected", "Expected"] as const) : (["due", "Due"] as const);
   const stated: [Sign, string, string | null][] = [
-    ["posted", "Posted", posted_at],
-    ["opens", "Opens", opens_at],
-    ...[...due].map(([at, name]): [Sign, string, string] => ["due", name, at]),
-    ["expires", "Expires", sidecar.expires_at],
+    ["posted", "Posted", dates.posted_at],
+    ["opens", "Opens", dates.opens_at],
+    ...due.dates.map(({ at, words }): [Sign, string, string] => [sign, words === null ? name : `${name}: ${cutText(words, 100)}`, at]),
+    ["expected", "Expected: NIH standard due date", due.standard_at],
+    ["expires", "Expires", due.kind === "expires" ? due.at : due.expires_at],
   ];
   const all: LineDate[] = [
     ...stated.flatMap(([sign, name, at]) => (at === null ? [] : [{ sign, name, at, ms: parseStoredMs(at) }])),
@@ -70,6 +70,7 @@ const shapes: Readonly<Record<Sign, string>> = {
   posted: "M0 -5a5 5 0 1 0 .01 0z",
   opens: "M-4 -6 6 0 -4 6z",
   due: "M0 7 -7 -5H7z",
+  expected: "M0 7 -7 -5H7z",
   moved: "M0 7 -7 -5H7z",
   expires: "M-5 -5H5V5H-5z",
 };
@@ -182,6 +183,8 @@ function Listed({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
               <s>
                 <Exact at={date.at} />
               </s>
+            ) : date.sign === "posted" || date.sign === "opens" ? (
+              <time dateTime={date.at}>{date.sign === "posted" ? dateInWords(date.at) : startInWords(date.at)}</time>
             ) : (
               <Exact at={date.at} />
             )}{" "}

@@ -1,12 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The history of an opportunity: what each event changed. */
 import type { Change, OpportunityEvent } from "../events/event.ts";
+import { valueInWords } from "../events/field-values.ts";
 import { changesInWords, fieldLabel } from "../events/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { Difference } from "./difference.tsx";
 import { cutText, SeverityMark } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
-import { valueInWords } from "./values.ts";
 
 /** Characters of a summary that came with an imported event. */
 const SUMMARY_MAX = 300;

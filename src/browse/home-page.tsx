@@ -1,6 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The first page: the form, and what can be applied for, by next deadline. */
 import { shortNameOf } from "../agencies/understand.ts";
+import { dueOf } from "../opportunities/due.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
@@ -28,7 +29,7 @@ const AFTER_ALL = 8.64e15;
 export async function homePage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const form = await readSearchForm({ catalog, index, query, now }, {});
   const next = deadlinesIn(index, { status: [...openStatuses] }, { since: now, until: AFTER_ALL }, now, {
-    limit: LISTED,
+    limit: 2 * LISTED,
     allSources: false,
   });
   const ids = next.map(({ id }) => id);
@@ -36,7 +37,8 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
     return { opportunity, snippet: null, missing: [], twins: twins.get(opportunity.id) ?? [] };
   });
-  const results = await withLastChanges(catalog, found);
+  const coming = found.filter(({ opportunity, twins }) => dueOf(opportunity, now, twins).kind !== "over").slice(0, LISTED);
+  const results = await withLastChanges(catalog, coming);
   return { title: "Find opportunities", section: "find", body: <HomeBody {...{ form, results, openings: countOpenings(index), now }} /> };
 }
 

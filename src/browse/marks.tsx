@@ -2,7 +2,6 @@
 /** Small signs that several pages show: severity, status, amounts, facts. */
 import type { Child } from "hono/jsx";
 import { type Severity, severities } from "../events/event.ts";
-import { amountInWords } from "../events/in-words.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
 import { statusThere } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
@@ -35,15 +34,6 @@ export function SeverityMark({ severity }: { severity: string }) {
 export function StatusBadge({ status }: { status: string }) {
   const kind = { open: "open", closing_soon: "soon", forecast: "coming", pre_release: "coming" }[status] ?? "over";
   return <span class={`status ${kind}`}>{statusInWords(status)}</span>;
-}
-
-/** "$50,000 to $1,250,000"; undefined if nothing is stated. */
-export function awardsInWords(funding: Opportunity["funding"]): string | undefined {
-  const [min, max] = [funding?.amount_min, funding?.amount_max].map((amount) => (amount ? amountInWords(amount) : undefined));
-  if (min !== undefined && max !== undefined && min !== max) return `${min} to ${max}`;
-  if (min !== undefined && max === undefined) return `from ${min}`;
-  if (max !== undefined && min === undefined) return `up to ${max}`;
-  return max ?? funding?.display ?? undefined;
 }
 
 /** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without twins. */

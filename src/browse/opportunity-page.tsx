@@ -1,15 +1,16 @@
 /** @jsxImportSource hono/jsx */
 /** The page of one opportunity: its dates, all its fields, and its history. */
-import type { CatalogDb } from "../../db/engine.ts";
-import { attachmentInWords, type DatedAttachments, datedAttachments } from "../events/attachments.ts";
+import { type AttachmentInWords, attachmentsInWords, datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { historyPage, readHistory } from "../events/history.ts";
-import { type MovedDeadline, movedDeadlines } from "../events/moved-deadlines.ts";
+import { historyPage } from "../events/history.ts";
+import { movedDeadlines } from "../events/moved-deadlines.ts";
+import { factsOf, type RelatedRecords, recordInWords } from "../facts/facts.ts";
+import { dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
+import type { Belonging } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
-import { readWholePast } from "../past/whole.ts";
+import { readShown, type ShownRecord } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { numberInWords } from "../search/number.ts";
@@ -23,13 +24,13 @@ import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
-import { KeyFacts, OtherFacts } from "./facts.tsx";
+import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
 import { cutText, StatusBadge } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
-import { Due, Exact } from "./times.tsx";
+import { DueLine } from "./times.tsx";
 
 /** More parts are shown when the reader asks for them. */
 const PARTS_OPEN = 5;
@@ -50,39 +51,34 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   const given = query.getAll("as_of");
   const asOf = readAsOf(given, now);
   if (asOf instanceof BadValue) return noSuchDay(given, asOf, opportunityAddress(opportunity.id));
-  if (asOf !== null) return pastPage(context, opportunity.id, asOf);
-  const events = await readHistory(catalog, opportunity.id);
-  const attachments = datedAttachments(opportunity.sidecar.attachments, events);
-  const moved = movedDeadlines(opportunity, events);
-  const history = historyAt(events, opportunity.id, query.get("after"), now);
-  const linked = await readLinked(catalog, opportunity, now);
+  // An address with a time ago leads to one with the timestamp, which stays as it is.
+  if (asOf !== null && query.get("as_of") !== asOf.given) return { location: opportunityAddress(opportunity.id, asOf.given) };
+  const shown = await readShown(catalog, opportunity, { now, asOf: asOf?.at });
+  if ("unknown" in shown) return notKnownThen(asOf?.at ?? now, shown.unknown, opportunityAddress(opportunity.id));
+  const { record } = shown;
+  if (asOf !== null) return pastPage(query, record, asOf);
+  const history = historyAt(record.history, opportunity.id, query.get("after"), now);
   const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
-    body: <OpportunityBody {...{ opportunity, attachments, moved, linked, similar, history, now }} />,
+    body: <OpportunityBody {...{ record, similar, history, now }} />,
   };
 }
 
-/** The page as of an earlier instant. An address with a time ago leads to one with the timestamp, which stays as it is. */
-async function pastPage({ catalog, query }: PageContext, id: string, { at, given: asOf }: AsOf): Promise<BrowsePage> {
-  const address = opportunityAddress(id);
-  if (query.get("as_of") !== asOf) return { location: opportunityAddress(id, asOf) };
-  const read = await readWholePast(catalog, id, at);
-  if ("unknown" in read) return notKnownThen(at, read.unknown, address);
-  const { past } = read;
-  const { opportunity, twins, belonging, erased } = past;
-  const attachments = datedAttachments(opportunity.sidecar.attachments, past.history);
-  const moved = movedDeadlines(opportunity, past.history);
-  const history = historyAt(past.history, id, query.get("after"), at);
+/** The page as of an earlier instant. */
+function pastPage(query: URLSearchParams, record: ShownRecord, { at, given: asOf }: AsOf): BrowsePage {
+  const { opportunity, erased } = record;
+  const { id, title } = opportunity;
+  const history = historyAt(record.history, id, query.get("after"), at);
   const unknown = erased === null ? undefined : erasedInWords(erased);
   return {
-    title: `${cutText(opportunity.title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
+    title: `${cutText(title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
     section: "find",
     body: (
       <>
-        <PastNote at={at} address={address} unknown={unknown} />
-        <OpportunityBody {...{ opportunity, attachments, moved, history, asOf }} linked={{ twins, ...belonging }} now={at} />
+        <PastNote at={at} address={opportunityAddress(id)} unknown={unknown} />
+        <OpportunityBody {...{ record, history, asOf }} now={at} />
       </>
     ),
   };
@@ -99,19 +95,8 @@ function historyAt(history: readonly OpportunityEvent[], id: string, cursor: str
   return { events, next: next && encodePlace(id, { now, keys: [next] }), isFirst: after === undefined };
 }
 
-/** Its twins, its parent and its parts. */
-type Linked = Belonging & { twins: readonly WholeOpportunity[] };
-
-async function readLinked(catalog: CatalogDb, opportunity: WholeOpportunity, now: EpochMs): Promise<Linked> {
-  const twins = (await readTwins(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
-  return { twins, ...(await readBelonging(catalog, opportunity, now)) };
-}
-
 type BodyProps = {
-  opportunity: WholeOpportunity;
-  attachments: DatedAttachments;
-  moved: readonly MovedDeadline[];
-  linked: Linked;
+  record: ShownRecord;
   /** Absent from a page of the past. */
   similar?: Similar;
   history: History;
@@ -120,7 +105,11 @@ type BodyProps = {
   asOf?: string;
 };
 
-function OpportunityBody({ opportunity, attachments, moved, linked, similar, history, now, asOf }: BodyProps) {
+function OpportunityBody({ record, similar, history, now, asOf }: BodyProps) {
+  const { opportunity, twins, belonging } = record;
+  const due = dueOf(opportunity, now, twins);
+  const facts = factsOf(opportunity, { ...belonging, twins }, now);
+  const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
   return (
@@ -134,7 +123,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
         </h1>
         <p class="line">
           <StatusBadge status={status} /> {status_display !== null && <span class="quiet">{cutText(status_display, 100)}</span>}{" "}
-          <Due opportunity={opportunity} now={now} />
+          <DueLine due={due} now={now} />
         </p>
         <p class="line">
           {upstream !== undefined && (
@@ -145,18 +134,18 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           <a href="#history">What changed</a>
         </p>
       </header>
-      <Dates opportunity={opportunity} moved={moved} now={now} />
-      <LinkedRecords opportunity={opportunity} linked={linked} asOf={asOf} />
+      <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
+      <LinkedRecords opportunity={opportunity} related={{ ...belonging, twins }} asOf={asOf} />
       <div class="columns">
         <aside aria-label="Contact and awards">
-          <KeyFacts opportunity={opportunity} />
+          <FactLists facts={facts} groups={["offered by", "offers", "won"]} asOf={asOf} />
         </aside>
         <div class="main">
           <section class="prose" aria-labelledby="description">
             <h2 id="description">Description</h2>
             <Paragraphs text={description ?? summary} />
           </section>
-          {attachments.attachments.length + attachments.removed_attachments.length > 0 && <Attachments {...attachments} />}
+          {attachments.length > 0 && <Attachments attachments={attachments} />}
           {eligibility.requirements !== null && (
             <section class="prose" aria-labelledby="eligibility">
               <h2 id="eligibility">Eligibility</h2>
@@ -171,7 +160,7 @@ function OpportunityBody({ opportunity, attachments, moved, linked, similar, his
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
         <aside aria-label="Codes and record">
-          <OtherFacts opportunity={opportunity} now={now} />
+          <FactLists facts={facts} groups={["for", "record"]} asOf={asOf} />
         </aside>
       </div>
     </article>
@@ -183,9 +172,9 @@ function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
   return (query) => addressOf(opportunityAddress(id), { as_of: asOf, ...query });
 }
 
-type LinkedProps = { opportunity: WholeOpportunity; linked: Linked; asOf: string | undefined };
+type LinkedProps = { opportunity: WholeOpportunity; related: RelatedRecords & Belonging; asOf: string | undefined };
 
-function LinkedRecords({ opportunity, linked: { twins, parent, parts, total }, asOf }: LinkedProps) {
+function LinkedRecords({ opportunity, related: { twins, parent, parts, total }, asOf }: LinkedProps) {
   if (twins.length + parts.length === 0 && parent === undefined) return null;
   const { canonical_id } = opportunity.relationships;
   return (
@@ -218,57 +207,34 @@ function LinkedRecords({ opportunity, linked: { twins, parent, parts, total }, a
 
 type LinkedRecordProps = { relation: string; record: WholeOpportunity; asOf: string | undefined };
 
-function LinkedRecord({ relation, record: { id, title, source, status }, asOf }: LinkedRecordProps) {
+function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
   return (
     <li>
-      {cutText(relation, 200)} at {cutText(source.name, 200)}:{" "}
-      <a href={opportunityAddress(id, asOf)}>
-        <bdi>{cutText(title, 200)}</bdi>
+      {cutText(relation, 200)}:{" "}
+      <a href={opportunityAddress(record.id, asOf)}>
+        <bdi>{cutText(record.title, 200)}</bdi>
       </a>{" "}
-      <StatusBadge status={status} />
+      <span class="quiet">{cutText(recordInWords(record), 300)}</span> <StatusBadge status={record.status} />
     </li>
   );
 }
 
-function Attachments({ attachments, removed_attachments: removed }: DatedAttachments) {
+function Attachments({ attachments }: { attachments: readonly AttachmentInWords[] }) {
   const shown = attachments.slice(0, ATTACHMENTS_MAX);
-  const gone = removed.slice(0, ATTACHMENTS_MAX - shown.length);
-  const more = attachments.length + removed.length - shown.length - gone.length;
   return (
     <section aria-labelledby="attachments">
       <h2 id="attachments">Attachments and links</h2>
       <ul>
-        {shown.map(({ name, url, since, ...each }, n) => (
-          <li key={n}>
-            <bdi>
-              <Link url={url} text={cutText(name ?? url ?? "", 300)} />
-            </bdi>{" "}
-            <AttachmentFacts {...each} />
-            {since !== null && (
-              <span class="quiet">
-                since <Exact at={since} />
-              </span>
-            )}
+        {shown.map(({ name, url, about, dated, isRemoved }, n) => (
+          <li key={n} class={isRemoved ? "quiet" : undefined}>
+            <bdi>{isRemoved ? <s>{cutText(name, 300)}</s> : <Link url={url} text={cutText(name, 300)} />}</bdi>{" "}
+            <span class="quiet">{[cutText(about, 100), dated].filter((each) => each !== "").join("; ")}</span>
           </li>
         ))}
-        {gone.map(({ name, url, removed_at, ...each }, n) => (
-          <li key={n} class="quiet">
-            <s>
-              <bdi>{cutText(name ?? url ?? "", 300)}</bdi>
-            </s>{" "}
-            <AttachmentFacts {...each} />
-            removed <Exact at={removed_at} />
-          </li>
-        ))}
-        {more > 0 && <li class="quiet">{more} more</li>}
+        {attachments.length > shown.length && <li class="quiet">{attachments.length - shown.length} more</li>}
       </ul>
     </section>
   );
-}
-
-function AttachmentFacts(attachment: Parameters<typeof attachmentInWords>[0]) {
-  const words = attachmentInWords(attachment);
-  return words === "" ? null : <span class="quiet">{cutText(words, 100)} </span>;
 }
 
 /** A link if the address is one of the web, else its text. */

@@ -9,7 +9,6 @@ import { changesAtomPrinter } from "../feed/atom.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../feed/deadlines.ts";
 import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
 import { describeFilter } from "../filter/filter.ts";
-import { alsoAt } from "../opportunities/related.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
 import { DAY_MS, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
@@ -72,7 +71,7 @@ export const outputs: readonly SearchOutput[] = [
       const { now } = context;
       const { results, next } = await foundBy(context);
       return {
-        text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), now)).join(""),
+        text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
         next,
       };
     },

@@ -3,6 +3,8 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
+import { dueOf } from "../opportunities/due.ts";
+import { awardsInWords } from "../opportunities/funding.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -11,8 +13,8 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
-import { AlsoAtLinks, awardsInWords, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import { Due, Relative } from "./times.tsx";
+import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { DueLine, Relative } from "./times.tsx";
 
 /** Characters of a title. */
 export const TITLE_MAX = 600;
@@ -61,7 +63,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
         </a>
       </h3>
       <p class="line">
-        <StatusBadge status={status} /> <Due opportunity={opportunity} now={now} />
+        <StatusBadge status={status} /> <DueLine due={dueOf(opportunity, now, twins)} now={now} />
       </p>
       <p class="facts">
         {facts

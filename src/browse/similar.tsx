@@ -1,35 +1,33 @@
 /** @jsxImportSource hono/jsx */
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
+
+import { dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
 import { numberInWords } from "../search/number.ts";
-import type { Similar } from "../search/similar.ts";
+import { relationsIn, type Similar } from "../search/similar.ts";
+import { capitalized } from "../text/capitalized.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { cutText, StatusBadge } from "./marks.tsx";
-import { Due } from "./times.tsx";
+import { DueLine } from "./times.tsx";
 
 /** Opportunities that a page names. */
 export const SIMILAR_MAX = 5;
 
+const names = { earlier_round: "Earlier round: ", later_round: "Later round: ", similar: "" };
+
 /** Nothing if there is neither. If the search ran out of time, a line says so. */
-export function SimilarOnes({ similar: { similar, rounds, isWhole }, now }: { similar: Similar; now: EpochMs }) {
-  if (similar.length + rounds.length === 0 && isWhole) return null;
+export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }) {
+  const relations = relationsIn(similar);
+  if (relations.length === 0 && similar.isWhole) return null;
   return (
     <section aria-labelledby="similar">
       <h2 id="similar">Similar opportunities</h2>
-      {!isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
+      {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
       <ul>
-        {rounds.map(({ opportunity, isEarlier, reason }) => (
-          <SimilarItem
-            key={opportunity.id}
-            opportunity={opportunity}
-            now={now}
-            why={`${isEarlier ? "Earlier" : "Later"} round: ${reason}`}
-          />
-        ))}
-        {similar.map(({ opportunity, shared }) => (
-          <SimilarItem key={opportunity.id} opportunity={opportunity} now={now} why={`Shared words: ${shared.join(", ")}`} />
+        {relations.map(({ opportunity, relation, why }) => (
+          <SimilarItem key={opportunity.id} opportunity={opportunity} now={now} why={capitalized(names[relation] + why)} />
         ))}
       </ul>
     </section>
@@ -42,7 +40,7 @@ function SimilarItem({ opportunity, now, why }: { opportunity: WholeOpportunity;
       <a href={opportunityAddress(opportunity.id)}>
         <bdi>{cutText(opportunity.title, 200)}</bdi>
       </a>{" "}
-      <StatusBadge status={opportunity.status} /> <Due opportunity={opportunity} now={now} />
+      <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now)} now={now} />
       <br />
       <span class="quiet">
         {cutText(numberInWords(opportunity), 200)}. {cutText(why, 300)}.

@@ -1,10 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** Dates and times for people: as they were published, and how far away they are. */
-import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
-import type { Opportunity } from "../opportunities/opportunity.ts";
-import { CLOSING_SOON_MS, passedInWords } from "../opportunities/status.ts";
+import { type Due, dueParts, isDueSoon } from "../opportunities/due.ts";
 import { capitalized } from "../text/capitalized.ts";
-import { dateInWords, timeInWords } from "../text/date-in-words.ts";
+import { dateInWords, timeInWords, whenInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
 
@@ -31,28 +29,34 @@ export function DaysAgo({ date, now }: { date: string; now: EpochMs }) {
 
 /** "Dec 4, 2026, 5:00 PM ET" */
 export function Exact({ at }: { at: string }) {
-  return <time dateTime={at}>{timeInWords(at)}</time>;
+  return <time dateTime={at}>{whenInWords(at)}</time>;
 }
 
-/** How soon a deadline is, in words and as a class. */
-function urgencyOf(dueAt: string, now: EpochMs): "past" | "soon" | "later" {
-  const ms = parseStoredMs(dueAt);
-  if (ms === undefined) return "later";
-  return ms < now ? "past" : ms < now + CLOSING_SOON_MS ? "soon" : "later";
-}
-
-/** What is due next, relative and exact. */
-export function Due({ opportunity, now }: { opportunity: Pick<Opportunity, "dates" | "status">; now: EpochMs }) {
-  const at = dueDateOf(opportunity.dates, now);
-  if (at === null) return <span class="quiet">{capitalized(undatedInWords(opportunity))}</span>;
-  const urgency = urgencyOf(at, now);
+/** When it is due: the sentence of `dueInWords`, with how far away that is in front. */
+export function DueLine({ due, now }: { due: Due; now: EpochMs }) {
+  const { first, verb, when, distance, more } = dueParts(due, now);
+  const { kind, at } = due;
+  const words = capitalized(first + verb);
+  const rest = more.map((part) => (kind === "in_words" ? `: ${part}` : `; ${part}`)).join("");
+  if (at === null) {
+    return (
+      <span class="quiet">
+        {words}
+        {rest}
+      </span>
+    );
+  }
   return (
-    <span class={`due ${urgency}`}>
+    <span class={`due ${kind === "over" ? "past" : isDueSoon(due, now) ? "soon" : "later"}`}>
       <strong>
-        {urgency === "past" ? capitalized(passedInWords(opportunity.status)) : "Due"} <Relative at={at} now={now} />
+        {words}{" "}
+        <time dateTime={at} title={when}>
+          {distance === "" ? when : distance}
+        </time>
       </strong>{" "}
       <span class="quiet">
-        <Exact at={at} />
+        {when}
+        {rest}
       </span>
     </span>
   );

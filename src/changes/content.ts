@@ -3,7 +3,14 @@
  */
 import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
-import { noSidecar, type Opportunity, type Sidecar, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import {
+  noSidecar,
+  type Opportunity,
+  type Sidecar,
+  servedEligibility,
+  type WholeOpportunity,
+  withNoteApart,
+} from "../opportunities/opportunity.ts";
 import { type EpochMs, formatInstant, parseInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -167,7 +174,8 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
 
 /** The texts of the parts that a document and a sidecar are made of. */
 function textsOf(content: Content): Readonly<Record<keyof RenderedContent["parts"], string>> {
-  const { source, title, organization, program, funding, classifications, eligibility, contacts, value_estimate } = content;
+  const { source, title, organization, program, funding, classifications, contacts, value_estimate } = content;
+  const eligibility = content.eligibility && servedEligibility(content.eligibility, content.deadline_note ?? null);
   const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
   return {
     beforeStatus: `${membersOf({ source, title, summary, description })},"status":`,
@@ -184,7 +192,8 @@ function sidecarFieldsOf(content: Content): Partial<Sidecar> {
   return { attachments, questions, ...Object.fromEntries(others.map((name) => [name, content[name]])) };
 }
 
-const sidecarNames = Object.keys(noSidecar) as (keyof Sidecar)[];
+/** The deadline note is stored as it is served. */
+const sidecarNames = (Object.keys(noSidecar) as (keyof Sidecar)[]).filter((name) => name !== "deadline_note");
 
 /** JSON of an object's members, without the braces. */
 function membersOf(object: Partial<Content>): string {
@@ -213,7 +222,7 @@ type Unrendered = Pick<Content, "status" | "status_display" | "dates" | "relatio
 /** The content that was rendered. The text lacks the status if the clock determines it, the dates as they are written, and found links. */
 export function contentOf({ text }: RenderedContent, { status, status_display, dates, relationships, linked }: Unrendered): Content {
   const shown = { status, status_display, dates, relationships, ...(linked === undefined ? {} : { linked }) };
-  return { ...noSidecar, ...parseStored<Content>(text), ...shown };
+  return { ...noSidecar, ...withNoteApart(parseStored<Content>(text)), ...shown };
 }
 
 /** The fields of a document that the rendered content lacks. */
@@ -283,5 +292,6 @@ export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
 /** The content of a stored record. Throws if its JSON is damaged. */
 export function readContent(document: Uint8Array, sidecar: Uint8Array): Content {
   const { id: _id, created_at: _created, updated_at: _updated, ...served } = parseStored<Opportunity>(document);
-  return { ...served, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms & Linked>(sidecar) };
+  const { deadline_note, ...content } = withNoteApart(served);
+  return { ...content, ...noSidecar, ...parseStored<Partial<Sidecar> & StatusTerms & Linked>(sidecar), deadline_note };
 }

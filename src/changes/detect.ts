@@ -9,7 +9,7 @@ import type { Content } from "./content.ts";
 const NOT_COMPARED = ["id", "source.code", "value_estimate", "created_at", "updated_at"];
 
 /** Dotted paths of the compared fields, in the resource's order. A `funding` that appears or disappears is compared as a whole. */
-export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions"].filter(
+export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "attachments", "questions", "deadline_note"].filter(
   (field) => !NOT_COMPARED.includes(field),
 );
 

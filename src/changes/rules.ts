@@ -91,6 +91,21 @@ export const fieldRules: readonly Rule[] = [
   { type: "date_changed", severity: "material", fields: ["dates.closes_at", "dates.response_at"], when: "later, newly set or cleared" },
   { type: "date_changed", severity: "informational", fields: ["dates.posted_at", "dates.opens_at"], when: "any change" },
   {
+    type: "date_changed",
+    severity: "cosmetic",
+    fields: ["deadline_note"],
+    when: "only white space, letter case, punctuation, mark-up or entities differ",
+    applies: isReworded,
+  },
+  {
+    type: "date_changed",
+    severity: "material",
+    fields: ["deadline_note"],
+    when: "it names a date, or says archived, extended or anytime",
+    applies: ({ previous, current }) => [previous, current].some((note) => NAMES_A_DATE.test(String(note ?? ""))),
+  },
+  { type: "date_changed", severity: "informational", fields: ["deadline_note"], when: "any other change" },
+  {
     type: "funding_changed",
     severity: "cosmetic",
     fields: ["funding.display"],
@@ -103,7 +118,7 @@ export const fieldRules: readonly Rule[] = [
     severity: "cosmetic",
     fields: ["title", "summary", "description"],
     when: "only white space, letter case, punctuation, mark-up or entities differ",
-    applies: ({ previous, current }) => isSameWording(String(previous ?? ""), String(current ?? "")),
+    applies: isReworded,
   },
   { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
   { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
@@ -133,6 +148,13 @@ function matches(pattern: string, field: string): boolean {
 function moves(from: readonly string[], to: readonly string[]): (change: Change) => boolean {
   return ({ previous, current }) => from.includes(String(previous)) && to.includes(String(current));
 }
+
+function isReworded({ previous, current }: Change): boolean {
+  return isSameWording(String(previous ?? ""), String(current ?? ""));
+}
+
+const NAMES_A_DATE =
+  /\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s+\d|\b\d{1,2}[/-]\d{1,2}\b|\b20\d\d\b|archived|extended|any\s?time/i;
 
 function isReordered({ previous, current }: Change): boolean {
   if (!Array.isArray(previous) || !Array.isArray(current) || previous.length !== current.length) return false;

@@ -1,7 +1,7 @@
 /** The change feed for people at a terminal: by day, and by opportunity, each change in words. */
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
-import { factsOf, grouping, type Printer } from "../feed/printers.ts";
+import { grouping, type Printer, standingOf } from "../feed/printers.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
@@ -72,7 +72,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
 
 /** If they do not fit, the name of the agency is cut: the deadline matters more. */
 function factsLine(entry: FeedEntry, width: number): string {
-  const [first = "", ...others] = factsOf(entry).map(oneLine);
+  const [first = "", ...others] = standingOf(entry).map(oneLine);
   const rest = others.map((fact) => ` · ${fact}`).join("");
   return cut(cut(first, Math.max(AGENCY_MIN, width - Bun.stringWidth(rest))) + rest, width);
 }

@@ -1,19 +1,16 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import { agencyInShort } from "../agencies/understand.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
-import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import type { SourceFreshness } from "../sources/freshness.ts";
-import { dateInWords } from "../text/date-in-words.ts";
 import { formatDuration } from "../text/duration.ts";
-import { easternDate } from "../text/eastern.ts";
-import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, formatCount } from "./output.ts";
 
@@ -45,14 +42,15 @@ export function isWide(width: number): boolean {
   return width >= WIDE;
 }
 
-/** An opportunity, and lines that stand below it. */
-type TableRow = { opportunity: WholeOpportunity; below: readonly string[] };
+/** An opportunity, its other records, and lines that stand below it. */
+type TableRow = { opportunity: WholeOpportunity; twins?: readonly WholeOpportunity[]; below: readonly string[] };
 
 /** A line for each opportunity, with the lines below it indented. */
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
-  const cells = rows.map(({ opportunity }) => [
-    dueInShort(opportunity.dates, now),
+  const dues = rows.map(({ opportunity, twins }) => dueOf(opportunity, now, twins));
+  const cells = rows.map(({ opportunity }, n) => [
+    oneLine(dues[n] === undefined ? "" : dueInShort(dues[n], now)),
     oneLine(opportunity.status),
     isWide(width)
       ? cut(oneLine(opportunity.organization.agency ?? "–"), WIDE_AGENCY_MAX)
@@ -63,16 +61,19 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
   const widths = header
     .slice(0, -1)
     .map((name, column) => Math.max(...[name, ...cells.map((row) => row[column] ?? "")].map((cell) => Bun.stringWidth(cell))));
-  const titleWidth = Math.max(TITLE_MIN, width - widths.reduce((sum, each) => sum + each + GAP, 0));
+  const rest = width - widths.reduce((sum, each) => sum + each + GAP, 0);
+  const titleWidth = Math.max(TITLE_MIN, rest);
+  const number = header.indexOf("number");
+  widths[number] = (widths[number] ?? 0) - (titleWidth - rest); // A title of some length tells more than a whole number.
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (column < widths.length ? padded(cell, widths[column] ?? 0) : cut(cell, titleWidth)))
+      .map((cell, column) => (column < widths.length ? padded(cut(cell, widths[column] ?? 0), widths[column] ?? 0) : cut(cell, titleWidth)))
       .join(" ".repeat(GAP))
       .trimEnd();
-  const lines = rows.flatMap(({ opportunity, below }, n) => {
+  const lines = rows.flatMap(({ below }, n) => {
     const row = cells[n] ?? [];
     const [due = ""] = row;
-    const shown = style.due(due, isSoon(dueDateOf(opportunity.dates, now), now)) + line(row).slice(due.length);
+    const shown = style.due(due, dues[n] !== undefined && isDueSoon(dues[n], now)) + line(row).slice(due.length);
     return [shown, ...below.map((text) => `  ${text}`)];
   });
   return [style.header(line(header)), ...lines].join("\n");
@@ -105,16 +106,17 @@ export function markdownTable(results: readonly SearchResult[], now: EpochMs): s
   const linked = (text: string, url: string | null) =>
     url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
   const rows = results.map(({ opportunity, twins }) => {
-    const { dates, status, organization, title, source } = opportunity;
-    const due = dueDateOf(dates, now);
+    const { status, organization, title, source } = opportunity;
+    const due = dueOf(opportunity, now, twins);
+    const day = due.kind === "none" ? "" : dueOnDay(due).replace(/^due /, "");
     const others = alsoAt(twins)
       .map((twin) => linked(twin.source_name, twin.url) + statusThere(twin.status, status))
       .join(", ");
     const where = others === "" ? "" : ` (also at ${others})`;
     const number = linked(numberInWords(opportunity), source.url);
-    return `| ${due === null ? "" : dateInWords(due)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
+    return `| ${cell(day)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
   });
-  return ["| Closes | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
+  return ["| Due | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
 /** How many records were left out because another one of their opportunity is shown; "" if none was. */
@@ -142,26 +144,6 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
   if (ages.length === 0) return freshness.length === 0 ? "nothing has been imported yet" : "imported at an unknown time";
   const [newest, oldest] = [Math.min(...ages), Math.max(...ages)].map((seconds) => formatDuration(seconds * 1000));
   return `imported ${newest === oldest ? "" : "up to "}${oldest} ago`;
-}
-
-/** "Jan 8 (46d)", "Mar 28 (4mo)", "today", "tomorrow", "Jan 8, 2028", "Sep 29, 2025"; without a date, "posted 2016". Days are Eastern. */
-function dueInShort(dates: WholeOpportunity["dates"], now: EpochMs): string {
-  const due = dueDateOf(dates, now);
-  const closes = parseInstantMs(due);
-  if (due === null || closes === undefined) return dates.posted_at === null ? "–" : `posted ${dates.posted_at.slice(0, 4)}`;
-  const [date, days] = [dateInWords(due), Math.floor((closes - now) / DAY_MS)];
-  if (days < 0 || days >= YEAR_DAYS) return date;
-  const left = days < MONTHS_FROM_DAYS ? `${days}d` : `${Math.round(days / 30.44)}mo`;
-  if (days === 0) return easternDate(closes) === easternDate(now) ? "today" : "tomorrow";
-  return `${date.replace(/, \d{4}$/, "")} (${left})`;
-}
-
-/** So many days left are said in months; after so many, the year counts. */
-const [MONTHS_FROM_DAYS, YEAR_DAYS] = [100, 365];
-
-function isSoon(dueAt: string | null, now: EpochMs): boolean {
-  const due = parseInstantMs(dueAt);
-  return due !== undefined && due >= now && due < now + CLOSING_SOON_MS;
 }
 
 function isIn(snippet: string, title: string): boolean {

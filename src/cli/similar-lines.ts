@@ -1,5 +1,6 @@
 /** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { dueOf, dueOnDay } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { numberInWords } from "../search/number.ts";
@@ -42,18 +43,18 @@ export function similarLines({ words, similar, rounds }: Similar, now: EpochMs, 
   return [
     similar.length === 0 ? "Nothing is like it" : resultTable(rows, now, width, style),
     ...(rounds.length === 0 ? [] : ["", "Other rounds of the same call, by title, agency and number"]),
-    ...rounds.flatMap((round) => roundLines(round, width)),
+    ...rounds.flatMap((round) => roundLines(round, now, width)),
     "",
     ...wrapped(`Looked for: ${words.join(", ")}`, width),
   ];
 }
 
 /** "earlier  PD-20-7236, posted Jun 6, 2025, due …, archived, id 1a2b3c4d". */
-function roundLines({ opportunity, isEarlier }: Round, width: number): string[] {
+function roundLines({ opportunity, isEarlier }: Round, now: EpochMs, width: number): string[] {
   const { dates, status, id } = opportunity;
   const dated = [
     dates.posted_at === null ? [] : `posted ${dateInWords(dates.posted_at)}`,
-    dates.closes_at === null ? [] : `due ${dateInWords(dates.closes_at)}`,
+    dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now)),
   ].flat();
   const facts = [numberInWords(opportunity), ...dated, statusInWords(status), `id ${id.slice(0, ID_BEGINNING)}`].join(", ");
   return wrapped(oneLine(facts), width - LABEL_WIDTH).map(

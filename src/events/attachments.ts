@@ -1,6 +1,7 @@
 /** The attachments and links of an opportunity, and since when it has each. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Sidecar } from "../opportunities/opportunity.ts";
+import { dateInWords } from "../text/date-in-words.ts";
 import { arrayOf, isObject, objectOf } from "../text/json-value.ts";
 import { nullable, object } from "../text/schema.ts";
 import type { OpportunityEvent } from "./event.ts";
@@ -61,9 +62,19 @@ function keyOf(attachment: object): string {
   return `${url ?? name}`;
 }
 
-/** What is known of an attachment besides its name and address, in words: "Full Announcement, 1.3 MB". "" if that is nothing. */
-export function attachmentInWords({ kind, size }: Pick<Attachment, "kind" | "size">): string {
-  return [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
+/** An attachment for people: "Full Announcement, 1.3 MB" is its `about`, "since Mar 3, 2026" or "removed Mar 3, 2026" its `dated`. Both may be "". */
+export type AttachmentInWords = { name: string; url: string | null; about: string; dated: string; isRemoved: boolean };
+
+/** The present ones, then those that were removed. One without a name is called by its address. */
+export function attachmentsInWords({ attachments, removed_attachments }: DatedAttachments): AttachmentInWords[] {
+  const words = ({ name, url, kind, size }: Attachment, dated: string, isRemoved: boolean): AttachmentInWords => {
+    const about = [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
+    return { name: name ?? url ?? "", url, about, dated, isRemoved };
+  };
+  return [
+    ...attachments.map((each) => words(each, each.since === null ? "" : `since ${dateInWords(each.since)}`, false)),
+    ...removed_attachments.map((each) => words(each, `removed ${dateInWords(each.removed_at)}`, true)),
+  ];
 }
 
 function sizeInWords(bytes: number): string {

@@ -10,7 +10,8 @@ import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/qu
 import { Failure } from "../../db/reason.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
-import { dueDateOf, shownAt } from "../opportunities/clock.ts";
+import { shownAt } from "../opportunities/clock.ts";
+import { type Due, dueOf } from "../opportunities/due.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readGroups } from "../opportunities/related.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -30,8 +31,8 @@ export type FeedEntry = {
   event: OpportunityEvent;
   /** The row of the opportunity: its canonical record if that matches, else the first record that does. */
   opportunity: WholeOpportunity;
-  /** What it is due at next. */
-  due: string | null;
+  /** When it is due. */
+  due: Due;
   /** The other records of the opportunity. */
   twins: readonly WholeOpportunity[];
   /** The name of the source at which it changed, if that is not the source of the row. */
@@ -307,7 +308,7 @@ async function readEntries(
     if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
     const twins = group.filter((each) => each !== opportunity);
     const at = changed === opportunity ? null : changed.source.name;
-    return { seq, event, opportunity, due: dueDateOf(opportunity.dates, now), twins, at };
+    return { seq, event, opportunity, due: dueOf(opportunity, now, twins), twins, at };
   });
 }
 

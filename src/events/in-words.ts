@@ -1,8 +1,9 @@
 /** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
+import { amountInWords, cutMoney, fundingInWords, isAmount, moneyPartsOf, repeatsAmounts } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, durationInWords, timeInWords } from "../text/date-in-words.ts";
-import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
+import { compareDecimals, isDecimal } from "../text/decimal.ts";
 import { minuteOf } from "../text/instant.ts";
 import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
@@ -26,6 +27,7 @@ type ChangeInWords = {
 /** What people call the fields that change most. Others are called by the last part of their path. */
 const labels: Readonly<Record<string, string>> = {
   "dates.closes_at": "deadline",
+  deadline_note: "deadline note",
   "dates.response_at": "response date",
   "dates.opens_at": "opening date",
   "dates.posted_at": "posting date",
@@ -49,7 +51,14 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** Fields of several words, which are put in quotes. */
-const TEXTS: readonly string[] = ["title", "summary", "description", "eligibility.requirements", "program.solicitation_title"];
+const TEXTS: readonly string[] = [
+  "deadline_note",
+  "title",
+  "summary",
+  "description",
+  "eligibility.requirements",
+  "program.solicitation_title",
+];
 
 /** The end of a text that was cut, and the last item of a list that was. */
 export const CUT = "…";
@@ -85,12 +94,6 @@ const contactsChanged: ChangeInWords = { ...saying("contacts changed"), field: "
 /** What people call a field, by its path: "deadline". */
 export function fieldLabel(path: string): string {
   return labels[path] ?? (path.split(".").at(-1) ?? path).replaceAll("_", " ");
-}
-
-/** "$1,500,000" */
-export function amountInWords(decimal: string): string {
-  const [, sign = "", whole = decimal, cents = ""] = /^(-?)(\d+)((?:\.\d+)?)$/.exec(decimal) ?? [];
-  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${/^\.0*$/.test(cents) ? "" : cents}`;
 }
 
 function saying(words: string): ChangeInWords {
@@ -139,25 +142,6 @@ function valueInWords(field: string, value: unknown, zone: string | undefined): 
   return plain.length <= SHORT ? plain : undefined;
 }
 
-/** "$1,000 to $20,000; $1,000,000 total" */
-export function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
-  const amounts = [amount_min, amount_max].filter(isAmount);
-  const others = partsOf(display).filter((part) => amounts.length === 0 || !repeats(part, amounts));
-  const parts = [...(amounts.length === 0 ? [] : [rangeInWords(amount_min, amount_max)]), ...others];
-  return parts.length === 0 ? undefined : cutMoney(parts);
-}
-
-function rangeInWords(amount_min: unknown, amount_max: unknown): string {
-  const [least, most] = [amount_min, amount_max].map((each) => (isAmount(each) ? amountInWords(each) : undefined));
-  if (least === undefined) return `at most ${most}`;
-  if (most === undefined) return `at least ${least}`;
-  return least === most ? least : `${least} to ${most}`;
-}
-
-function isAmount(value: unknown): value is string {
-  return typeof value === "string" && isDecimal(value);
-}
-
 function amountChangeInWords({ field, previous, current }: Change): string | undefined {
   if (!field.startsWith("funding.amount_") || !isAmount(previous) || !isAmount(current)) return undefined;
   const order = compareDecimals(previous, current);
@@ -168,15 +152,12 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
 
 // ---- Money as text: what Grants.gov puts there in parts ("$500,000 total; 3 awards expected"), and the awards of SAM.gov.
 
-/** The characters of a text about money that are shown. */
-const MONEY_MAX = 160;
-
 type Named = (words: string, before?: string | null, after?: string | null) => ChangeInWords;
 
 /** Only the parts that differ, without those that repeat an amount that changed. */
 function moneyTextInWords(named: Named, { previous, current }: Change, changes: readonly Change[]): ChangeInWords {
   const { removed, added } = moneyParts(previous, current, changes);
-  const [before, after] = [partsOf(previous), partsOf(current)].map((parts) => (parts.length === 0 ? null : cutMoney(parts)));
+  const [before, after] = [moneyPartsOf(previous), moneyPartsOf(current)].map((parts) => (parts.length === 0 ? null : cutMoney(parts)));
   const [gone, come] = [removed, added].map((parts) => `“${cutMoney(parts)}”`);
   if (removed.length > 0 && added.length > 0) return named(`changed from ${gone} to ${come}`, before, after);
   const change = named("changed", before, after);
@@ -185,37 +166,17 @@ function moneyTextInWords(named: Named, { previous, current }: Change, changes: 
 }
 
 function moneyParts(previous: unknown, current: unknown, changes: readonly Change[]): { removed: string[]; added: string[] } {
-  const [before, after] = [partsOf(previous), partsOf(current)];
+  const [before, after] = [moneyPartsOf(previous), moneyPartsOf(current)];
   const amounts = changes.filter(({ field }) => field.startsWith("funding.amount_"));
   const [earlier, later] = [amounts.map((each) => each.previous).filter(isAmount), amounts.map((each) => each.current).filter(isAmount)];
   return {
-    removed: before.filter((part) => !after.includes(part) && !(hasAmounts(changes) && repeats(part, earlier))),
-    added: after.filter((part) => !before.includes(part) && !(hasAmounts(changes) && repeats(part, later))),
+    removed: before.filter((part) => !after.includes(part) && !(hasAmounts(changes) && repeatsAmounts(part, earlier))),
+    added: after.filter((part) => !before.includes(part) && !(hasAmounts(changes) && repeatsAmounts(part, later))),
   };
 }
 
 function hasAmounts(changes: readonly Change[]): boolean {
   return changes.some(({ field }) => field.startsWith("funding.amount_"));
-}
-
-function partsOf(display: unknown): string[] {
-  return typeof display === "string" && display !== "" ? plainText(display).split("; ") : [];
-}
-
-/** Words of amounts. Any other may be a name: "Awarded $500 to Acme". */
-const AMOUNT_WORDS = /\b(?:up to|at least|at most|from|to|and|total|usd)\b/gi;
-
-/** Whether a text says nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */
-function repeats(part: string, amounts: readonly string[]): boolean {
-  if (part.endsWith(" per award")) return true;
-  if (/\p{L}/u.test(part.replace(AMOUNT_WORDS, ""))) return false;
-  const figures = figuresIn(part);
-  return figures.length > 0 && figures.every((figure) => amounts.some((amount) => compareDecimals(figure, amount) === 0));
-}
-
-function cutMoney(parts: readonly string[]): string {
-  const text = parts.join("; ");
-  return text.length <= MONEY_MAX ? text : `${text.slice(0, MONEY_MAX - 1).toWellFormed()}…`;
 }
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;

@@ -1,13 +1,13 @@
 /** An opportunity as a line of CSV. */
-import { dueDateOf } from "../opportunities/clock.ts";
+import { type Due, dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import type { AlsoAt } from "../opportunities/related.ts";
+import { alsoAt } from "../opportunities/related.ts";
 import { csvLine } from "../text/csv.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** The columns, in this order. New ones are added at the end: docs/find.md promises that none moves or disappears. */
-const columns: Readonly<Record<string, (opportunity: WholeOpportunity, now: EpochMs) => string | null>> = {
+const columns: Readonly<Record<string, (opportunity: WholeOpportunity, due: Due) => string | null>> = {
   id: ({ id }) => id,
   source: ({ source }) => source.code,
   upstream_id: ({ source }) => source.opportunity_id,
@@ -36,7 +36,9 @@ const columns: Readonly<Record<string, (opportunity: WholeOpportunity, now: Epoc
   url: ({ source }) => source.url,
   created_at: ({ created_at }) => created_at,
   updated_at: ({ updated_at }) => updated_at,
-  due_at: ({ dates }, now) => dueDateOf(dates, now),
+  due_at: (_, { at }) => at,
+  due_kind: (_, { kind }) => kind,
+  deadline_note: (_, { note }) => note,
 };
 
 export const csvHeader = csvLine(Object.keys(columns));
@@ -48,12 +50,16 @@ export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs): string {
 /** The header of `find`, whose last column names the other records of the same opportunity. */
 export const foundCsvHeader = csvLine([...Object.keys(columns), "also_at"]);
 
-export function foundCsvLine(opportunity: WholeOpportunity, alsoAt: readonly AlsoAt[], now: EpochMs): string {
-  return csvLine([...cellsOf(opportunity, now), joined(alsoAt.map(({ source, url }) => (url === null ? source : `${source} ${url}`)))]);
+export function foundCsvLine(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[], now: EpochMs): string {
+  return csvLine([
+    ...cellsOf(opportunity, now, twins),
+    joined(alsoAt(twins).map(({ source, url }) => (url === null ? source : `${source} ${url}`))),
+  ]);
 }
 
-function cellsOf(opportunity: WholeOpportunity, now: EpochMs): (string | null)[] {
-  return Object.values(columns).map((cell) => cell(opportunity, now));
+function cellsOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): (string | null)[] {
+  const due = dueOf(opportunity, now, twins);
+  return Object.values(columns).map((cell) => cell(opportunity, due));
 }
 
 /** Items of a list are joined by a semicolon and a blank. A semicolon within an item becomes a comma. */

@@ -1,6 +1,7 @@
 /** A page of search results as JSON: what `find --json` prints and `/find.json` serves. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter, type Filter } from "../filter/filter.ts";
+import { Due, dueOf } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import type { SearchPage } from "../search/search.ts";
@@ -13,6 +14,7 @@ const Found = Type.Composite(
   [
     Opportunity,
     object({
+      due: Due,
       match: nullable(Type.String(), "The words around the match, which is in brackets."),
       missing_words: Type.Array(Type.String(), { description: "The words of the question that it does not have." }),
       also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
@@ -69,6 +71,7 @@ export function foundPage(
 ): Static<typeof FoundPage> {
   const data = results.map(({ opportunity, snippet, missing, twins }) => ({
     ...withoutSidecar(opportunity),
+    due: dueOf(opportunity, now, twins),
     match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
     missing_words: [...missing],
     also_at: alsoAt(twins),

@@ -8,7 +8,7 @@ import { numberOf } from "../search/number.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
-import { factsOf, type Printer } from "./printers.ts";
+import { type Printer, standingOf } from "./printers.ts";
 
 type AtomFeed = {
   /** A UUID that stays the same for the same catalog and the same choice of events. */
@@ -74,7 +74,7 @@ function atomEntry(entry: FeedEntry): string {
   const [first = event.type] = changes;
   const more = changes.length > 1 ? `, and ${changes.length - 1} more` : "";
   const number = numberOf(opportunity);
-  const facts = [...(number === null ? [] : [number]), ...factsOf(entry)].join(", ");
+  const facts = [...(number === null ? [] : [number]), ...standingOf(entry)].join(", ");
   const url = webAddress(source.url);
   return `  <entry>
     <id>urn:uuid:${xml(event.id)}</id>

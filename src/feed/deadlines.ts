@@ -5,12 +5,15 @@ import { listOf, pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EventType } from "../events/event.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
+import { type Due, dueOf, dueOnDay } from "../opportunities/due.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { statusInWords, unendedStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchFile } from "../search/search-file.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 import { beginning } from "../text/quoted.ts";
@@ -66,10 +69,11 @@ export async function deadlinesCalendar(
   const found = await readOpportunities(catalog, ids, now);
   const revisions = new Map((await catalog.all(revisionsOf, { ids })).map((row) => [row.id, row.revisions]));
   const storedAt = new Map((await catalog.all(storedOf, { ids })).map((row) => [row.id, row.stored_at]));
+  const twins = await readTwins(catalog, ids, now);
   const entries = found.flatMap((opportunity) => {
     const { id } = opportunity;
     const version = { revision: revisions.get(id) ?? 0, changed_at: storedAt.get(id) ?? 0 };
-    return entriesOf(opportunity, now, pageOf?.(id)).map((entry) => ({ ...entry, ...version }));
+    return entriesOf(opportunity, twins.get(id) ?? [], now, pageOf?.(id)).map((entry) => ({ ...entry, ...version }));
   });
   const inPeriod = entries.filter(({ due_at }) => due_at >= since && due_at < until);
   const told = inPeriod.filter(({ isCancelled, revision, changed_at }) => !isCancelled || (revision > 0 && changed_at >= since));
@@ -78,9 +82,10 @@ export async function deadlinesCalendar(
   return calendarOf(`Deadlines${name === "" ? "" : `: ${name}`}`, ordered);
 }
 
-/** An entry for each due date. A second due date does not change the id of the first one. */
+/** An entry for each date. A second date does not change the id of the first one. */
 function entriesOf(
   opportunity: WholeOpportunity,
+  twins: readonly WholeOpportunity[],
   now: EpochMs,
   page: string | undefined,
 ): Omit<CalendarEntry, "revision" | "changed_at">[] {
@@ -88,14 +93,19 @@ function entriesOf(
   const title = plainText(opportunity.title);
   const short = title.length > TITLE_MAX ? `${beginning(title, TITLE_MAX)}…` : title;
   const number = numberOf(opportunity);
+  const due = dueOf(opportunity, now, twins);
   const isOver = OVER.some((each) => each === status);
   const upstreamPage = webAddress(source.url);
-  return dueDatesOf(opportunity).map(({ due_at, words }, n) => ({
+  const elsewhere = due.elsewhere === null ? "" : `${capitalized(due.elsewhere)}. `;
+  return datesOf(due).map(({ due_at, name, words, isTentative }, n) => ({
     uid: `${id}${n === 0 ? "" : `-${n + 1}`}@fundfeed`,
     due_at,
+    isTentative,
     isCancelled: isOver && due_at > now,
-    title: `Due: ${short}${words === null ? "" : ` (${words})`}`,
+    title: `${elsewhere}${name}: ${short}${words === null ? "" : ` (${words})`}`,
     description: [
+      capitalized(dueOnDay(due)),
+      ...(due.note === null ? [] : [`Deadline: ${due.note}`]),
       ...(number === null ? [] : [number]),
       ...(organization.agency === null ? [] : [organization.agency]),
       `${source.name}, ${statusInWords(status)}`,
@@ -105,13 +115,19 @@ function entriesOf(
   }));
 }
 
-/** All due dates, the earliest first. */
-function dueDatesOf({ dates: { closes_at, response_at }, sidecar }: WholeOpportunity): { due_at: EpochMs; words: string | null }[] {
-  const stated = sidecar.due_dates.length > 0 ? sidecar.due_dates : [response_at, closes_at].map((at) => ({ at, words: null }));
-  const read = stated.flatMap(({ at, words }) => {
-    const due_at = parseStoredMs(at);
-    return due_at === undefined ? [] : [{ due_at, words }];
+type CalendarDate = Due["dates"][number] & { name: string; isTentative: boolean; due_at: EpochMs };
+
+/** All dates, those that were stated first: what is due, what is expected, and when the announcement expires. */
+function datesOf({ kind, at, dates, expires_at, standard_at }: Due): CalendarDate[] {
+  const [name, isTentative] = kind === "expected" ? ["Expected", true] : ["Due", false];
+  const only = (name: string, at: string | null, isTentative: boolean) => (at === null ? [] : [{ at, words: null, name, isTentative }]);
+  const all = [
+    ...dates.map((date) => ({ ...date, name, isTentative })),
+    ...only("Expires", kind === "expires" ? at : expires_at, false),
+    ...only("Expected", standard_at, true),
+  ];
+  return all.flatMap((date) => {
+    const due_at = parseStoredMs(date.at);
+    return due_at === undefined ? [] : [{ ...date, due_at }];
   });
-  const byInstant = new Map(read.toReversed().map((each) => [each.due_at, each])); // Of several at one instant, the first.
-  return [...byInstant.values()].sort((one, other) => one.due_at - other.due_at);
 }

@@ -1,6 +1,6 @@
 /** Deadlines as iCalendar (RFC 5545, with names and refreshing of RFC 7986). The same deadlines always give the same bytes. */
-import { easternAt } from "../text/eastern.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { dayWithoutHour } from "../text/date-in-words.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 
 /** One event of a calendar. `revision` never falls and rises when the date moves or the event is cancelled; `changed_at` is when it last changed. */
 export type CalendarEntry = {
@@ -8,6 +8,8 @@ export type CalendarEntry = {
   revision: number;
   changed_at: EpochMs;
   due_at: EpochMs;
+  /** Whether the date is only expected. */
+  isTentative: boolean;
   isCancelled: boolean;
   title: string;
   /** Lines for people. */
@@ -37,7 +39,7 @@ export function calendarOf(name: string, entries: readonly CalendarEntry[]): str
   return lines.map((line) => `${folded(line)}\r\n`).join("");
 }
 
-function eventLines({ uid, revision, changed_at, due_at, isCancelled, title, description, url }: CalendarEntry): string[] {
+function eventLines({ uid, revision, changed_at, due_at, isTentative, isCancelled, title, description, url }: CalendarEntry): string[] {
   return [
     "BEGIN:VEVENT",
     `UID:${uid}`,
@@ -48,20 +50,16 @@ function eventLines({ uid, revision, changed_at, due_at, isCancelled, title, des
     `SUMMARY:${textValue(isCancelled ? `Cancelled: ${title}` : title)}`,
     `DESCRIPTION:${textValue(description.join("\n"))}`,
     ...(url === undefined ? [] : [`URL:${uriValue(url)}`]),
-    `STATUS:${isCancelled ? "CANCELLED" : "CONFIRMED"}`,
+    `STATUS:${isCancelled ? "CANCELLED" : isTentative ? "TENTATIVE" : "CONFIRMED"}`,
     "TRANSP:TRANSPARENT", // A deadline makes nobody busy.
     "END:VEVENT",
   ];
 }
 
-/**
- * A deadline that its source gave as a date is stored as 23:59:59 of Eastern time (D-36): it becomes a whole day, which no zone moves. All
- * others become instants in UTC, which each calendar shows in the zone of its reader.
- */
+/** A date without an hour becomes a whole day, which no zone moves; others instants in UTC, which each calendar shows in its reader's zone. */
 function startOf(due_at: EpochMs): string {
-  const eastern = easternAt(due_at);
-  if (!eastern.slice(11).startsWith("23:59:59")) return `DTSTART:${utc(due_at)}`;
-  return `DTSTART;VALUE=DATE:${eastern.slice(0, 10).replaceAll("-", "")}`;
+  const day = dayWithoutHour(formatInstant(due_at));
+  return day === null ? `DTSTART:${utc(due_at)}` : `DTSTART;VALUE=DATE:${day.replaceAll("-", "")}`;
 }
 
 function utc(instant: EpochMs): string {

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
+import { Due, dueOnDay } from "../opportunities/due.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
@@ -68,6 +69,7 @@ export const ToldChange = Type.Composite(
         program,
         funding,
         dates,
+        due: Due,
         also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
       }),
     }),
@@ -100,7 +102,7 @@ export const ToldDifferences = object({
 });
 
 function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
-  const { event, opportunity, twins } = entry;
+  const { event, opportunity, due, twins } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
   return {
     ...event,
@@ -115,6 +117,7 @@ function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
       program,
       funding,
       dates,
+      due,
       also_at: alsoAt(twins),
     },
   };
@@ -185,17 +188,17 @@ function markdownHead(entry: FeedEntry): string {
   const number = markdownText(numberInWords(opportunity));
   const url = webAddress(source.url);
   const link = url === undefined ? number : `[${number}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`;
-  return `${link} ${markdownText(title)} (${factsOf(entry).map(markdownText).join(", ")})`;
+  return `${link} ${markdownText(title)} (${standingOf(entry).map(markdownText).join(", ")})`;
 }
 
 function markdownText(text: string): string {
   return oneLine(text).replace(/([\\|`*_~<>[\]#&])/g, "\\$1");
 }
 
-/** Who offers it, and how it stands: agency, source, status, deadline. */
-export function factsOf({ opportunity: { organization, source, status }, due }: Pick<FeedEntry, "opportunity" | "due">): string[] {
-  const dates = due === null ? [] : [`due ${dateInWords(due)}`];
-  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...dates];
+/** Who offers it, and how it stands: agency, source, status, and when it is due if that is stated. */
+export function standingOf({ opportunity: { organization, source, status }, due }: Pick<FeedEntry, "opportunity" | "due">): string[] {
+  const dated = due.kind === "none" ? [] : [dueOnDay(due)];
+  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...dated];
 }
 
 /** Where days and change sets begin: the events of one row at one instant are of one change set. */

@@ -41,6 +41,8 @@ export type Draft = {
   due_dates?: { at: string; words?: string | null }[];
   /** When the announcement expires, if the upstream also lists due dates. */
   expires_at?: string | null;
+  /** What the upstream says about the deadline, in words. */
+  deadline_note?: string | null;
   /** The upstream's codes of who may apply. */
   applicant_types?: string[];
   /** Place of performance. */

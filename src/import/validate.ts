@@ -3,7 +3,7 @@ import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { ValidRecord } from "../changes/content.ts";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
-import { Opportunity, onlyExported, Sidecar } from "../opportunities/opportunity.ts";
+import { Opportunity, onlyExported, Sidecar, withNoteApart } from "../opportunities/opportunity.ts";
 import { closest } from "../text/closest.ts";
 import { type EpochMs, formatInstant, isFuture, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
@@ -112,6 +112,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
     status_basis: basis,
     content: {
       ...content,
+      ...(content.deadline_note === null ? withNoteApart(content) : {}),
       source: { ...content.source, code, name: content.source.name ?? names.get(code) ?? code },
       relationships: {
         parent_id: idOf(content.relationships.parent_id, "relationships.parent_id"),

@@ -12,9 +12,9 @@ import type { Filter } from "../filter/filter.ts";
 import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { type AlsoAt, alsoAt, readTwins } from "../opportunities/related.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
-import { readWholePast } from "../past/whole.ts";
+import { readShown } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
@@ -36,10 +36,10 @@ import { nullable, object } from "../text/schema.ts";
 export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; twins?: number };
 
 /** `match` is the words around a match, `missing` the words of the question that it does not have. */
-type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; alsoAt: AlsoAt[] };
+type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; twins: readonly WholeOpportunity[] };
 
 export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop" | "isWhole">;
-type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; alsoAt: AlsoAt[] };
+type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; twins: readonly WholeOpportunity[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
@@ -71,6 +71,7 @@ export type SourceFacts = {
 export type ToolExplanation = {
   event: OpportunityEvent;
   opportunity: WholeOpportunity;
+  twins: readonly WholeOpportunity[];
   rules: { field: string | null; type: string; severity: string; when: string }[];
   /** `detected` here, or `imported` from a history that another system kept. */
   origin: "detected" | "imported";
@@ -107,7 +108,7 @@ export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
         return withIndex(catalog, call, (index) => readFound(catalog, index, { ...request, filter }, call));
       }),
     /** The other records of the same opportunity. */
-    twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => alsoAt((await readTwins(catalog, [id], now)).get(id) ?? [])),
+    twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => (await readTwins(catalog, [id], now)).get(id) ?? []),
     /** The opportunities with this id or number; of one source, if it is given. One more than an answer has shows that there are more. */
     get: (id: string, source: string | undefined, call: ToolCall) =>
       withCatalog(async (catalog) => {
@@ -115,8 +116,9 @@ export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
         const numbered = () => withIndex(catalog, call, (index) => findByNumber(index, id, SAME_NUMBER_MAX + 1, source));
         return findNamed(catalog, { text: id, source, limit: SAME_NUMBER_MAX + 1, now: call.now }, numbered);
       }),
-    /** The opportunity with this id as it was at an instant, or why that is not known. */
-    past: (id: string, asOf: EpochMs) => withCatalog((catalog) => readWholePast(catalog, id, asOf)),
+    /** The opportunity with all that belongs to it, as it is or was at an instant, or why that is not known. */
+    shown: (opportunity: WholeOpportunity, asOf: EpochMs | undefined, { now }: ToolCall) =>
+      withCatalog((catalog) => readShown(catalog, opportunity, { now, asOf })),
     /** The opportunities that are most like one, at most `limit`, and its rounds. */
     similar: (opportunity: WholeOpportunity, limit: number, call: ToolCall) =>
       withCatalog((catalog) =>
@@ -150,7 +152,7 @@ async function readFound(
     { now: Math.trunc(now), keys: after },
   );
   const items = results.map(({ opportunity, snippet, missing, twins }) => {
-    return { opportunity, match: snippet && inBrackets(snippet), missing, alsoAt: alsoAt(twins) };
+    return { opportunity, match: snippet && inBrackets(snippet), missing, twins };
   });
   return { ...page, total: page.isWhole && page.total <= COUNTED_MAX ? page.total : null, items };
 }
@@ -182,7 +184,7 @@ async function readChangesPage(
   while (!isLast && items.length < limit) {
     await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
-    items.push(...page.entries.map(({ twins, ...entry }) => ({ ...entry, alsoAt: alsoAt(twins) })));
+    items.push(...page.entries);
     twins += page.repeats;
     [position, isLast] = [page.position, page.atEnd];
   }
@@ -214,7 +216,8 @@ async function explainEvent(catalog: CatalogDb, eventId: string, now: EpochMs): 
   const { event, rules, origin, import: brought } = explanation;
   const [opportunity] = await readOpportunities(catalog, [event.opportunity_id], now);
   if (opportunity === undefined) return undefined;
-  return { event, opportunity, rules, origin, import: brought === null ? null : importOf(brought) };
+  const twins = (await readTwins(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
+  return { event, opportunity, twins, rules, origin, import: brought === null ? null : importOf(brought) };
 }
 
 function importOf({

@@ -2,9 +2,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { changesInWords } from "../events/in-words.ts";
-import { Opportunity } from "../opportunities/opportunity.ts";
+import { dueInWords, dueOf } from "../opportunities/due.ts";
+import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
-import { beginning } from "../text/quoted.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { beginning, quoted } from "../text/quoted.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /** Titles and the like are cut to this length in lists. */
@@ -27,6 +29,10 @@ export const OpportunityRow = object({
   opens_at: dates.properties.opens_at,
   closes_at: dates.properties.closes_at,
   response_at: dates.properties.response_at,
+  due_kind: Type.String({ pattern: "^" }),
+  due_at: dates.properties.closes_at,
+  /** With the upstream's words in quotes. */
+  due: Type.String({ pattern: "^" }),
   amount_min: amount,
   amount_max: amount,
   set_aside_types: Opportunity.properties.classifications.properties.set_aside_types,
@@ -37,7 +43,9 @@ export const OpportunityRow = object({
 /** What a tool says of such a row outside of lists. */
 export const ROW = "A row, as `find` returns it.";
 
-export function rowOf(opportunity: Opportunity): Static<typeof OpportunityRow> {
+/** The row at an instant. `twins` are the other records of the same opportunity. */
+export function rowOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Static<typeof OpportunityRow> {
+  const due = dueOf(opportunity, now, twins);
   const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
   return {
     id,
@@ -52,6 +60,9 @@ export function rowOf(opportunity: Opportunity): Static<typeof OpportunityRow> {
     opens_at: dates.opens_at,
     closes_at: dates.closes_at,
     response_at: dates.response_at,
+    due_kind: due.kind,
+    due_at: due.at,
+    due: dueInWords(due, now, { quote: quoted }),
     amount_min: funding?.amount_min ?? null,
     amount_max: funding?.amount_max ?? null,
     set_aside_types: classifications.set_aside_types.slice(0, 10).map((code) => shortened(code)),

@@ -110,7 +110,7 @@ export const Opportunity = object({
   }),
 });
 
-/** The sidecar: what is stored with an opportunity and not served. Changes of attachments and questions become events, others none. (E-56, E-83) */
+/** The sidecar: what is stored with an opportunity and not served. Changes of attachments, questions and the deadline note become events, others none. (E-56, E-83) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({
@@ -126,6 +126,7 @@ export const Sidecar = object({
     description: "All due dates that the upstream lists, in its order.",
   }),
   expires_at: instant("When the announcement expires, if the upstream also lists due dates."),
+  deadline_note: text("What the upstream says about the deadline, in words."),
   applicant_types: texts("The upstream's codes of who may apply."),
   place: nullable(object({ city: text("City."), state: text("State."), country: text("Country.") }), "Place of performance, as published."),
   award: nullable(
@@ -160,7 +161,12 @@ const { lineage, earlier_ids, status_basis, ...sometimes } = onlyExported;
 
 /** A line of `export`. Its schema is published. (E-84) */
 export const ExportedRecord = Type.Composite(
-  [Opportunity, Type.Partial(Sidecar), object({ lineage, earlier_ids, status_basis }), Type.Partial(object(sometimes))],
+  [
+    Opportunity,
+    Type.Partial(Type.Omit(Sidecar, ["deadline_note"])),
+    object({ lineage, earlier_ids, status_basis }),
+    Type.Partial(object(sometimes)),
+  ],
   { additionalProperties: false },
 );
 
@@ -171,6 +177,7 @@ export const noSidecar: Sidecar = {
   agency_codes: [],
   due_dates: [],
   expires_at: null,
+  deadline_note: null,
   applicant_types: [],
   place: null,
   award: null,
@@ -184,11 +191,36 @@ export type WholeOpportunity = Opportunity & { sidecar: Sidecar };
 
 /** The opportunity with its sidecar, from the bytes that are stored. Throws if they are damaged. */
 export function wholeOpportunity(stored: { document: Uint8Array; sidecar: Uint8Array }): WholeOpportunity {
-  const sidecar = { ...noSidecar, ...parseStored<Partial<Sidecar>>(stored.sidecar) };
-  return { ...parseStored<Opportunity>(stored.document), sidecar };
+  const { deadline_note, ...opportunity } = withNoteApart(parseStored<Opportunity>(stored.document));
+  return { ...opportunity, sidecar: { ...noSidecar, ...parseStored<Partial<Sidecar>>(stored.sidecar), deadline_note } };
 }
 
 /** The opportunity as the API returns it. */
-export function withoutSidecar({ sidecar: _sidecar, ...opportunity }: WholeOpportunity): Opportunity {
-  return opportunity;
+export function withoutSidecar({ sidecar, ...opportunity }: WholeOpportunity): Opportunity {
+  return { ...opportunity, eligibility: servedEligibility(opportunity.eligibility, sidecar.deadline_note) };
+}
+
+// ---- The deadline note. The API has no field for it, and serves it as the last line of `eligibility.requirements`. (E-127)
+
+type Eligibility = Opportunity["eligibility"];
+
+const NOTE = /(?:^|\n)Deadline note: (.*)$/;
+/** What NSF says in a field of its own. It is served as it is. */
+export const ANYTIME_NOTE = "Proposals accepted anytime";
+
+/** The eligibility as it is served: the deadline note is its last line. */
+export function servedEligibility({ requirements, geographic_scope }: Eligibility, note: string | null): Eligibility {
+  const line = note === null || note === "" ? null : `Deadline note: ${note.replaceAll(/\s+/g, " ")}`;
+  const only = note === ANYTIME_NOTE ? note : line;
+  return { requirements: line === null ? requirements : requirements === null ? only : `${requirements}\n${line}`, geographic_scope };
+}
+
+/** A document with the deadline note apart from who may apply. */
+export function withNoteApart<Document extends { eligibility: Eligibility }>(
+  document: Document,
+): Document & { deadline_note: string | null } {
+  const { requirements = null, geographic_scope = null } = document.eligibility ?? {}; // A damaged record may lack it.
+  const { index = 0, 1: note = null } = requirements === ANYTIME_NOTE ? { 1: ANYTIME_NOTE } : (NOTE.exec(requirements ?? "") ?? {});
+  if (note === null) return { ...document, deadline_note: null };
+  return { ...document, eligibility: { requirements: requirements?.slice(0, index) || null, geographic_scope }, deadline_note: note };
 }

@@ -9,7 +9,7 @@ import { detect, unapply } from "../changes/detect.ts";
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { type Filter, matches } from "../filter/filter.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueOf } from "../opportunities/due.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { foldedChanges } from "./earlier.ts";
@@ -61,7 +61,7 @@ function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly P
   const end = unapply(contentOfWhole(record), undoing(later));
   const opportunity = wholeOfContent(record, end);
   if (!matches(filter, opportunity, until)) return [];
-  const entry = { seq, opportunity, due: dueDateOf(opportunity.dates, until), twins: [], at: null };
+  const entry = { seq, opportunity, due: dueOf(opportunity, until), twins: [], at: null };
   return eventsOf(record.id, within, end, until).map((event) => ({ ...entry, event }));
 }
 

@@ -1,22 +1,36 @@
-/** All that people are shown of an opportunity, as it was at an instant. */
+/** All that people are shown of an opportunity, as it is or as it was at an instant. */
 import type { CatalogDb } from "../../db/engine.ts";
+import type { OpportunityEvent } from "../events/event.ts";
+import { readHistory } from "../events/history.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import type { Belonging } from "../opportunities/related.ts";
+import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type PastOpportunity, readPast } from "./as-of.ts";
 import { notKnownInWords } from "./in-words.ts";
 import { readPastBelonging, readPastTwins } from "./related.ts";
 
-/** An opportunity as it was at an instant, with its twins, its parent and its parts. */
-export type WholePast = PastOpportunity & { twins: WholeOpportunity[]; belonging: Belonging };
+/** An opportunity with its history, the oldest event first, its twins, its parent and its parts. `erased`: when its contacts were, if they are not known. */
+export type ShownRecord = Pick<PastOpportunity, "opportunity" | "erased"> & {
+  history: OpportunityEvent[];
+  twins: WholeOpportunity[];
+  belonging: Belonging;
+};
 
-/** The opportunity with this id as it was at an instant, or why that is not known, in words. */
-export async function readWholePast(catalog: CatalogDb, id: string, asOf: EpochMs): Promise<{ past: WholePast } | { unknown: string }> {
+/** The opportunity with all that belongs to it at an instant: `asOf` if that is given, else `now`. Or why it is not known, in words. */
+export async function readShown(
+  catalog: CatalogDb,
+  opportunity: WholeOpportunity,
+  { now, asOf }: { now: EpochMs; asOf?: EpochMs | undefined },
+): Promise<{ record: ShownRecord } | { unknown: string }> {
+  const { id } = opportunity;
+  if (asOf === undefined) {
+    const [history, twins] = [await readHistory(catalog, id), (await readTwins(catalog, [id], now)).get(id) ?? []];
+    return { record: { opportunity, erased: null, history, twins, belonging: await readBelonging(catalog, opportunity, now) } };
+  }
   return catalog.readTransaction(async (sql) => {
     const [past] = await readPast(sql, [id], asOf);
     if (past === undefined) return { unknown: await notKnownInWords(sql, id) };
-    const { opportunity } = past;
-    const [twins, belonging] = [await readPastTwins(sql, opportunity, asOf), await readPastBelonging(sql, opportunity, asOf)];
-    return { past: { ...past, twins, belonging } };
+    const [twins, belonging] = [await readPastTwins(sql, past.opportunity, asOf), await readPastBelonging(sql, past.opportunity, asOf)];
+    return { record: { ...past, twins, belonging } };
   });
 }

@@ -29,6 +29,21 @@ export type Round = { opportunity: WholeOpportunity; isEarlier: boolean; reason:
  */
 export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[]; isWhole: boolean };
 
+export const relations = ["earlier_round", "later_round", "similar"] as const;
+type Relation = { opportunity: WholeOpportunity; relation: (typeof relations)[number]; why: string };
+
+/** What was found, rounds first, each with what it is to the opportunity and why. */
+export function relationsIn({ similar, rounds }: Similar): Relation[] {
+  return [
+    ...rounds.map(({ opportunity, isEarlier, reason }): Relation => {
+      return { opportunity, relation: isEarlier ? "earlier_round" : "later_round", why: reason };
+    }),
+    ...similar.map(
+      ({ opportunity, shared }): Relation => ({ opportunity, relation: "similar", why: `shared words: ${shared.join(", ")}` }),
+    ),
+  ];
+}
+
 /** Telling words that are looked for, and characters of a description in which they are. */
 const [WORDS_MAX, CHARACTERS_MAX] = [10, 600];
 /** How often a word counts where it is in a title; and how often at most. */

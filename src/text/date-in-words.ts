@@ -1,5 +1,6 @@
 /** Dates, times and durations for people: "Mar 3, 2026, 5:00 PM ET", "1 hour 30 minutes". */
 import { counted } from "./counted.ts";
+import { easternAt } from "./eastern.ts";
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
 import { EASTERN, zoneName } from "./zone-name.ts";
 
@@ -21,6 +22,27 @@ export function dateInWords(text: string, zone?: string): string {
 export function timeInWords(text: string, zone?: string): string {
   const time = clockTime(text, zone);
   return time === undefined ? text : `${time.day}, ${time.clock} ${time.zone}`;
+}
+
+/**
+ * The Eastern day, 2026-03-03, of a date whose source gives no hour: it is stored as the last second of that day (D-36). Null if the timestamp
+ * has an hour.
+ */
+export function dayWithoutHour(text: string): string | null {
+  const ms = text.slice(16, 19) === ":59" ? parseStoredMs(text) : undefined;
+  const eastern = ms === undefined ? "" : easternAt(ms);
+  return eastern.slice(10, 19) === "T23:59:59" ? eastern.slice(0, 10) : null;
+}
+
+/** "Mar 3, 2026, 5:00 PM ET" in a zone, or "Mar 3, 2026" for a date without an hour, which no zone moves. */
+export function whenInWords(text: string, zone?: string): string {
+  const day = dayWithoutHour(text);
+  return day === null ? timeInWords(text, zone) : dateInWords(day);
+}
+
+/** When something begins: like `whenInWords`, but the first second of a day stands for a date without an hour. */
+export function startInWords(text: string): string {
+  return text.slice(10, 19) === "T00:00:00" ? dateInWords(text) : timeInWords(text);
 }
 
 /** "Tue" for a text that begins with a date. */

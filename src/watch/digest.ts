@@ -1,11 +1,12 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
 import { entryInWords } from "../events/in-words.ts";
-import { dueDateOf, undatedInWords } from "../opportunities/clock.ts";
+import { type Due, dueOnDay } from "../opportunities/due.ts";
 import { alsoAtInWords } from "../opportunities/related.ts";
-import { passedInWords, statusInWords } from "../opportunities/status.ts";
+import { statusInWords } from "../opportunities/status.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import { clockTime, dateInWords, timeInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { DAY_MS, dateAt, type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { clockTime, dayWithoutHour, weekdayInWords, whenInWords } from "../text/date-in-words.ts";
+import { DAY_MS, dateAt } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
@@ -38,26 +39,25 @@ const changeHeadings: Readonly<Record<string, string>> = {
 
 /** The digest of a message. A section has at most as many entries as `entriesMax` allows for so many sections, and counts the others. */
 export function digestOf(
-  { type, data, timestamp }: Message,
+  { type, data }: Message,
   zone: Zone,
   entriesMax: (sections: number) => number = () => Number.POSITIVE_INFINITY,
 ): Digest {
-  const now = Date.parse(timestamp);
   const { events, counts, watch, note = null } = data;
   const changed = events.filter((item) => item.kind === "changed");
   const added = events.filter((item) => item.kind === "new");
-  const arrived = datedFirst(added, now);
+  const arrived = datedFirst(added);
   const left = events.filter((item) => item.kind === "left" || (item.kind === "changed" && item.left));
   const leftById = new Map(left.map((item) => [item.opportunity.id, item]));
   const bySeverity = Map.groupBy(changed, ({ event }) => event.severity);
   const countOf = (severity: string) => data.severities?.[severity] ?? bySeverity.get(severity)?.length ?? 0;
   const ofChanges = Object.entries(changeHeadings).map(([severity, heading]): DigestSection => {
     const items = bySeverity.get(severity) ?? [];
-    const entries = changedEntries(items, { zone, now }, leftById);
+    const entries = changedEntries(items, zone, leftById);
     return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length, above: 0 };
   });
   const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number, above = 0): DigestSection => {
-    const entries = items.map(({ opportunity }) => entryOf(opportunity, { zone, now }, [], 1));
+    const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, [], 1));
     return { heading, isUrgent: false, ofChanges: false, entries, more, above };
   };
   const due = events.filter((item) => item.kind === "due");
@@ -65,7 +65,7 @@ export function digestOf(
     heading: "Due soon",
     isUrgent: false,
     ofChanges: false,
-    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, { zone, now }, [dueInWords(due_at, zone)], 1, false)),
+    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, zone, [reminderInWords(opportunity.due, due_at, zone)], 1, false)),
     more: counts.due - due.length,
     above: 0,
   };
@@ -111,52 +111,42 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
 }
 
-/** "Due Tue, Dec 1, 2026, 11:59 PM ET". Without the days that are left, because the message may be read later. */
-function dueInWords(dueAt: string, zone: Zone): string {
-  const day = clockTime(dueAt, zone)?.dayNumber ?? 0;
-  return `Due ${weekdayInWords(dateAt(day * DAY_MS))}, ${timeInWords(dueAt, zone)}`;
+/** "Due Tue, Dec 1, 2026", "Expected Tue, …". Without the days that are left, because the message may be read later. */
+function reminderInWords({ verb, words }: Due, dueAt: string, zone: Zone): string {
+  const day = dayWithoutHour(dueAt) ?? dateAt((clockTime(dueAt, zone)?.dayNumber ?? 0) * DAY_MS);
+  return `${capitalized(verb)} ${weekdayInWords(day)}, ${whenInWords(dueAt, zone)}${words === null ? "" : `; ${words}`}`;
 }
 
-/** In which zone dates are shown, and when the message was made. */
-type Shown = { zone: Zone; now: EpochMs };
-
-/** Those with a due date first: an opportunity without one stays open, maybe for ever. */
-function datedFirst<Item extends MessageItem>(items: readonly Item[], now: EpochMs): Item[] {
-  const isDated = ({ opportunity }: Item) => dueDateOf(opportunity.dates, now) !== null;
+/** Those with a date first: an opportunity without one stays open, maybe for ever. */
+function datedFirst<Item extends MessageItem>(items: readonly Item[]): Item[] {
+  const isDated = ({ opportunity }: Item) => opportunity.due.at !== null;
   return [...items.filter(isDated), ...items.filter((item) => !isDated(item))];
 }
 
 /** One entry for each opportunity, with all its changes of the section. */
 function changedEntries(
   items: readonly Extract<MessageItem, { kind: "changed" }>[],
-  shown: Shown,
+  zone: Zone,
   left: ReadonlyMap<string, MessageItem>,
 ): DigestEntry[] {
   const byOpportunity = [...Map.groupBy(items, ({ opportunity }) => opportunity.id).values()];
   return byOpportunity.flatMap((ofOne) => {
     const [first] = ofOne;
     if (first === undefined) return [];
-    const changes = ofOne.flatMap((item) => entryInWords(item, shown.zone).map(oneLine));
-    const entry = entryOf(first.opportunity, shown, changes, ofOne.length);
+    const changes = ofOne.flatMap((item) => entryInWords(item, zone).map(oneLine));
+    const entry = entryOf(first.opportunity, zone, changes, ofOne.length);
     return [left.has(first.opportunity.id) ? { ...entry, facts: `${entry.facts} · no longer matches` } : entry];
   });
 }
 
-/** "closes", or what it is called once that has passed. */
-function dueVerb({ status, dates }: MessageOpportunity, due: string, now: EpochMs): string {
-  if ((parseInstantMs(due) ?? now) < now) return passedInWords(status);
-  return due === dates.closes_at ? "closes" : "due";
-}
-
-function entryOf(opportunity: MessageOpportunity, { zone, now }: Shown, changes: string[], count: number, withDue = true): DigestEntry {
-  const { id, number, title, organization, status, dates, source, also_at } = opportunity;
+function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number, withDue = true): DigestEntry {
+  const { id, number, title, organization, status, due, source, also_at } = opportunity;
   const { agency, sub_agency } = organization;
-  const due = dueDateOf(dates, now);
   const facts = [
     sub_agency ?? agency,
     number,
     statusInWords(status),
-    !withDue ? null : due === null ? undatedInWords({ dates }) : `${dueVerb(opportunity, due, now)} ${dateInWords(due, zone)}`,
+    withDue ? dueOnDay(due, zone) : null,
     alsoAtInWords(also_at, status),
   ].filter((fact) => fact !== null);
   return { id, title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };

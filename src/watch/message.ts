@@ -2,9 +2,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { withoutContactValues } from "../changes/contacts.ts";
 import { OpportunityEvent } from "../events/event.ts";
+import type { FeedEntry } from "../events/feed.ts";
 import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
-import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import { Due } from "../opportunities/due.ts";
+import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { numberOf } from "../search/number.ts";
 import { jsonBytes } from "../text/cut.ts";
@@ -15,7 +17,7 @@ const MessageOpportunity = Type.Composite(
   [
     object({ number: nullable(Type.String(), "The number that people call it by; null if it has none.") }),
     Type.Omit(Opportunity, ["contacts", "description", "value_estimate"]),
-    object({ also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }) }),
+    object({ due: Due, also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }) }),
   ],
   { additionalProperties: false },
 );
@@ -91,9 +93,9 @@ const PART_BYTES_MAX = 100_000;
 const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
-export function messageOpportunity(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]): MessageOpportunity {
-  const { contacts, description, value_estimate, sidecar, ...rest } = opportunity;
-  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest, also_at: alsoAt(twins) })) as MessageOpportunity;
+export function messageOpportunity({ opportunity, twins, due }: Pick<FeedEntry, "opportunity" | "twins" | "due">): MessageOpportunity {
+  const { contacts, description, value_estimate, ...rest } = withoutSidecar(opportunity);
+  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest, due, also_at: alsoAt(twins) })) as MessageOpportunity;
 }
 
 /** An event as messages show it: without the values of contacts, and without long texts and lists. */

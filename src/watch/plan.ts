@@ -8,7 +8,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";
 import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } from "../events/feed.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { type Due, dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
@@ -164,9 +164,9 @@ async function readReminders(
   for (let at = 0; at < candidates.length && come.length < limit; at += REMINDERS_READ) {
     const ids = candidates.slice(at, at + REMINDERS_READ).map(({ id }) => id);
     for (const row of await readItems(catalog, ids, now)) {
-      const dueAt = dueDateOf(row.opportunity.dates, now);
-      const reminder = reminderOf(row.opportunity, daysBefore, now);
-      if (dueAt !== null && reminder !== undefined && isOwed(reminder) && come.length < limit) come.push({ row, reminder, dueAt });
+      const { due } = row;
+      const reminder = reminderOf({ ...row.opportunity, due }, daysBefore, now);
+      if (due.at !== null && reminder !== undefined && isOwed(reminder) && come.length < limit) come.push({ row, reminder, dueAt: due.at });
     }
   }
   return come;
@@ -179,14 +179,14 @@ function toldAsNew(items: readonly MessageItem[], definition: WatchDefinition, n
   return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
 }
 
-/** The reminder that has come for an opportunity; undefined if none has, or if it is closed. */
+/** The reminder that has come for an opportunity; undefined if none has, or if it is over. That of an estimate says so. */
 function reminderOf(
-  { id, status, dates }: Pick<WholeOpportunity, "id" | "status" | "dates">,
+  { id, status, due: { kind, at } }: Pick<WholeOpportunity, "id" | "status"> & { due: Due },
   daysBefore: (due: EpochMs) => number | undefined,
   now: EpochMs,
 ): Reminder | undefined {
-  const due = parseInstantMs(dueDateOf(dates, now));
-  if (due === undefined || due <= now || !unendedStatuses.includes(status)) return undefined;
+  const due = parseInstantMs(at);
+  if (kind === "over" || due === undefined || due <= now || !unendedStatuses.includes(status)) return undefined;
   const days = daysBefore(due);
   return days === undefined ? undefined : { id, due: minuteOf(due), days };
 }
@@ -258,28 +258,31 @@ async function readChanges(
   return { entries, feed };
 }
 
-function newItem({ opportunity, twins }: Row): MessageItem {
-  return { kind: "new", opportunity: messageOpportunity(opportunity, twins) };
+function newItem(row: Row): MessageItem {
+  return { kind: "new", opportunity: messageOpportunity(row) };
 }
 
-function changedItem({ event, opportunity, twins, at }: FeedEntry) {
-  return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(opportunity, twins) };
+function changedItem({ event, at, ...row }: FeedEntry) {
+  return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(row) };
 }
 
-function dueItem({ row: { opportunity, twins }, reminder: { days }, dueAt }: OwedReminder): MessageItem {
-  return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(opportunity, twins) };
+function dueItem({ row, reminder: { days }, dueAt }: OwedReminder): MessageItem {
+  return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
 }
 
-function leftItem({ opportunity, twins }: Row): MessageItem {
-  return { kind: "left", opportunity: messageOpportunity(opportunity, twins) };
+function leftItem(row: Row): MessageItem {
+  return { kind: "left", opportunity: messageOpportunity(row) };
 }
 
-/** A row, and the other records of the opportunity. */
-type Row = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
+/** A row, the other records of the opportunity, and when it is due. */
+type Row = Pick<FeedEntry, "opportunity" | "twins" | "due">;
 
 async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<Row[]> {
   const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
-  return opportunities.map((opportunity) => ({ opportunity, twins: twins.get(opportunity.id) ?? [] }));
+  return opportunities.map((opportunity) => {
+    const others = twins.get(opportunity.id) ?? [];
+    return { opportunity, twins: others, due: dueOf(opportunity, now, others) };
+  });
 }
 
 /** When the oldest change was stored. Imported events have instants of long ago, but cannot have been stored before the last comparison. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { HtmlValidate } from "html-validate/node";
 import type { PageContext } from "../../src/browse/page.ts";
 import { sourcesPage } from "../../src/browse/sources-page.tsx";
+import { recordInWords } from "../../src/facts/facts.ts";
 import { fieldNames } from "../../src/filter/filter.ts";
 import type { Opportunity } from "../../src/opportunities/opportunity.ts";
 import { numberInWords } from "../../src/search/number.ts";
@@ -205,7 +206,7 @@ describe("the first page", () => {
 
   test("lists what is open by next deadline, names sources, and has the form", async () => {
     const page = await html("/");
-    const listed = [...page.matchAll(/<strong>Due <time dateTime="([^"]*)"/g)].map(([, at = ""]) => Date.parse(at));
+    const listed = [...page.matchAll(/<strong>[^<]* <time dateTime="([^"]*)"/g)].map(([, at = ""]) => Date.parse(at));
     expect(listed).toHaveLength(20);
     expect(listed).toEqual(listed.toSorted());
     expect(page).not.toContain('class="status over"');
@@ -510,12 +511,12 @@ describe("the records related to an opportunity", () => {
     if (one === undefined || other === undefined) throw new Error("The sample has no such records");
 
     const [words, wordsBack] = relation === "parent_id" ? ["Belongs to", numberInWords(one)] : ["Canonical record", "The same opportunity"];
-    const status = ({ status }: Opportunity) => status.replaceAll("_", " ");
+    const record = (each: Opportunity) => `${each.title} ${recordInWords(each)} ${each.status.replaceAll("_", " ")}`;
     expect(await relatedTo(one.id)).toContainEqual({
-      text: `${words} at ${other.source.name}: ${other.title} ${status(other)}`,
+      text: `${words}: ${record(other)}`,
       link: `/opportunities/${other.id}`,
     });
-    const back = { text: `${wordsBack} at ${one.source.name}: ${one.title} ${status(one)}`, link: `/opportunities/${one.id}` };
+    const back = { text: `${wordsBack}: ${record(one)}`, link: `/opportunities/${one.id}` };
     expect(await relatedTo(other.id)).toContainEqual(back);
   });
 

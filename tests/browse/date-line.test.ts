@@ -2,10 +2,11 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { Dates } from "../../src/browse/date-line.tsx";
-import { Due } from "../../src/browse/times.tsx";
+import { DueLine } from "../../src/browse/times.tsx";
 import { readHistory } from "../../src/events/history.ts";
 import { type MovedDeadline, movedDeadlines } from "../../src/events/moved-deadlines.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
@@ -33,9 +34,12 @@ const dates = (closes_at: string | null, others: object = {}) => ({
   dates: { posted_at: null, opens_at: null, closes_at, response_at: closes_at, ...others },
 });
 
+const section = ({ opportunity, moved }: Awaited<ReturnType<typeof stored>>) =>
+  Dates({ opportunity, due: dueOf(opportunity, NOW), moved, now: NOW });
+
 /** The section as HTML, with the signs on the line from left to right, and the texts of the list. */
 async function shown(...versions: Partial<Draft>[]) {
-  const html = String(Dates({ ...(await stored(...versions)), now: NOW }));
+  const html = String(section(await stored(...versions)));
   const signs = [...html.matchAll(/<svg x="([\d.]+)%"[^>]*><path class="sign (\w+)/g)]
     .map(([, x, sign]) => ({ x: Number(x), sign: `${sign}` }))
     .sort((left, right) => left.x - right.x);
@@ -60,10 +64,10 @@ describe("the dates of an opportunity", () => {
     expect(today).toBeGreaterThan(signs[1]?.x ?? 100);
     expect(today).toBeLessThan(signs[2]?.x ?? 0);
     expect(items).toEqual([
-      "Posted Jan 15, 2026, 12:00 AM ET 45 days ago",
+      "Posted Jan 15, 2026 45 days ago",
       "Opens Feb 1, 2026, 9:00 AM ET 27 days ago",
       "Deadline until Feb 28, 2026 Mar 3, 2026, 5:00 PM ET",
-      "Closes Mar 10, 2026, 5:00 PM ET in 9 days",
+      "Due Mar 10, 2026, 5:00 PM ET in 9 days",
     ]);
     expect(html).toContain("<s><time");
     expect(label).toBe(
@@ -76,14 +80,14 @@ describe("the dates of an opportunity", () => {
   test("have no dotted line to a date that is not shown any more", async () => {
     const { opportunity } = await stored(dates("2026-03-10T17:00:00-04:00"));
     const moved = [{ at: "2026-03-03T17:00:00-05:00", until: "2026-02-20T00:00:00.000Z", to: "2027-01-01T00:00:00Z" }];
-    const html = String(Dates({ opportunity, moved, now: NOW }));
+    const html = String(section({ opportunity, moved }));
     expect(html).toContain('class="sign moved"');
     expect(html).not.toContain('class="move"');
   });
 
   test("are shown in the zone in which they were published, and placed by their instants", async () => {
     const { signs, items } = await shown(dates("2026-03-10T23:30:00-10:00", { response_at: "2026-03-11T05:00:00+01:00" }));
-    expect(items).toEqual(["Responses due Mar 11, 2026, 5:00 AM UTC+1 in 9 days", "Closes Mar 10, 2026, 11:30 PM UTC-10 in 9 days"]);
+    expect(items).toEqual(["Due: responses Mar 11, 2026, 5:00 AM UTC+1 in 9 days", "Due: closing Mar 10, 2026, 11:30 PM UTC-10 in 9 days"]);
     expect(signs).toHaveLength(2);
   });
 
@@ -94,9 +98,9 @@ describe("the dates of an opportunity", () => {
   test("say that one has closed only of what cannot be applied for any more", async () => {
     const head = async (status: string) => {
       const { opportunity } = await stored({ ...dates("2026-02-27T12:00:00Z"), status });
-      return /<strong>(.*?) </.exec(String(Due({ opportunity, now: NOW })))?.[1];
+      return /<strong>(.*?) </.exec(String(DueLine({ due: dueOf(opportunity, NOW), now: NOW })))?.[1];
     };
-    expect([await head("closed"), await head("forecast")]).toEqual(["Closed", "Was due"]);
+    expect([await head("closed"), await head("forecast")]).toEqual(["Closed", "Was expected"]);
   });
 
   test("are a line also if there is only one, or if it is today", async () => {

@@ -43,6 +43,7 @@ const full: Partial<Draft> = {
   agency_codes: ["…"],
   due_dates: [{ at: "2026-02-01T00:00:00+02:00", words: "é" }],
   expires_at: "2026-03-01T00:00:00Z",
+  deadline_note: "é…",
   applicant_types: ["06"],
   place: { city: null, state: "PR", country: "…" },
   award: { number: "…", date: null, amount: "1.00", awardee: "é" },
@@ -54,7 +55,9 @@ test.each([
   ["with hardly any fields", {}, "dates"],
 ] as const)("render() gives the compared text, document and sidecar of a record %s", (_, fields, basis) => {
   const { content } = validateRecord(anOpportunity(fields), new Map());
-  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, ...served } = content;
+  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, deadline_note, ...rest } = content;
+  const requirements = deadline_note === null ? content.eligibility.requirements : "…\nDeadline note: é…";
+  const served = { ...rest, eligibility: { ...rest.eligibility, requirements } };
   const others = fields === full ? { agency_codes, due_dates, expires_at, applicant_types, place, award } : {}; // Without a value: left out.
   const sidecar = { attachments, questions, ...others };
   const rendered = render(content, basis);

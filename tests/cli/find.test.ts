@@ -49,7 +49,7 @@ describe("fundfeed find", () => {
     await fundfeed(["import", "records", file, "--data", own], {}, () => NOON);
     const due = async (now = "") => (await fundfeed(["find", "--data", own], {}, () => Date.parse(now))).out.split("\n")[1]?.split("  ")[0];
     const times = ["2026-03-02T16:59:00-05:00", "2026-03-02T23:59:00-05:00", "2026-03-03T00:00:00-05:00"];
-    expect([await due(times[0]), await due(times[1]), await due(times[2])]).toEqual(["Mar 3 (1d)", "tomorrow", "today"]);
+    expect([await due(times[0]), await due(times[1]), await due(times[2])]).toEqual(["tomorrow", "tomorrow", "today"]);
   });
 
   test("understands agencies, whose options add up, and says how", async () => {
@@ -109,8 +109,8 @@ describe("fundfeed find", () => {
     );
     const md = (await at(undefined, "find", "PAR-25-270", "--format", "md")).out;
     expect(md).toBe(
-      "| Closes | Status | Agency | Number | Title |\n|---|---|---|---|---|\n" +
-        "| Nov 13, 2026 | open | National Institutes of Health | [PAR-25-270](https://www.grants.gov/search-results-detail/357492) | " +
+      "| Due | Status | Agency | Number | Title |\n|---|---|---|---|---|\n" +
+        "| expires Nov 13, 2026; next expected Jun 16, 2026 | open | National Institutes of Health | [PAR-25-270](https://www.grants.gov/search-results-detail/357492) | " +
         "NCCIH Natural Product Early Phase Clinical Trial Award (R33 Clinical Trial Required) |\n",
     );
   });

@@ -34,14 +34,17 @@ test("has the facts, each once, and the history in front of the texts", async ()
   expect(head?.replaceAll(/\(in [^)]*\)/g, "(in …)").replace(/[0-9a-f-]{36}/, "…")).toBe(
     [
       "status       open",
-      "due          Jan 5, 2036, 5:00 PM ET (in …)",
-      "closes       Feb 12, 2036, 11:59 PM ET (in …)",
+      "due          Jan 5, 2036, 5:00 PM ET (in …); responses",
+      "due dates    Jan 5, 2036, 5:00 PM ET: responses",
+      "             Feb 12, 2036: closing",
       "posted       Feb 1, 2026",
       "number       A-1",
       "program      GRANT",
       "awards       $1,000 to $20,000; $1,000,000 total",
       "source       Our own, A-1",
       "id           …",
+      "changed      Mar 2, 2026",
+      "stored       Mar 1, 2026",
     ].join("\n"),
   );
   expect(history).toBe("History\nMar 2, 2026  deadline moved from Feb 5 to Feb 12, 2036 (7 days later)\nMar 1, 2026  added");

@@ -1,6 +1,6 @@
 /** Attachments are dated by the events in which they came and went. */
 import { expect, test } from "bun:test";
-import { attachmentInWords, datedAttachments } from "../../src/events/attachments.ts";
+import { attachmentsInWords, datedAttachments } from "../../src/events/attachments.ts";
 
 const file = (name: string) => ({ name, url: `https://example.gov/${name}` });
 const event = (detected_at: string, previous: unknown, current: unknown, field = "attachments") => ({
@@ -44,6 +44,9 @@ test.each([
   [null, 0, "0 bytes"],
   ["application/pdf", null, "application/pdf"],
   [null, null, ""],
-])("attachmentInWords() of %p and %p", (kind, size, words) => {
-  expect(attachmentInWords({ kind, size })).toBe(words);
+])("an attachment of kind %p and size %p is about %p", (kind, size, about) => {
+  const attachments = [{ name: null, url: "https://x/1", kind, size, since: null }];
+  expect(attachmentsInWords({ attachments, removed_attachments: [] })).toEqual([
+    { name: "https://x/1", url: "https://x/1", about, dated: "", isRemoved: false },
+  ]);
 });

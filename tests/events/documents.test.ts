@@ -84,7 +84,7 @@ describe("documents", () => {
     expect(got).toMatchObject(expected);
     const lines = text.split("\n").filter((line) => /attachment:/i.test(line));
     const { name, url } = documentOf(late);
-    expect(lines[0]).toBe(`Attachment: "${name}", "${url}", "Full Announcement, 1.3 MB", since ${LATE}`);
+    expect(lines[0]).toBe(`Attachment: "${name}", "${url}", "Full Announcement, 1.3 MB", since Mar 13, 2026`);
     expect(lines.map((line) => line.split(":", 1)[0])).toEqual(["Attachment", "Attachment", "Removed attachment"]);
   });
 

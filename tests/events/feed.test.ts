@@ -17,7 +17,8 @@ import {
   windowOrders,
 } from "../../src/events/feed.ts";
 import { type Filter, matches } from "../../src/filter/filter.ts";
-import { dueDateOf, shownAt } from "../../src/opportunities/clock.ts";
+import { shownAt } from "../../src/opportunities/clock.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import { wholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
@@ -86,7 +87,7 @@ async function allRows(db: CatalogDb, now: number): Promise<FeedEntry[]> {
       seq,
       event: JSON.parse(Buffer.from(event).toString()),
       opportunity,
-      due: dueDateOf(opportunity.dates, now),
+      due: dueOf(opportunity, now),
       twins: [],
       at: null,
     };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { amountInWords, changesInWords } from "../../src/events/in-words.ts";
+import { changesInWords } from "../../src/events/in-words.ts";
+import { amountInWords } from "../../src/opportunities/funding.ts";
 
 const changed = (...changes: [field: string, previous: unknown, current: unknown][]) => ({
   id: "",
@@ -124,11 +125,11 @@ describe("changesInWords()", () => {
       "funding",
       null,
       { display: "Up to $20,000 per award; $1,000,000 total", amount_min: null, amount_max: "20000" },
-      "funding set to at most $20,000; $1,000,000 total",
+      "funding set to up to $20,000 per award; $1,000,000 total",
     ],
     ["funding.amount_max", "1000", "1000.00", "largest award written as 1000.00 instead of 1000, the same amount"],
-    ["funding", null, { display: null, amount_min: null, amount_max: "20000" }, "funding set to at most $20,000"],
-    ["funding", { display: null, amount_min: "1000", amount_max: null }, null, "funding removed; it was at least $1,000"],
+    ["funding", null, { display: null, amount_min: null, amount_max: "20000" }, "funding set to up to $20,000 per award"],
+    ["funding", { display: null, amount_min: "1000", amount_max: null }, null, "funding removed; it was at least $1,000 per award"],
     ["funding", null, { display: null, amount_min: "1000", amount_max: "1000" }, "funding set to $1,000"],
     ["funding", { display: "varies", amount_min: null, amount_max: null }, null, "funding removed; it was varies"],
     ["funding.display", "$1", "$2", "funding changed from “$1” to “$2”"],

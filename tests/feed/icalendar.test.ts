@@ -16,6 +16,7 @@ const anEntry: CalendarEntry = {
   revision: 2,
   changed_at: NOON,
   due_at: NOON + DAY,
+  isTentative: false,
   isCancelled: false,
   title: "Due: One",
   description: ["N1", "https://example.org/1"],

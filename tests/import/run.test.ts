@@ -181,6 +181,7 @@ describe("import", () => {
         agency_codes: codes,
         due_dates: [{ at: due, words: "June 1" }],
         expires_at: "2027-01-01T00:00:00Z",
+        deadline_note: null,
         applicant_types: ["06"],
         place: { city: null, state: "TX", country: null },
         award: { number: "A1", date: null, amount: "5.00", awardee: null },

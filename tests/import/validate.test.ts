@@ -40,6 +40,7 @@ const whole = {
   agency_codes: ["HHS-NIH11"],
   due_dates: [{ at: "2026-03-31T17:00:00-04:00", words: "March 31, 2026" }],
   expires_at: "2026-04-30T17:00:00-04:00",
+  deadline_note: "By 5 pm",
   applicant_types: ["06", "99"],
   place: { city: "Akron", state: "OH", country: "USA" },
   award: { number: "A-1", date: "2026-02-01", amount: "5.00", awardee: "Acme" },

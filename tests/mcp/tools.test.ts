@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { amountInWords } from "../../src/events/in-words.ts";
 import { describeFilter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
+import { amountInWords } from "../../src/opportunities/funding.ts";
 import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { dateInWords } from "../../src/text/date-in-words.ts";
 import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
@@ -247,7 +247,7 @@ describe("get, history and explain", () => {
     await fundfeed(["import", "records", file, "--data", data], {}, () => NOON);
     const client = await connected(["--data", data]);
     const awards = async (id: string) => /^Awards: (.*)$/m.exec((await client.call("get", { id })).text)?.[1];
-    expect([await awards("L-1"), await awards("M-1")]).toEqual(['"at least $50,000"', '"at most $50,000"']);
+    expect([await awards("L-1"), await awards("M-1")]).toEqual(['"at least $50,000 per award"', '"up to $50,000 per award"']);
   });
 
   test("ask for one of several, and say where to look for none", async () => {

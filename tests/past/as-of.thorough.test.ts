@@ -69,6 +69,8 @@ const aDraft = fc.record(
     agency_codes: fc.constantFrom([], ["NSF"], ["NSF", "HHS"]),
     due_dates: fc.array(fc.record({ at: aDate.filter((date) => date !== null), words: fc.constantFrom(null, "Step 1") }), { maxLength: 3 }),
     expires_at: aDate,
+    deadline_note: fc.constantFrom(null, "Anytime", "By May 1"),
+    eligibility: fc.constantFrom({}, { requirements: "All" }),
     place: fc.constantFrom(null, { city: "Reston", state: "VA", country: null }),
     award: fc.constantFrom(null, { number: "1", date: null, amount: "5", awardee: "Acme" }),
   },

@@ -60,7 +60,7 @@ describe("a digest", () => {
       id: expect.any(String),
       title: "Title N229",
       url: "https://example.gov/N229",
-      facts: "Department of Energy · N229 · cancelled · closes May 1, 2026",
+      facts: "Department of Energy · N229 · cancelled · due May 1, 2026",
       changes: ["status changed from open to cancelled"],
       count: 1,
     });
@@ -73,7 +73,7 @@ describe("a digest", () => {
       digestOf(message, EASTERN)
         .sections[0]?.entries.map(({ facts }) => facts)
         .sort(),
-    ).toEqual(["Department of Energy · closed · closed Feb 27, 2026", "Department of Energy · forecast · was due Feb 27, 2026"]);
+    ).toEqual(["Department of Energy · closed · closed Feb 27, 2026", "Department of Energy · forecast · was expected Feb 27, 2026"]);
   });
 
   test("counts the critical changes that it has no room for", async () => {
@@ -121,7 +121,7 @@ describe("a digest", () => {
     const { subject, sections } = digestOf(message, EASTERN);
     expect(subject).toBe("q: 1 critical change, 1 no longer matching");
     expect(sections).toHaveLength(1);
-    expect(sections[0]?.entries[0]?.facts).toEndWith(" · cancelled · closes May 1, 2026 · no longer matches");
+    expect(sections[0]?.entries[0]?.facts).toEndWith(" · cancelled · due May 1, 2026 · no longer matches");
   });
 
   test("says what changed before and after, with dates in the zone of the reader", async () => {
@@ -175,7 +175,7 @@ describe("a message for Slack", () => {
     expect(slackMessage(message, EASTERN)).toEqual({
       text:
         "*q: 1 critical change*\n:rotating_light: *Critical changes*\n<https://example.gov/1|Title 1>\n• status changed from open to cancelled\n" +
-        "Department of Energy · cancelled · closes May 1, 2026",
+        "Department of Energy · cancelled · due May 1, 2026",
       blocks: [
         { type: "header", text: { type: "plain_text", text: "q: 1 critical change" } },
         { type: "section", text: { type: "mrkdwn", text: ":rotating_light: *Critical changes*" } },

@@ -5,7 +5,6 @@ import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
-import { alsoAt } from "../../opportunities/related.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
@@ -157,7 +156,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;
-    const rows = results.map((result) => ({ opportunity: result.opportunity, below: matchLines(result, understood, columns, style) }));
+    const rows = results.map((result) => ({ ...result, below: matchLines(result, understood, columns, style) }));
     const table = results.length === 0 ? "Nothing found" : resultTable(rows, now, columns, style);
     const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
@@ -167,7 +166,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
       machine.printText(
         (bom ? BYTE_ORDER_MARK : "") +
           foundCsvHeader +
-          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, alsoAt(twins), now)).join(""),
+          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
       );
     if (format === "md") machine.printLine(markdownTable(results, now));
     for (const line of footOf(answer, `--cursor ${next} continues`)) machine.printError(line);

@@ -1,30 +1,26 @@
 /** `fundfeed show`: show one opportunity as a page of text. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { CatalogDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import {
-  attachmentInWords,
+  attachmentsInWords,
   DatedAttachment,
   type DatedAttachments,
   datedAttachments,
   RemovedAttachment,
 } from "../../events/attachments.ts";
 import { insignificant, OpportunityEvent, type Severity } from "../../events/event.ts";
-import { readHistory } from "../../events/history.ts";
-import { changesInWords, fundingInWords } from "../../events/in-words.ts";
-import { dueDateOf, undatedInWords } from "../../opportunities/clock.ts";
-import { Opportunity, onlyExported, Sidecar, type WholeOpportunity } from "../../opportunities/opportunity.ts";
-import { AlsoAt, alsoAt, type Belonging, readBelonging, readTwins } from "../../opportunities/related.ts";
-import { statusInWords } from "../../opportunities/status.ts";
+import { changesInWords } from "../../events/in-words.ts";
+import { type FactValue, factsOf, type OpportunityFact, recordInWords } from "../../facts/facts.ts";
+import { Due, dueOf } from "../../opportunities/due.ts";
+import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportunity.ts";
+import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
-import { readWholePast, type WholePast } from "../../past/whole.ts";
+import { readShown, type ShownRecord } from "../../past/whole.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
-import { numberInWords, numberOf } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
-import { type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
-import { relativeTime } from "../../text/relative-time.ts";
 import { object } from "../../text/schema.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -53,6 +49,7 @@ export const ShownOpportunity = Type.Composite(
         additionalProperties: false,
         description: "What is stored with it and not served by the API.",
       }),
+      due: Due,
       attachments: Type.Array(DatedAttachment),
       removed_attachments: Type.Array(RemovedAttachment),
       history: Type.Array(OpportunityEvent, { description: "All its events, the oldest first." }),
@@ -82,20 +79,22 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
     await withCatalog(cli, options, async (catalog) => {
       const found = await requireOpportunity(cli, options, catalog, text, "show");
       const at = asOf ?? cli.machine.now();
-      const past = asOf === undefined ? undefined : await requirePast(catalog, found.id, text, asOf);
-      const { opportunity, history, twins, belonging } = past ?? (await readPresent(catalog, found, at));
+      const shown = await readShown(catalog, found, { now: at, asOf });
+      if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
+      const { opportunity, history, twins, belonging, erased } = shown.record;
       const { attachments } = opportunity.sidecar;
       const json: Static<typeof ShownOpportunity> = {
         ...opportunity,
-        ...(past && { as_of: formatInstant(at), unknown_fields: past.erased === null ? [] : ["contacts"] }),
+        ...(asOf !== undefined && { as_of: formatInstant(at), unknown_fields: erased === null ? [] : ["contacts"] }),
+        due: dueOf(opportunity, at, twins),
         ...datedAttachments(attachments, history),
         history,
         also_at: alsoAt(twins),
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
       };
-      const lines = page(opportunity, { ...belonging, twins }, history, at);
-      if (past !== undefined) lines.unshift(...pastLines(past, at), "");
+      const lines = page(shown.record, at);
+      if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
       if (options.similar) {
         const found = await withSearchIndex(cli, options, catalog, (index) =>
           findSimilar(catalog, index, opportunity, SIMILAR, at, NO_BUDGET),
@@ -108,37 +107,19 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-type Shown = { opportunity: WholeOpportunity; history: OpportunityEvent[]; twins: WholeOpportunity[]; belonging: Belonging };
-
-async function readPresent(catalog: CatalogDb, opportunity: WholeOpportunity, now: EpochMs): Promise<Shown> {
-  const { id } = opportunity;
-  const history = await readHistory(catalog, id);
-  const twins = (await readTwins(catalog, [id], now)).get(id) ?? [];
-  return { opportunity, history, twins, belonging: await readBelonging(catalog, opportunity, now) };
-}
-
-/** The opportunity as it was. Throws if it was not stored then. */
-async function requirePast(catalog: CatalogDb, id: string, text: string, asOf: EpochMs): Promise<WholePast> {
-  const read = await readWholePast(catalog, id, asOf);
-  if ("unknown" in read) throw new Failure(`Cannot show ${text} as of ${formatInstant(asOf)}: ${read.unknown}`);
-  return read.past;
-}
-
 /** "As of Mar 1, 2026, 12:00 PM UTC" */
-function pastLines({ erased }: WholePast, asOf: EpochMs): string[] {
+function pastLines({ erased }: ShownRecord, asOf: EpochMs): string[] {
   return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, TERMINAL_WIDTH);
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page(opportunity: WholeOpportunity, related: Related, history: readonly OpportunityEvent[], now: EpochMs): string[] {
+function page({ opportunity, history, twins, belonging }: ShownRecord, now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
   return [
     ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
-    ...factsOf(opportunity, related, now).flatMap(([label, value]) =>
-      value === null ? [] : beside(label, linesOf(value, TERMINAL_WIDTH - LABEL_WIDTH)),
-    ),
-    ...section("Parts and later stages", partLines(related)),
+    ...factsOf(opportunity, { ...belonging, twins }, now).flatMap(factLines),
+    ...section("Parts and later stages", partLines(belonging)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("History", historyLines(history)),
     ...section("Description", paragraphs(description ?? summary)),
@@ -146,89 +127,34 @@ function page(opportunity: WholeOpportunity, related: Related, history: readonly
   ];
 }
 
+/** The values behind the label: those that are facts of their own on a line each, the first items of a long list. */
+function factLines({ label, values, isEach }: OpportunityFact): string[] {
+  const name = /^[A-Z]+$/.test(label) ? label : label.toLowerCase();
+  const more = isEach ? 0 : values.length - ITEMS_MAX;
+  const shown = more <= 1 ? values : values.slice(0, ITEMS_MAX);
+  const texts = shown.map(valueText);
+  const lines = isEach ? texts : [texts.join(", ") + (more > 1 ? ` and ${more} more` : "")];
+  return beside(
+    name,
+    lines.flatMap((line) => linesOf(line, TERMINAL_WIDTH - LABEL_WIDTH)),
+  );
+}
+
+function valueText({ text, record, url }: FactValue): string {
+  return record === undefined ? text : `${text}, id ${record.slice(0, ID_BEGINNING)}${url === undefined ? "" : `\n${url}`}`;
+}
+
 function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines];
 }
 
-type Related = Belonging & { twins: readonly WholeOpportunity[] };
-
-function factsOf(opportunity: WholeOpportunity, { twins, parent }: Related, now: EpochMs): [label: string, value: string | null][] {
-  const { title, status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
-    opportunity;
-  const due = dueDateOf(dates, now);
-  const number = numberOf(opportunity);
-  const solicitationId = program.solicitation_id?.trim() === number ? null : program.solicitation_id;
-  const solicitationTitle = program.solicitation_title === title ? null : program.solicitation_title;
-  const inForce = statusInWords(status);
-  return [
-    ["status", status_display === null || isSame(status_display, inForce) ? inForce : `${inForce} (${status_display})`],
-    ["due", due === null ? undatedInWords(opportunity) : dueInWords(due, now)],
-    ["due dates", sidecar.due_dates.length < 2 ? null : sidecar.due_dates.map((each) => dueDateInWords(each, now)).join("\n")],
-    ["closes", dates.closes_at === null || dates.closes_at === due ? null : dueInWords(dates.closes_at, now)],
-    ["expires", sidecar.expires_at === null ? null : dateInWords(sidecar.expires_at)],
-    ["opens", dates.opens_at === null ? null : dateInWords(dates.opens_at)],
-    ["posted", dates.posted_at === null ? null : dateInWords(dates.posted_at)],
-    ["number", number],
-    ["solicitation", listed([solicitationId, solicitationTitle])],
-    ["agency", listed([organization.agency, organization.sub_agency, organization.issuing_office])],
-    ["program", listed([program.type, program.contract_class])],
-    ["awards", funding === null ? null : (fundingInWords(funding) ?? null)],
-    [
-      "won by",
-      sidecar.award && listed([sidecar.award.awardee, sidecar.award.number, sidecar.award.date && dateInWords(sidecar.award.date)]),
-    ],
-    ["NAICS", listed(classifications.naics_codes)],
-    ["set-aside", listed(classifications.set_aside_types)],
-    ["codes", listed(classifications.tech_taxonomy)],
-    ["keywords", listed([...classifications.keywords, ...classifications.technology_areas])],
-    ["place", eligibility.geographic_scope],
-    ...contacts.map(({ name, email, phone, role }): [string, string | null] => ["contact", listed([name, role, email, phone])]),
-    ["source", `${source.name}, ${source.opportunity_id}`],
-    ["page", source.url],
-    ["id", opportunity.id],
-    ...twins.map((twin): [string, string] => [
-      twin.id === opportunity.relationships.canonical_id ? "canonical" : "also at",
-      `${twin.source.name}, ${recordInShort(twin)}${twin.source.url === null ? "" : `\n${twin.source.url}`}`,
-    ]),
-    ["belongs to", parent === undefined ? null : `${parent.title}\n${parent.source.name}, ${recordInShort(parent)}`],
-  ];
-}
-
-/** "22-586, open, id f834149b" */
-function recordInShort(record: WholeOpportunity): string {
-  return `${numberInWords(record)}, ${statusInWords(record.status)}, id ${record.id.slice(0, ID_BEGINNING)}`;
-}
-
 /** The first parts, and how many more there are. */
-function partLines({ parts, total }: Related): string[] {
+function partLines({ parts, total }: Belonging): string[] {
   const more = total - parts.length;
-  const lines = parts.flatMap((part) => wrapped(oneLine(`${recordInShort(part)}: ${part.title}`), TERMINAL_WIDTH));
+  const lines = parts.flatMap((part) =>
+    wrapped(oneLine(`${valueText({ text: recordInWords(part), record: part.id })}: ${part.title}`), TERMINAL_WIDTH),
+  );
   return more > 0 ? [...lines, `${formatCount(more)} more`] : lines;
-}
-
-/** "Feb 5, 2027, 11:59 PM ET (in 12 days)" */
-function dueInWords(at: string, now: EpochMs): string {
-  const ms = parseStoredMs(at);
-  return ms === undefined ? at : `${timeInWords(at)} (${relativeTime(ms, now)})`;
-}
-
-/** "Jan 5, 2026: Step-1 (passed)" */
-function dueDateInWords({ at, words }: WholeOpportunity["sidecar"]["due_dates"][number], now: EpochMs): string {
-  const isPast = (parseStoredMs(at) ?? now) < now;
-  return `${dateInWords(at)}${words === null ? "" : `: ${words}`}${isPast ? " (passed)" : ""}`;
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
-}
-
-/** Each text once, in whatever letter case: sources say "GRANT" and "Grant". */
-function listed(texts: readonly (string | null)[]): string | null {
-  const given = texts.filter((text) => text !== null).filter((text) => text !== "");
-  const different = given.filter((text, n) => given.findIndex((each) => isSame(each, text)) === n);
-  const more = different.length - ITEMS_MAX;
-  if (different.length === 0) return null;
-  return more <= 1 ? different.join(", ") : `${different.slice(0, ITEMS_MAX).join(", ")} and ${more} more`;
 }
 
 /** The lines of a text as plain text, wrapped. */
@@ -248,18 +174,16 @@ function paragraphs(text: string | null): string[] {
 }
 
 /** Each with its link, its kind and size, and since when it is there or gone, as far as that is known. */
-function attachmentLines({ attachments, removed_attachments: removed }: DatedAttachments): string[] {
-  const here = attachments.map((each) => ({ ...each, dated: each.since === null ? "" : `since ${dateInWords(each.since)}` }));
-  const gone = removed.map((each) => ({ ...each, dated: `removed ${dateInWords(each.removed_at)}` }));
-  const lines = [...here, ...gone].slice(0, LINKS_MAX).flatMap(({ name, url, dated, ...each }) => {
-    const facts = [attachmentInWords(each), dated].filter((fact) => fact !== "").join("; ");
-    const known = facts === "" ? "" : ` (${facts})`;
+function attachmentLines(dated: DatedAttachments): string[] {
+  const all = attachmentsInWords(dated);
+  const lines = all.slice(0, LINKS_MAX).flatMap(({ name, url, about, dated }) => {
+    const facts = [about, dated].filter((fact) => fact !== "").join("; ");
     return [
-      ...wrapped(oneLine(`${name ?? url ?? ""}${known}`), TERMINAL_WIDTH),
-      ...(name === null || url === null ? [] : [`  ${oneLine(url)}`]),
+      ...wrapped(oneLine(`${name}${facts === "" ? "" : ` (${facts})`}`), TERMINAL_WIDTH),
+      ...(name === url || url === null ? [] : [`  ${oneLine(url)}`]),
     ];
   });
-  const more = attachments.length + removed.length - LINKS_MAX;
+  const more = all.length - LINKS_MAX;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 

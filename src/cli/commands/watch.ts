@@ -1,7 +1,9 @@
 /** The commands of `fundfeed watch` that need no file of their own: list, show, remove, test, deliveries, resume. */
+
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
+import { dueOf } from "../../opportunities/due.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import type { Machine } from "../../runtime/machine.ts";
@@ -98,7 +100,12 @@ function testMessage({ name, definition }: Watch, sample: readonly WholeOpportun
   const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
   const counts = { new: SAMPLE, changed: 0, due: 0, left: 0 };
   const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
-  add(sample.map((each) => ({ kind: "new", opportunity: messageOpportunity(each, []) })));
+  const now = machine.now();
+  add(
+    sample.map((opportunity) => {
+      return { kind: "new", opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, now) }) };
+    }),
+  );
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }
 

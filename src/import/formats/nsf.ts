@@ -1,4 +1,5 @@
 /** NSF: the CSV export of its funding search. Each program and each Dear Colleague Letter is an opportunity. */
+import { ANYTIME_NOTE } from "../../opportunities/opportunity.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
@@ -22,7 +23,7 @@ const COLUMNS = [
   "Synopsis",
   "Award Type",
   "Next due date (Y-m-d)",
-  "Proposals accepted anytime",
+  ANYTIME_NOTE,
   "Program ID",
   "NSF/PD Num",
   "Status",
@@ -100,7 +101,7 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
     dates: { posted_at: dateInstant(text("Posted date (Y-m-d)"), "00:00:00", context.warn), closes_at },
     due_dates,
     classifications: { keywords: distinct([text("Type")]) },
-    eligibility: { requirements: text("Proposals accepted anytime") === "1" ? "Proposals accepted anytime" : null },
+    ...(text(ANYTIME_NOTE) === "1" ? { deadline_note: ANYTIME_NOTE } : {}),
     attachments: distinct([text("Solicitation URL")]).map((url) => ({ name: "Solicitation", url })),
   };
 }

@@ -5,6 +5,7 @@ import { isOfClock } from "../../changes/explain.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
 import { numberOf } from "../../search/number.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText } from "../arguments.ts";
@@ -55,7 +56,7 @@ export function explainTool({ queries, tool }: ToolContext): Tool {
       const request = { tool: "explain", event_id };
       const document = { event: reason.event };
       const version = reason.event.detected_at;
-      return longResult({ call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason));
+      return longResult({ call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason, call.now));
     },
   });
 }
@@ -63,8 +64,8 @@ export function explainTool({ queries, tool }: ToolContext): Tool {
 /** The data next to a piece. */
 const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
-function explained(reason: ToolExplanation): WholeResult {
-  const { event, opportunity, rules, origin, import: brought } = reason;
+function explained(reason: ToolExplanation, now: EpochMs): WholeResult {
+  const { event, opportunity, twins, rules, origin, import: brought } = reason;
   const row =
     EXPLAINED_VALUE_MAX.map((valueMax) => eventRowOf(event, valueMax)).find((each) => jsonBytes(each) <= DATA_BYTES_MAX) ??
     eventRowOf(event);
@@ -76,7 +77,7 @@ function explained(reason: ToolExplanation): WholeResult {
   const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(OpportunityRow, "opportunity")];
   const data = {
     event: row,
-    opportunity: rowOf(opportunity),
+    opportunity: rowOf(opportunity, now, twins),
     because,
     rules: rules.slice(0, row.changes.length + 1),
     origin,

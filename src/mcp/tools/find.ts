@@ -1,12 +1,12 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
-import { AlsoAt } from "../../opportunities/related.ts";
+import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { defaultSort, sorts } from "../../search/search.ts";
 import { understoodInWords } from "../../search/understood.ts";
-import type { EpochMs } from "../../text/instant.ts";
+
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, integer } from "../../text/value.ts";
@@ -66,11 +66,11 @@ export function findTool({ queries, tool }: ToolContext): Tool {
           for (const sentence of toldOf(page)) told.add(sentence);
           return page;
         },
-        show: ({ opportunity, match, missing, alsoAt }) => ({
-          ...rowOf(opportunity),
+        show: ({ opportunity, match, missing, twins }) => ({
+          ...rowOf(opportunity, call.now, twins),
           match,
           missing_words: [...missing],
-          also_at: alsoAt,
+          also_at: alsoAt(twins),
         }),
       });
       const { items, now, twins = 0 } = paged;
@@ -80,7 +80,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
         [...describeFilter(filter, now), `sorted by ${sort}`],
         upstreamTexts(FoundRow, "results[]"),
       );
-      const lines = items.map((row, n) => `${n + 1}. ${lineOf(row, call.now)}`);
+      const lines = items.map((row, n) => `${n + 1}. ${lineOf(row)}`);
       const notes = [...told];
       return { data: { results: items, twins, notes }, lines: [...lines, ...notes, ...twinLines(twins, "record")], said };
     },
@@ -97,7 +97,7 @@ function toldOf({ understood, counts, drop, isWhole }: FoundMatches): string[] {
   ].filter((sentence) => sentence !== "");
 }
 
-function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>, now: EpochMs): string {
+function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>): string {
   const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row, now)}; ${alsoAtInLine(also_at, row.status)}id ${id}`;
+  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row)}; ${alsoAtInLine(also_at, row.status)}id ${id}`;
 }

@@ -1,7 +1,7 @@
 /** The tool `what_changed`: the events of a period, in words. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
-import { AlsoAt } from "../../opportunities/related.ts";
+import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { PAST, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
@@ -52,7 +52,9 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
         read: (limit, after, call) =>
           queries.changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
-        show: ({ event, opportunity, at, alsoAt }) => ({ ...eventRowOf(event), opportunity: rowOf(opportunity), at, also_at: alsoAt }),
+        show: ({ event, opportunity, at, twins }) => {
+          return { ...eventRowOf(event), opportunity: rowOf(opportunity, call.now, twins), at, also_at: alsoAt(twins) };
+        },
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
       const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));

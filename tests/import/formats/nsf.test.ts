@@ -64,7 +64,6 @@ describe("a real file", () => {
       dates: { posted_at: "2025-01-03T00:00:00-05:00", closes_at: "2025-11-24T23:59:59-05:00" },
       due_dates: [{ at: "2025-11-24T23:59:59-05:00" }],
       classifications: { keywords: ["Program"] },
-      eligibility: { requirements: null },
       attachments: [
         {
           name: "Solicitation",

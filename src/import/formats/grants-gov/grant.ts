@@ -90,6 +90,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
     },
     classifications: classificationsOf(grant),
     eligibility: { requirements: requirementsOf(grant) },
+    ...deadlineNoteOf(grant),
     contacts: contactsOf(grant.contact),
     attachments: attachmentsOf(grant),
     ...(grant.applicants.length > 0 ? { applicant_types: distinct(grant.applicants.map(({ code }) => code)) } : {}),
@@ -178,13 +179,17 @@ function dollars(amount: string): string {
 /** Matches notes that say nothing: blanks, and the words that forms put into an empty field. */
 const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
 
-function requirementsOf({ applicants, eligibility, costSharing, closeDateExplanation }: Grant): string | null {
-  const [text, note] = [plainText(eligibility), plainText(closeDateExplanation)];
+function deadlineNoteOf({ closeDateExplanation }: Grant): Pick<Draft, "deadline_note"> {
+  const note = plainText(closeDateExplanation);
+  return NO_NOTE.test(note) ? {} : { deadline_note: note };
+}
+
+function requirementsOf({ applicants, eligibility, costSharing }: Grant): string | null {
+  const text = plainText(eligibility);
   const parts = [
     applicants.map(({ label }) => label).join("; "),
     NO_NOTE.test(text) ? "" : text,
     costSharing && `Cost sharing or matching required: ${costSharing}`,
-    NO_NOTE.test(note) ? "" : `Deadline note: ${note}`,
   ];
   return joined(parts, "\n");
 }

@@ -115,10 +115,9 @@ describe("real files", () => {
       },
       dates: { posted_at: "2026-10-30T00:00:00-04:00", opens_at: null, closes_at: "2026-12-30T23:59:59-05:00" },
       classifications: { keywords: [], tech_taxonomy: [] },
-      eligibility: {
-        requirements:
-          "Deadline note: Electronically submitted applications must be submitted no later than 11:59 pm ET on the listed application due date.",
-      },
+      eligibility: { requirements: null },
+      deadline_note:
+        "Electronically submitted applications must be submitted no later than 11:59 pm ET on the listed application due date.",
       contacts: [],
       attachments: [],
     });

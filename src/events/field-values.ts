@@ -1,7 +1,7 @@
 /** The values of changed fields as plain text, for people. */
-import { amountInWords } from "../events/in-words.ts";
+import { amountInWords } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { timeInWords } from "../text/date-in-words.ts";
+import { whenInWords } from "../text/date-in-words.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
 
 /** A value of an event's change, any JSON. "" where nothing is stated. */
@@ -20,7 +20,7 @@ export function valueInWords(field: string, value: unknown): string {
 function textInWords(field: string, text: string): string {
   if (/(^|\.)amount_(min|max)$/.test(field)) return amountInWords(text);
   if (field === "status") return statusInWords(text);
-  if (field.startsWith("dates.")) return timeInWords(text);
+  if (field.startsWith("dates.")) return whenInWords(text);
   return /<|\n/.test(text) ? plainParagraphs(text).join("\n\n") : plainText(text);
 }
 

@@ -1,0 +1,123 @@
+/**
+ * The facts of an opportunity, each with its label and its values in words. Doors only translate: the command line prints them, pages link
+ * them, MCP quotes them. (E-125)
+ */
+import { dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
+import { fundingInWords } from "../opportunities/funding.ts";
+import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
+import type { Belonging } from "../opportunities/related.ts";
+import { statusInWords } from "../opportunities/status.ts";
+import { numberInWords, numberOf } from "../search/number.ts";
+import { dateInWords, startInWords } from "../text/date-in-words.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { plainText } from "../text/plain-text.ts";
+
+/** A value in words, and where it leads: to a search with a filter, to another record, to an address. */
+export type FactValue = { text: string; filter?: { name: string; value: string }; record?: string; url?: string };
+
+/** What a fact is about, for doors that show them in groups. */
+export type FactGroup = "when" | "offered by" | "offers" | "won" | "for" | "record" | "related";
+
+/** `isEach`: each value is a fact of its own, for a line of its own. */
+export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
+
+/** What belongs to an opportunity: its other records, its parent and its parts. */
+export type RelatedRecords = Partial<Belonging> & { twins: readonly WholeOpportunity[] };
+
+/** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are no part of them. */
+export function factsOf(opportunity: WholeOpportunity, { twins, parent }: RelatedRecords, now: EpochMs): OpportunityFact[] {
+  const { status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
+    opportunity;
+  const { agency, sub_agency, issuing_office } = organization;
+  const due = dueOf(opportunity, now, twins);
+  const number = numberOf(opportunity);
+  const inForce = statusInWords(status);
+  const facts: OpportunityFact[] = [
+    fact("status", "Status", "when", [
+      status_display === null || isSame(status_display, inForce) ? inForce : `${inForce} (${status_display})`,
+    ]),
+    fact("due", "Due", "when", [dueInWords(due, now).replace(/^due /, "")]),
+    fact("due_dates", "Due dates", "when", due.dates.length < 2 ? [] : due.dates.map((date) => dueDateInWords(date, now)), true),
+    fact("deadline_note", "Deadline", "when", [due.note]),
+    fact("opens", "Opens", "when", [dates.opens_at === null ? null : startInWords(dates.opens_at)]),
+    fact("posted", "Posted", "when", [dayOf(dates.posted_at)]),
+    fact("number", "Number", "record", [number]),
+    fact("solicitation", "Solicitation", "offers", [
+      program.solicitation_id?.trim() === number ? null : program.solicitation_id,
+      program.solicitation_title === opportunity.title ? null : program.solicitation_title,
+    ]),
+    fact("agency", "Agency", "offered by", [filtering("agency", agency), filtering("agency", sub_agency), issuing_office]),
+    fact("program", "Program", "offers", [filtering("program_type", program.type), program.contract_class]),
+    fact("awards", "Awards", "offers", [funding === null ? null : (fundingInWords(funding) ?? null)]),
+    fact("won_by", "Won by", "won", sidecar.award === null ? [] : [sidecar.award.awardee, sidecar.award.number, dayOf(sidecar.award.date)]),
+    fact(
+      "naics",
+      "NAICS",
+      "for",
+      classifications.naics_codes.map((code) => filtering("naics", code)),
+    ),
+    fact(
+      "set_aside",
+      "Set-aside",
+      "for",
+      classifications.set_aside_types.map((code) => filtering("set_aside", code)),
+    ),
+    fact("codes", "Codes", "for", classifications.tech_taxonomy),
+    fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
+    fact("place", "Place", "for", [eligibility.geographic_scope]),
+    fact("contact", "Contact", "offered by", contacts.map(contactInWords), true),
+    fact("source", "Source", "record", [{ text: source.name, filter: { name: "source", value: source.code } }, source.opportunity_id]),
+    fact("page", "Page", "record", [source.url === null ? null : { text: source.url, url: source.url }]),
+    fact("id", "Id", "record", [opportunity.id]),
+    fact("changed", "Changed", "record", [dateInWords(opportunity.updated_at)]),
+    fact("stored", "Stored", "record", [dateInWords(opportunity.created_at)]),
+    ...twins.map((twin) => {
+      const isCanonical = twin.id === opportunity.relationships.canonical_id;
+      return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [recordFact(twin)]);
+    }),
+    fact(
+      "parent",
+      "Belongs to",
+      "related",
+      parent === undefined ? [] : [{ text: `${parent.title} (${recordInWords(parent)})`, record: parent.id }],
+    ),
+  ];
+  return facts.filter(({ values }) => values.length > 0);
+}
+
+/** "SBIR.gov, 22-586, open": a record as others name it. */
+export function recordInWords(record: Opportunity): string {
+  return `${record.source.name}, ${numberInWords(record)}, ${statusInWords(record.status)}`;
+}
+
+function recordFact(record: WholeOpportunity): FactValue {
+  return { text: recordInWords(record), record: record.id, ...(record.source.url === null ? {} : { url: record.source.url }) };
+}
+
+type Given = FactValue | string | null;
+
+function filtering(name: string, value: string | null): FactValue | null {
+  return value === null ? null : { text: value, filter: { name, value } };
+}
+
+/** Each value once, in whatever letter case: sources say "GRANT" and "Grant". */
+function fact(id: string, label: string, group: FactGroup, given: readonly Given[], isEach = false): OpportunityFact {
+  const stated = given
+    .flatMap((each) => (each === null ? [] : typeof each === "string" ? { text: each } : each))
+    .map((each) => ({ ...each, text: plainText(each.text) }))
+    .filter(({ text }) => text !== "");
+  const values = stated.filter(({ text }, n) => stated.findIndex((each) => isSame(each.text, text)) === n);
+  return { id, label, group, values, isEach };
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function dayOf(at: string | null): string | null {
+  return at === null ? null : dateInWords(at);
+}
+
+function contactInWords({ name, email, phone, role }: WholeOpportunity["contacts"][number]): string {
+  return [name, role, email, phone].filter((each) => each !== null && each !== "").join(", ");
+}

@@ -1,0 +1,194 @@
+/**
+ * When an opportunity is due: what somebody stated, what is only estimated, and what merely ends. Every door shows this account. (E-125)
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { openStatuses } from "../sources/source.ts";
+import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
+import { DAY_MS, type EpochMs, parseInstantMs, parseStoredMs } from "../text/instant.ts";
+import { beginning } from "../text/quoted.ts";
+import { relativeShort, relativeTime } from "../text/relative-time.ts";
+import { nullable, object } from "../text/schema.ts";
+import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
+import type { WholeOpportunity } from "./opportunity.ts";
+import { CLOSING_SOON_MS, passedInWords, statusInWords } from "./status.ts";
+
+/**
+ * - `due`: somebody stated a date by which to submit.
+ * - `expected`: the date is an estimate, as of a forecast.
+ * - `expires`: the announcement ends then, and nobody stated a due date.
+ * - `anytime`: submissions are accepted at any time, until `at` if there is one.
+ * - `in_words`: only a text says when.
+ * - `none`: nothing is stated.
+ * - `over`: the last date has passed.
+ */
+const dueKinds = ["due", "expected", "expires", "anytime", "in_words", "none", "over"] as const;
+type DueKind = (typeof dueKinds)[number];
+
+const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
+const words = (description: string) => nullable(Type.String(), description);
+
+/** The account, as JSON has it. */
+export const Due = object(
+  {
+    kind: Type.Unsafe<DueKind>({
+      type: "string",
+      enum: [...dueKinds],
+      description:
+        "`due`: somebody stated the date. `expected`: an estimate. `expires`: the announcement ends then, and nobody stated a due date. `anytime`. `in_words`: only `note` says when. `none`: nothing is stated. `over`: the last date has passed.",
+    }),
+    at: instant("The date that `kind` is about. The last second of a day stands for a date without an hour."),
+    verb: Type.String({ description: 'What happens at `at`: "due", "expires", "was due".' }),
+    words: words("The upstream's words for that date."),
+    dates: Type.Array(object({ at: Type.String({ format: "date-time" }), words: words("What is due.") }), {
+      description: "All due dates, the earliest first.",
+    }),
+    expires_at: instant("When the announcement expires, if that is another date."),
+    standard_at: instant("The next of NIH's standard due dates. It is only expected."),
+    note: words("What the upstream says about the deadline."),
+    elsewhere: words('Other records of the opportunity that disagree on whether one can apply: "closed at SBIR.gov".'),
+  },
+  "When it is due.",
+);
+export type Due = Static<typeof Due>;
+type DueDate = Due["dates"][number];
+
+/** The account at an instant. Of several records of one opportunity, the due dates of the one that lists them count. */
+export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): Due {
+  const { dates, status } = opportunity;
+  const { closes_at } = dates;
+  const { due, expires_at } = statedDates(opportunity, twins);
+  const note = [opportunity, ...twins].map(({ sidecar }) => sidecar.deadline_note).find((each) => each !== null) ?? null;
+  const elsewhere = twins
+    .filter((twin) => openStatuses.includes(twin.status) !== openStatuses.includes(status))
+    .map((twin) => `${statusInWords(twin.status)} at ${twin.source.name}`);
+  const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: [...new Set(elsewhere)].join(", ") || null };
+  const next = due.find(({ at }) => msOf(at) > now) ?? due.at(-1);
+  if (next === undefined && expires_at !== null && msOf(expires_at) > now) {
+    const standard_at = nextStandardDueDate(opportunity, now);
+    return { ...account, kind: "expires", verb: "expires", at: expires_at, expires_at: null, standard_at };
+  }
+  const at = next?.at ?? expires_at ?? dates.response_at;
+  const words = next?.words ?? null;
+  if (at === null) return { ...account, ...undated(note, dates.posted_at), at };
+  const isPast = msOf(at) <= now;
+  if (status === "forecast") return { ...account, kind: "expected", verb: isPast ? "was expected" : "expected", at, words };
+  if (!isPast) {
+    const isAnytime = ANYTIME.test(words ?? "");
+    return { ...account, kind: isAnytime ? "anytime" : "due", verb: isAnytime ? "accepted anytime until" : "due", at, words };
+  }
+  const verb = closes_at === null ? "responses were due" : passedInWords(status);
+  return { ...account, kind: "over", verb, at, words, expires_at: expires_at !== null && msOf(expires_at) > now ? expires_at : null };
+}
+
+const ANYTIME = /\bany\s?time\b/i;
+
+function undated(note: string | null, posted_at: string | null): Pick<Due, "kind" | "verb"> {
+  if (note !== null && ANYTIME.test(note) && note.length <= ANYTIME_MAX) return { kind: "anytime", verb: "accepted anytime" };
+  if (note !== null) return { kind: "in_words", verb: "in words" };
+  return { kind: "none", verb: `no date stated${posted_at === null ? "" : `, posted ${posted_at.slice(0, 4)}`}` };
+}
+
+/** A longer note says more than that. */
+const ANYTIME_MAX = 100;
+
+/** How far the day on which an announcement closes at one source is from that on which it expires at another one. */
+const SAME_EXPIRY_MS = 2 * DAY_MS;
+
+/** What was stated: due dates in the order of time, and the expiry, if that is none of them. */
+function statedDates(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]): { due: DueDate[]; expires_at: string | null } {
+  const { dates, sidecar } = opportunity;
+  const { closes_at, response_at } = dates;
+  if (sidecar.due_dates.length > 0) return { due: inOrder(sidecar.due_dates), expires_at: sidecar.expires_at };
+  const own = [
+    { at: response_at, words: closes_at === null || isSame(closes_at, response_at) ? null : "responses" },
+    { at: isSame(closes_at, response_at) ? null : closes_at, words: response_at === null ? null : "closing" },
+  ].flatMap(({ at, words }) => (at === null ? [] : [{ at, words }]));
+  const lister = twins.find((twin) => twin.sidecar.due_dates.length > 0);
+  if (lister !== undefined) {
+    const { due_dates, expires_at } = lister.sidecar;
+    const isExpiry = ({ at }: DueDate) => expires_at !== null && Math.abs(msOf(at) - msOf(expires_at)) <= SAME_EXPIRY_MS;
+    const others = own.filter((date) => !isExpiry(date) && !due_dates.some(({ at }) => isSame(at, date.at)));
+    return { due: inOrder([...due_dates, ...others]), expires_at };
+  }
+  return hasStandardDueDates(opportunity) ? { due: [], expires_at: closes_at } : { due: inOrder(own), expires_at: sidecar.expires_at };
+}
+
+function inOrder(dates: readonly DueDate[]): DueDate[] {
+  const byInstant = new Map(dates.toReversed().map((date) => [msOf(date.at), date])); // Of several at one instant, the first.
+  return [...byInstant.values()].sort((one, other) => msOf(one.at) - msOf(other.at));
+}
+
+function isSame(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && msOf(one) === msOf(other);
+}
+
+function msOf(at: string): EpochMs {
+  return parseInstantMs(at) ?? Number.NEGATIVE_INFINITY;
+}
+
+// ---- In words.
+
+/** How a door shows it: dates in `zone`, an IANA time zone, or as published; texts that upstreams wrote as `quote` returns them. */
+type Shown = { zone?: string | undefined; quote?: (text: string) => string };
+
+/** The most characters of an upstream's words in a sentence. */
+const WORDS_MAX = 200;
+
+/** The parts of the sentence: "due in 12 days", "Dec 4, 2026, 5:00 PM ET", and what else there is to say. */
+export function dueParts(due: Due, now: EpochMs, { zone, quote = (text) => text }: Shown = {}) {
+  const { kind, at, verb, words, note, elsewhere } = due;
+  const short = (text: string) => quote(text.length <= WORDS_MAX ? text : `${beginning(text, WORDS_MAX)}…`);
+  const more = [
+    words === null || kind === "anytime" ? "" : short(words),
+    kind === "over" && due.dates.length > 1 ? `the last of ${due.dates.length} due dates` : "",
+    due.standard_at === null ? "" : `NIH standard due dates, the next expected ${whenInWords(due.standard_at, zone)}`,
+    due.expires_at === null ? "" : `expires ${whenInWords(due.expires_at, zone)}`,
+    kind === "in_words" && note !== null ? short(note) : "",
+  ].filter((part) => part !== "");
+  const first = elsewhere === null ? "" : `${elsewhere}; `;
+  return { first, verb, when: at === null ? "" : whenInWords(at, zone), distance: at === null ? "" : distanceOf(at, now), more };
+}
+
+function distanceOf(at: string, now: EpochMs): string {
+  const ms = parseStoredMs(at);
+  return ms === undefined ? "" : relativeTime(ms, now, dayWithoutHour(at) === null);
+}
+
+/** "due Dec 4, 2026, 5:00 PM ET (in 12 days)", "expires Jan 7, 2027 (in 41 days); NIH standard due dates, the next expected Feb 5, 2027". */
+export function dueInWords(due: Due, now: EpochMs, shown: Shown = {}): string {
+  const { first, verb, when, distance, more } = dueParts(due, now, shown);
+  const dated = [verb, when, distance === "" ? "" : `(${distance})`].filter((part) => part !== "").join(" ");
+  return first + [dated, ...more].join(due.kind === "in_words" ? ": " : "; ");
+}
+
+/** The same for a table: "Jan 8 (46d)", "today", "~Mar 28 (4mo)" for what is expected, "ends Jan 7" for an expiry, "anytime", "posted 2016". */
+export function dueInShort({ kind, at, verb }: Due, now: EpochMs): string {
+  const ms = parseStoredMs(at);
+  if (at === null || ms === undefined) return kind === "none" ? (/posted \d+$/.exec(verb)?.[0] ?? "–") : kind.replace("_", " ");
+  const [date, distance] = [dateInWords(dayWithoutHour(at) ?? at), relativeShort(ms, now)];
+  const day = distance === null ? date : date.replace(/, \d{4}$/, "");
+  if (kind === "expires") return `ends ${day}`;
+  if (kind === "anytime") return `until ${day}`;
+  const mark = kind === "expected" ? "~" : "";
+  if (distance === null) return mark + day;
+  return mark + (/^[a-z]+$/.test(distance) ? distance : `${day} (${distance})`);
+}
+
+/** The days alone, without how far away they are, for messages that are read later: "due Dec 4, 2026". */
+export function dueOnDay({ at, verb, kind, elsewhere, standard_at }: Due, zone?: string): string {
+  const dayOf = (at: string) => dateInWords(dayWithoutHour(at) ?? at, zone);
+  const words = `${kind === "in_words" ? "due date in words" : verb}${at === null ? "" : ` ${dayOf(at)}`}`;
+  const standard = standard_at === null ? "" : `; next expected ${dayOf(standard_at)}`;
+  return `${elsewhere === null ? "" : `${elsewhere}; `}${words}${standard}`;
+}
+
+/** Whether it is due, or ends, within the two weeks in which a status says so. */
+export function isDueSoon({ at }: Due, now: EpochMs): boolean {
+  const ms = parseInstantMs(at);
+  return ms !== undefined && ms >= now && ms < now + CLOSING_SOON_MS;
+}
+
+/** "Jan 5, 2026: Step-1 (passed)" */
+export function dueDateInWords({ at, words }: DueDate, now: EpochMs, { zone, quote = (text) => text }: Shown = {}): string {
+  return `${whenInWords(at, zone)}${words === null ? "" : `: ${quote(words)}`}${msOf(at) <= now ? " (passed)" : ""}`;
+}

@@ -1,0 +1,60 @@
+/** What an opportunity pays, in words. Every door says it so. */
+import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
+import { plainText } from "../text/plain-text.ts";
+
+/** The characters of a text about money that are shown. */
+const MONEY_MAX = 160;
+
+/** "$1,500,000" */
+export function amountInWords(decimal: string): string {
+  const [, sign = "", whole = decimal, cents = ""] = /^(-?)(\d+)((?:\.\d+)?)$/.exec(decimal) ?? [];
+  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${/^\.0*$/.test(cents) ? "" : cents}`;
+}
+
+/** "up to $20,000 per award; $1,000,000 total": amounts, then what the text says besides. Undefined if nothing is stated. */
+export function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
+  const amounts = [amount_min, amount_max].filter(isAmount);
+  const others = moneyPartsOf(display).filter((part) => amounts.length === 0 || !repeatsAmounts(part, amounts));
+  const parts = [...(amounts.length === 0 ? [] : [rangeInWords(amount_min, amount_max)]), ...others];
+  return parts.length === 0 ? undefined : cutMoney(parts);
+}
+
+/** The amounts alone, or else the text, for lists. */
+export function awardsInWords(funding: Record<string, unknown> | null): string | undefined {
+  const { amount_min, amount_max, display } = funding ?? {};
+  if (![amount_min, amount_max].some(isAmount)) return fundingInWords({ display });
+  return rangeInWords(amount_min, amount_max);
+}
+
+function rangeInWords(amount_min: unknown, amount_max: unknown): string {
+  const [least, most] = [amount_min, amount_max].map((each) => (isAmount(each) ? amountInWords(each) : undefined));
+  if (least === undefined) return `up to ${most} per award`;
+  if (most === undefined) return `at least ${least} per award`;
+  return least === most ? least : `${least} to ${most}`;
+}
+
+export function isAmount(value: unknown): value is string {
+  return typeof value === "string" && isDecimal(value);
+}
+
+/** What a text about money says, part by part: Grants.gov has "$500,000 total; 3 awards expected". */
+export function moneyPartsOf(display: unknown): string[] {
+  return typeof display === "string" && display !== "" ? plainText(display).split("; ") : [];
+}
+
+/** Words of amounts. Any other may be a name: "Awarded $500 to Acme". */
+const AMOUNT_WORDS = /\b(?:up to|at least|at most|from|to|and|total|usd)\b/gi;
+
+/** Whether a text says nothing but these amounts, or the amount of an award, which is one of them: "Up to $500,000 per award". */
+export function repeatsAmounts(part: string, amounts: readonly string[]): boolean {
+  if (part.endsWith(" per award")) return true;
+  if (/\p{L}/u.test(part.replace(AMOUNT_WORDS, ""))) return false;
+  const figures = figuresIn(part);
+  return figures.length > 0 && figures.every((figure) => amounts.some((amount) => compareDecimals(figure, amount) === 0));
+}
+
+/** The parts as one text, cut to the length of a line. */
+export function cutMoney(parts: readonly string[]): string {
+  const text = parts.join("; ");
+  return text.length <= MONEY_MAX ? text : `${text.slice(0, MONEY_MAX - 1).toWellFormed()}…`;
+}
