@@ -112,6 +112,7 @@ test.each(["posted", "closes"].flatMap((verb) => texts.map((text) => [verb, text
     const isRefused = ALL_REFUSED.includes(text);
     expect(said.find).toStartWith(isRefused ? "must be a time " : /\d{4}-/.test(text) ? text : "");
     if (!isRefused && !/\d{4}-/.test(text)) expect(said.find).toMatch(/^[A-Z][a-z]{2} \d+, 2026, .*\(.*\)$/);
+    if (text === "7d") expect(said.find).toStartWith(verb === "posted" ? "Feb 22, 2026, " : "Mar 8, 2026, ");
     expect(new Set(Object.values(said))).toEqual(new Set([said.find]));
   },
 );
