@@ -29,6 +29,7 @@ export type SourceLine = {
   input: Input;
   /** Counted from 1: a line of text, otherwise an element or a row. */
   line: number;
+  /** A function returns it if it is made only for a record that is rejected. */
   raw: unknown;
   /** The exact JSON of `raw` if it is on one line. Parsed numbers lose digits. */
   json?: string;

@@ -71,7 +71,8 @@ export function createRejects(options: RejectsOptions): Rejects {
     const file = rejectsFileOf(item.input.name, options);
     const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
     open.set(file, descriptor);
-    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(item.raw ?? null));
+    const raw = () => (typeof item.raw === "function" ? item.raw() : item.raw);
+    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(raw() ?? null));
     // Not `writeSync`, which may write a part without an error when the disk is nearly full.
     writeFileSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
   }

@@ -56,7 +56,10 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/<br\s*\/?>|<\/(?:p|div|li|tr)\s*>|\r?\n/i`, "fixed"],
     [String.raw`/^[\s.,;:)]+/`, "start"],
   ],
-  "src/import/formats/grants-gov/extract.ts": [[String.raw`/<([^\s<>/]+)>([^<&]*)<\/\1>/g`, "fixed"]],
+  "src/import/formats/grants-gov/extract.ts": [
+    [String.raw`/^<[^<>"']*>\s*<(?:\w+:)?OpportunityID>\s*(\d+)\s*</`, "start"],
+    [String.raw`/<([^\s<>/]+)>([^<&]*)<\/\1>/g`, "fixed"],
+  ],
   "src/import/formats/grants-gov/grant.ts": [
     [String.raw`/^1(\.0+)?$/`, "start"],
     [String.raw`/^0*(\d{1,20})(?:\.(\d{1,2}))?$/`, { limit: "100 characters (AMOUNT_MAX)" }],

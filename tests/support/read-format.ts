@@ -5,7 +5,7 @@ import { openInput } from "../../src/import/readers/input.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { digestUnder } from "../../src/import/source-digest.ts";
 import { openStaging } from "../../src/import/staging.ts";
-import { Rejection, validateRecord } from "../../src/import/validate.ts";
+import { Rejection, rejectionOf, validateRecord } from "../../src/import/validate.ts";
 import { type PlacedVersion, placeVersions } from "../../src/import/versions/placing.ts";
 import { EXCERPTS, realPath } from "./real-data.ts";
 
@@ -42,8 +42,13 @@ export async function readFormat(format: Format, inputs: readonly Input[]) {
   const items: Exclude<Item, LazyItem | VersionItem>[] = [];
   for await (const item of format.read(inputs, { warn, incomplete: warn, neverHas: () => undefined })) {
     if (item.kind === "lazy") {
-      const { input, line, raw, isSuperseded, read } = item;
-      items.push({ input, line, raw, ...(isSuperseded && { isSuperseded }), kind: "record", record: read() });
+      const { input, line, raw, isSuperseded, read, source, id } = item;
+      const place = { input, line, raw, ...(isSuperseded && { isSuperseded }) };
+      try {
+        items.push({ ...place, kind: "record", record: read() });
+      } catch (error) {
+        items.push({ ...place, kind: "rejected", reason: rejectionOf(error).message, source, lineage: id });
+      }
     } else items.push(item.kind === "version" ? { ...item, ...item.read() } : item);
   }
 

@@ -45,7 +45,10 @@ async function faultOf(document: string, root: string): Promise<string | undefin
     yield Buffer.from(document, "latin1");
   })();
   try {
-    for await (const each of xmlElements(bytes, root)) if ("fault" in each) return each.fault;
+    for await (const each of xmlElements(bytes, root)) {
+      const content = each.parse();
+      if ("fault" in content) return content.fault;
+    }
     return undefined;
   } catch (error) {
     return (error as Error).message;

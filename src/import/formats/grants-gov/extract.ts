@@ -6,10 +6,11 @@
 import type { XML } from "bun";
 import { withoutC1Controls } from "../../../text/plain-text.ts";
 import { UUID } from "../../../text/uuid.ts";
-import type { Format, FormatContext, Input, Item, LazyItem } from "../../format.ts";
+import type { Format, FormatContext, Input, Item } from "../../format.ts";
 import { beginningOf, firstCharacter } from "../../readers/json-elements.ts";
-import { localName, xmlElements } from "../../readers/xml-elements.ts";
+import { localName, type XmlElement, type XmlTexts, xmlElements } from "../../readers/xml-elements.ts";
 import type { Draft } from "../../record.ts";
+import { Rejection } from "../../validate.ts";
 import { elementsOf, rejected } from "../items.ts";
 import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
 import {
@@ -54,39 +55,46 @@ async function* readExtract(input: Input, context: FormatContext): AsyncIterable
   context.neverHas(({ lineage }) => UUID.test(lineage)); // What the successor alone has.
   const postedIds = new Set<string>();
   let line = 0;
-  for await (const element of xmlElementsOf(input.bytes(), context)) {
+  for await (const { name, source, element } of recordsOf(input.bytes(), context)) {
     line++;
-    const { name, fields, fault } = element;
-    const raw = { element: name, fields };
-    const legacy = isLegacy(name) ? grantOfElement(element, context) : undefined;
-    const id = legacy?.id ?? fields.OpportunityID?.[0] ?? "";
+    const raw = () => ({ element: name, fields: element().fields });
+    const { fault, legacy } = isLegacy(name) ? { fault: element().fault, legacy: grantOfElement(element(), context) } : {};
+    const id = legacy?.id ?? idOf(source) ?? element().fields.OpportunityID?.[0] ?? "";
     if (id === "") {
       yield { input, line, raw, ...rejected("OpportunityID must not be blank") };
       continue;
     }
     if (name !== FORECAST) postedIds.add(id);
+    const read = () => readDraft(element(), context);
     const sourceLine = { input, line, raw, ...(name === FORECAST && postedIds.has(id) ? { isSuperseded: true as const } : {}) };
-    if (fault !== undefined) yield { ...sourceLine, ...rejected(fault), source: GRANTS_GOV, lineage: id };
-    else if (legacy === undefined) yield { ...sourceLine, ...lazyItem(element, id, context) };
-    else yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
+    if (legacy === undefined) yield { kind: "lazy", ...sourceLine, source: GRANTS_GOV, id, digested: source, read, reconcile };
+    else if (fault === undefined) yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
+    else yield { ...sourceLine, ...rejected(fault), source: GRANTS_GOV, lineage: id };
   }
 }
 
 /* The present extract */
 
+/** The text of an opportunity, which is parsed only when its content is asked for: a repeated import parses none. */
+type FoundRecord = { name: string; source: string; element: () => Element };
+
 type Element = {
   name: string;
   /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */
   fields: { [name: string]: string[] };
-  /** Its exact text in the file; "" with a fault. */
-  source: string;
   /** Why it cannot be imported. */
   fault: string | undefined;
 };
 
-function lazyItem(element: Element, id: string, context: FormatContext): LazyItem {
-  const read = () => draftOfGrant(grantOfElement(element, context), context);
-  return { kind: "lazy", source: GRANTS_GOV, id, digested: element.source, read, reconcile };
+/** The id in the first child element, where Grants.gov writes it. Undefined if it is not found there. */
+function idOf(source: string): string | undefined {
+  return /^<[^<>"']*>\s*<(?:\w+:)?OpportunityID>\s*(\d+)\s*</.exec(source)?.[1];
+}
+
+/** Throws a Rejection if the element has a fault. */
+function readDraft(element: Element, context: FormatContext): Draft {
+  if (element.fault !== undefined) throw new Rejection(element.fault);
+  return draftOfGrant(grantOfElement(element, context), context);
 }
 
 /** The extract has no titles of listings, and of attachments only a link. */
@@ -179,24 +187,39 @@ const TEXT_MAX = 2_000_000;
 const DEPTH_MAX = 100;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
-async function* xmlElementsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<Element> {
+async function* recordsOf(bytes: AsyncIterable<Uint8Array>, { warn, incomplete }: FormatContext): AsyncIterable<FoundRecord> {
   for await (const found of xmlElements(bytes, ROOT)) {
-    const element = emptyElement(localName(found.name));
-    if ("fault" in found) addSimple(element, found.source);
-    else for (const child of found.element.children) if (typeof child === "object" && "name" in child) addField(element, child);
-    if ("fault" in found) element.fault = found.fault;
-    else element.source = found.source;
-    if (RECORDS.has(element.name)) yield element;
-    else {
+    const name = localName(found.name);
+    if (RECORDS.has(name)) {
+      let element: Element | undefined;
+      yield { name, source: found.source, element: () => (element ??= elementOf(name, found.source, found.parse())) };
+    } else {
       // By its name, an unknown element may be an opportunity of a new layout.
-      const report = /^(Opportunity|FundingOpp)/.test(element.name) ? incomplete : warn;
+      const report = /^(Opportunity|FundingOpp)/.test(name) ? incomplete : warn;
       report(`Unknown element ${found.name} is left out`);
     }
   }
 }
 
-function emptyElement(name: string): Element {
-  return { name, fields: Object.create(null), source: "", fault: undefined }; // A field may have any name, `__proto__` too.
+function elementOf(name: string, source: string, content: ReturnType<XmlElement["parse"]>): Element {
+  const element: Element = { name, fields: Object.create(null), fault: undefined }; // A field may have any name, `__proto__` too.
+  if ("texts" in content) addTexts(element, content.texts);
+  else if ("element" in content) {
+    for (const child of content.element.children) if (typeof child === "object" && "name" in child) addField(element, child);
+  } else {
+    element.fault = content.fault;
+    addSimple(element, source);
+  }
+  return element;
+}
+
+function addTexts(element: Element, texts: XmlTexts): void {
+  for (const field in texts) {
+    const text = texts[field] ?? "";
+    if (field.startsWith("@") || field === "#text") continue;
+    if (typeof text === "string") add(element, localName(field), text);
+    else for (const each of text) add(element, localName(field), each);
+  }
 }
 
 /** Adds what can be read without a parser, such as the id: elements that have only a text. */

@@ -428,6 +428,28 @@ describe("bad files", () => {
     expect(drafts.map(({ source }) => source.opportunity_id)).toEqual(["1", "2"]);
   });
 
+  test.each([
+    ["in a comment before it", "<!-- <OpportunityID>9</OpportunityID> --><OpportunityID>7</OpportunityID>"],
+    ["in another element before it", "<Old><OpportunityID>9</OpportunityID></Old><OpportunityID>7</OpportunityID>"],
+    ["after it", "<OpportunityID> 7 </OpportunityID><OpportunityID>9</OpportunityID>"],
+    ["as a part of it", "<OpportunityID>7<!-- 9 --></OpportunityID>"],
+  ])("the id of an opportunity is no number %s", async (_, fields) => {
+    const record = `<OpportunitySynopsisDetail_1_0>${fields}<OpportunityTitle>T</OpportunityTitle></OpportunitySynopsisDetail_1_0>`;
+    const context = { warn: () => undefined, incomplete: () => undefined, neverHas: () => undefined };
+    const ids: unknown[] = [];
+    for await (const item of grantsGov.read([extract(record)], context)) if (item.kind === "lazy") ids.push(item.id);
+    expect(ids).toEqual(["7"]);
+    expect((await draftOf(record)).source.opportunity_id).toBe("7");
+  });
+
+  test("an opportunity that is no longer well-formed counts as present in a snapshot", async () => {
+    const catalog = await aCatalog();
+    const all = { format: grantsGov, snapshot: true };
+    const file = (text: string) => `<Grants>${synopsis({})}${synopsis({ OpportunityID: "2", OpportunityTitle: text })}</Grants>`;
+    expect(await catalog.take(file("R and D"), all)).toMatchObject({ added: 2 });
+    expect(await catalog.take(file("R & D"), all)).toMatchObject({ unchanged: 1, rejected: 1, removed: 0 });
+  });
+
   test("an opportunity of 200 MB is rejected alone, in bounded memory", async () => {
     const { text, taken } = megabytesOf("x", 200);
     const input = {
