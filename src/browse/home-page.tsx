@@ -7,6 +7,7 @@ import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
+import { readFreshness, silentInWords } from "../sources/freshness.ts";
 import { openStatuses } from "../sources/source.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
@@ -39,12 +40,18 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   });
   const coming = found.filter(({ opportunity, twins }) => dueOf(opportunity, now, twins).kind !== "over").slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);
-  return { title: "Find opportunities", section: "find", body: <HomeBody {...{ form, results, openings: countOpenings(index), now }} /> };
+  return {
+    title: "Find opportunities",
+    section: "find",
+    body: (
+      <HomeBody {...{ form, results, openings: countOpenings(index), silent: silentInWords(await readFreshness(catalog, now)), now }} />
+    ),
+  };
 }
 
-type BodyProps = { form: SearchForm; results: readonly ShownResult[]; openings: Openings; now: EpochMs };
+type BodyProps = { form: SearchForm; results: readonly ShownResult[]; openings: Openings; silent: string | null; now: EpochMs };
 
-function HomeBody({ form, results, openings, now }: BodyProps) {
+function HomeBody({ form, results, openings, silent, now }: BodyProps) {
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -52,6 +59,7 @@ function HomeBody({ form, results, openings, now }: BodyProps) {
         <SortField form={form} usual="relevance" />
       </SearchFields>
       <OpeningCounts openings={openings} now={now} />
+      {silent !== null && <p class="understood">Some sources are {silent}. What they have open may be over.</p>}
       <div class="columns">
         <section class="main" aria-labelledby="next">
           <h2 id="next">Due next</h2>

@@ -3,6 +3,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import type { SourceEntry } from "../sources/entry.ts";
+import { readFreshness, type SourceFreshness, silentInWords } from "../sources/freshness.ts";
 import {
   type LastChanges,
   listSources,
@@ -11,6 +12,7 @@ import {
   recordsByLastChange,
   type SourceStatus,
 } from "../sources/source.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
@@ -36,9 +38,11 @@ type Row = SourceStatus & {
   newestPosted: string | undefined;
   /** Records by the week of their last change, the current week last. */
   weeks: readonly number[];
+  freshness: SourceFreshness | undefined;
 };
 
 async function readSources(catalog: CatalogDb, now: EpochMs): Promise<Row[]> {
+  const freshness = await readFreshness(catalog, now);
   const [statuses, named, posted, changes] = await Promise.all([
     sourceStatusesAt(catalog, now),
     listSources(catalog),
@@ -53,6 +57,7 @@ async function readSources(catalog: CatalogDb, now: EpochMs): Promise<Row[]> {
       description: entry?.description ?? "",
       newestPosted: posted.get(status.source),
       weeks: weeksOf(changes, status.source),
+      freshness: freshness.find(({ source }) => source === status.source),
     };
   });
 }
@@ -89,7 +94,7 @@ function SourcesBody({ rows, now }: BodyProps) {
 type CardProps = { row: Row; most: number; now: EpochMs };
 
 function SourceCard({ row, most, now }: CardProps) {
-  const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks } = row;
+  const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks, freshness } = row;
   const changed = weeks.reduce((sum, each) => sum + each, 0);
   const weekNames = weeks.map(
     (_, n) => `week that ended ${n === WEEKS - 1 ? "today" : formatInstant(now - (WEEKS - 1 - n) * WEEK_MS).slice(0, 10)}`,
@@ -99,6 +104,7 @@ function SourceCard({ row, most, now }: CardProps) {
       <h2>
         <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
       </h2>
+      {freshness?.is_silent && <p class="understood">{capitalized(silentInWords([freshness]) ?? "")}.</p>}
       <dl class="figures">
         <Fact name="Last import">
           {last_import_at === null || isFuture(last_import_at, now) ? "unknown" : <Relative at={formatInstant(last_import_at)} now={now} />}

@@ -8,7 +8,7 @@ import { numberInWords } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
-import type { SourceFreshness } from "../sources/freshness.ts";
+import { type SourceFreshness, silentInWords } from "../sources/freshness.ts";
 import { formatDuration } from "../text/duration.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
@@ -135,7 +135,9 @@ export function freshnessInWords(freshness: readonly SourceFreshness[]): string 
   const sources = freshness.map(({ source, age_seconds }) => {
     return `${oneLine(source)} ${age_seconds === null ? "at an unknown time" : `${formatDuration(age_seconds * 1000)} ago`}`;
   });
-  return sources.length === 0 ? "Nothing has been imported yet" : `Imported: ${sources.join(", ")}`;
+  const silent = silentInWords(freshness);
+  const words = `Imported: ${sources.join(", ")}${silent === null ? "" : `; ${oneLine(silent)}`}`;
+  return sources.length === 0 ? "Nothing has been imported yet" : words;
 }
 
 /** How long ago the source was imported that was not for the longest time: "imported up to 3 days ago". */
@@ -143,7 +145,8 @@ export function freshnessInShort(freshness: readonly SourceFreshness[]): string 
   const ages = freshness.flatMap(({ age_seconds }) => age_seconds ?? []);
   if (ages.length === 0) return freshness.length === 0 ? "nothing has been imported yet" : "imported at an unknown time";
   const [newest, oldest] = [Math.min(...ages), Math.max(...ages)].map((seconds) => formatDuration(seconds * 1000));
-  return `imported ${newest === oldest ? "" : "up to "}${oldest} ago`;
+  const silent = silentInWords(freshness);
+  return `imported ${newest === oldest ? "" : "up to "}${oldest} ago${silent === null ? "" : `; ${oneLine(silent)}`}`;
 }
 
 function isIn(snippet: string, title: string): boolean {

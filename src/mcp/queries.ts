@@ -54,6 +54,8 @@ export const ToolFreshness = object({
   source: Type.String(),
   as_of: nullable(Type.String({ format: "date-time" })),
   age_seconds: nullable(Type.Integer()),
+  known_on: nullable(Type.String()),
+  is_silent: Type.Boolean(),
 });
 export type ToolFreshness = Static<typeof ToolFreshness>;
 
@@ -254,5 +256,5 @@ async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFact
 
 async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<ToolFreshness[]> {
   const freshness = await readFreshness(catalog, now);
-  return freshness.map(({ source, last_import_at, age_seconds }) => ({ source, as_of: last_import_at, age_seconds }));
+  return freshness.map(({ last_import_at, ...each }) => ({ ...each, as_of: last_import_at }));
 }

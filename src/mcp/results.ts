@@ -91,7 +91,9 @@ function shownInWords({ returned, total, complete, next_cursor }: ResultStatemen
 function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   if (freshness.length === 0) return "No source has data yet.";
   const ages = freshness.map(({ source, age_seconds }) => `${codeInWords(source)} ${ageInWords(age_seconds)}`);
-  return `Last import: ${ages.join(", ")}.`;
+  const silent = freshness.filter(({ is_silent }) => is_silent);
+  const names = silent.map(({ source, known_on }) => `${codeInWords(source)} (known until ${known_on ?? "an unknown day"})`);
+  return `Last import: ${ages.join(", ")}.${names.length === 0 ? "" : ` Silent, so what it says may be over: ${names.join(", ")}.`}`;
 }
 
 function ageInWords(seconds: number | null): string {

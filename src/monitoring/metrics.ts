@@ -1,4 +1,5 @@
 /** Metrics in Prometheus's text format, version 0.0.4. No label names a key, an account or a record. */
+
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { and, asc, eq, isNull } from "drizzle-orm";
@@ -10,6 +11,7 @@ import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
+import { readFreshness } from "../sources/freshness.ts";
 import { counter, type Family, familiesText, gauge, histogram, type MetricSample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
@@ -130,7 +132,7 @@ function durationSamples(route: string, { durations, totalMs }: RouteUse): Metri
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
   const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalog cannot be read.", value);
   try {
-    return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now)];
+    return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now), await silenceFamily(db, now)];
   } catch {
     return [readable(0)];
   }
@@ -182,6 +184,11 @@ async function importFamilies(db: CatalogDb): Promise<Family[]> {
     gauge("fundfeed_imports_unfinished", "Imports that are running or were killed.", byFormat("unfinished")),
     counter("fundfeed_imported_records_total", "Records of all imports by outcome; `read` counts all of them.", byOutcome),
   ];
+}
+
+async function silenceFamily(db: CatalogDb, now: number): Promise<Family> {
+  const values = (await readFreshness(db, now)).map(({ source, is_silent }) => ({ labels: { source }, value: Number(is_silent) }));
+  return gauge("fundfeed_source_silent", "1 if imports or news of the source have paused for longer than is usual for it.", values);
 }
 
 async function ageFamily(db: CatalogDb, now: number): Promise<Family> {

@@ -100,7 +100,9 @@ test("every format has the same events", async () => {
   const json = JSON.parse((await changes("--since", "all", "--json")).out);
   expect(json.data.map(({ id }: { id: string }) => id)).toEqual(expected);
   expect(json).toMatchObject({ since: null, until: null, at_least: "informational", types: null, filter: {}, has_more: false });
-  expect(json.sources).toEqual([{ source: "GRANTS_GOV", last_import_at: expect.any(String), age_seconds: expect.any(Number) }]);
+  expect(json.sources).toEqual([
+    { source: "GRANTS_GOV", last_import_at: expect.any(String), age_seconds: expect.any(Number), known_on: "2026-08-03", is_silent: false },
+  ]);
   expect(JSON.parse((await changes("--since", "1h", "--json")).out).data).toEqual([]);
 
   const csv = (await changes("--since", "all", "--format", "csv", "--bom")).out;
