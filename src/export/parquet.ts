@@ -5,7 +5,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, type SchemaElement } from "h
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { type WholeOpportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { partialPath } from "../runtime/left-behind.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
 import { valueIn } from "../sql/file.ts";
@@ -40,7 +40,10 @@ function ofOpportunity({ columns, rows }: Table): Table {
 const tables: Readonly<Record<string, Table>> = {
   opportunities: {
     columns: Object.entries(opportunityView).map(([name, { type }]) => [name, type]),
-    rows: (opportunity) => [Object.values(opportunityView).map((column) => valueIn(opportunity, column))],
+    rows: (opportunity) => {
+      const served = { ...withoutSidecar(opportunity), sidecar: opportunity.sidecar };
+      return [Object.values(opportunityView).map((column) => valueIn(served, column))];
+    },
   },
   contacts: ofOpportunity({
     columns: texts("opportunity_id", "name", "role", "email", "phone"),

@@ -36,7 +36,12 @@ async function openExport(at: number, ...options: string[]): Promise<Database> {
 
 /** Where a field is: in the document, or beside it. */
 const BESIDE = ["attachments", "questions", "applicant_types", "place", "award"];
+const REQUIREMENTS = "d ->> '$.eligibility.requirements'";
 const isFilled = (field: string) => {
+  const note = `(char(10) || coalesce(${REQUIREMENTS}, '') like '%' || char(10) || 'Deadline note: %' or ${REQUIREMENTS} = 'Proposals accepted anytime')`;
+  if (field === "deadline_note") return note;
+  if (field === "eligibility.requirements")
+    return `(coalesce(${REQUIREMENTS}, '') <> '' and ${REQUIREMENTS} not like 'Deadline note: %' and ${REQUIREMENTS} <> 'Proposals accepted anytime')`;
   const json = BESIDE.includes(field) ? "s" : "d";
   return `(coalesce(json_type(${json}, '$.${field}'), 'null') <> 'null' and ${json} ->> '$.${field}' not in ('', '[]'))`;
 };

@@ -31,6 +31,7 @@ describe("the real export", () => {
         "Public and State controlled institutions of higher education; Private institutions of higher education",
     );
     expect(draft).toEqual({
+      deadline_note: "This is Advance Notice to Industry of an upcoming requirement that will be posted on SAM.GOV",
       source: {
         code: "SIMPLER_GRANTS_GOV",
         opportunity_id: "2c4ecb8c-7777-42c5-ac08-3c642e70ca1a",
