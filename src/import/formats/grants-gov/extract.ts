@@ -99,7 +99,7 @@ function readDraft(element: Element, context: FormatContext): Draft {
 
 /** The extract has no titles of listings, and of attachments only a link. */
 function reconcile(record: Draft, stored: Draft): Draft {
-  return keepSame(record, stored, { titles: [], hasFiles: false });
+  return keepSame(record, stored, { titles: [], hasFiles: false, hasCompetitions: false });
 }
 
 function isLegacy(name: string): boolean {

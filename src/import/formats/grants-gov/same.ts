@@ -14,6 +14,8 @@ type Layout = {
   titles: readonly string[];
   /** Whether it has the attached files. */
   hasFiles: boolean;
+  /** Whether it has the competitions, whose closings are due dates. */
+  hasCompetitions: boolean;
 };
 
 /** The draft with those stored values that say the same, or that its layout lacks. */
@@ -21,13 +23,16 @@ export function keepSame(draft: Draft, stored: Draft, layout: Layout): Draft {
   const { classifications = {}, eligibility = {}, program = {}, organization = {}, contacts = [], dates = {} } = draft;
   const { requirements = null } = eligibility;
   const known = stored.eligibility?.requirements ?? null;
+  const [given, closes_at] = [dates.closes_at ?? null, stored.dates?.closes_at ?? null];
+  const keepsDates = !layout.hasCompetitions && (stored.due_dates ?? []).length > 0 && (given === null || given === closes_at);
   return {
     ...draft,
     ...(saysTheSame(draft.description, stored.description) ? { description: stored.description, summary: stored.summary ?? null } : {}),
     organization: sameOrganization(organization, stored.organization),
     program: { ...program, contract_class: sameList(program.contract_class, stored.program?.contract_class) },
     funding: sameFunding(draft.funding ?? null, stored.funding ?? null),
-    dates: { ...dates, ...samePosting(draft, stored) },
+    dates: { ...dates, ...samePosting(draft, stored), ...(keepsDates ? { closes_at: stored.dates?.closes_at ?? null } : {}) },
+    ...(keepsDates ? { due_dates: stored.due_dates ?? [] } : {}),
     classifications: {
       ...classifications,
       keywords: sameKeywords(draft, stored, layout),

@@ -2,6 +2,8 @@
  * Simpler.Grants.gov's API, the successor of Grants.gov's: responses of its search and of one opportunity, and its daily extract. A record
  * is the one of Grants.gov, by `legacy_opportunity_id`; its UUID is a second id, and the only one of what Grants.gov never had. (E-72)
  */
+import { lastDueDate } from "../../../opportunities/clock.ts";
+import { dateInstant } from "../../../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { UUID } from "../../../text/uuid.ts";
 import type { FormatContext, Input, Item, SourceLine } from "../../format.ts";
@@ -84,16 +86,38 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
     return { ...line, ...rejected("summary must be an object: an opportunity without one is not posted"), source: GRANTS_GOV, lineage: id };
   const summary = raw.summary as JsonObject;
   const read = (): Draft => ({
-    ...draftOfGrant(grantOf(raw, summary, id, context), context),
+    ...withCompetitions(draftOfGrant(grantOf(raw, summary, id, context), context), raw, id, context),
     ...(UUID.test(uuid) ? { earlier_ids: [uuid] } : {}),
   });
   const reconcile = (record: Draft, stored: Draft) => {
     const titles = distinct(listingsOf(raw).map(({ title }) => title));
-    return keepSame(record, stored, { titles, hasFiles: Array.isArray(raw.attachments) });
+    const [hasFiles, hasCompetitions] = [raw.attachments, raw.competitions].map(Array.isArray) as [boolean, boolean];
+    return keepSame(record, stored, { titles, hasFiles, hasCompetitions });
   };
   if (json !== undefined) return { kind: "lazy", ...line, source: GRANTS_GOV, id, digested: json, read, reconcile };
   const record = read();
   return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
+}
+
+/** The closings of the competitions, in which people apply, are due dates, and so is another closing date of the summary. */
+function withCompetitions(draft: Draft, { competitions }: JsonObject, id: string, { warn }: FormatContext): Draft {
+  const closings = arrayOf(competitions)
+    .map(objectOf)
+    .flatMap(({ competition_title, opening_date, closing_date, grace_period }) => {
+      const [opens, closes] = [textOf(opening_date), textOf(closing_date)];
+      const at = dateInstant(closes, "23:59:59", warn);
+      if (opens !== "" && closes !== "" && closes < opens) warn(`Opportunity ${id} has a competition that closes before it opens`);
+      const grace = Number(grace_period) > 0 ? `grace period of ${textOf(grace_period)} days` : "";
+      return at === null ? [] : [{ at, words: [textOf(competition_title), grace].filter(Boolean).join(", ") || null }];
+    });
+  if (closings.length === 0) return draft;
+  const closes_at = draft.dates?.closes_at ?? null;
+  const isListed = closings.some(({ at }) => at === closes_at);
+  return {
+    ...draft,
+    dates: { ...draft.dates, closes_at: closes_at ?? lastDueDate(closings) },
+    due_dates: [...closings, ...(closes_at === null || isListed ? [] : [{ at: closes_at, words: "closing date of the opportunity" }])],
+  };
 }
 
 function listingsOf(raw: JsonObject): Grant["assistanceListings"] {
