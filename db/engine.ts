@@ -38,9 +38,8 @@ export type Patience = { forMs: number; onWait: () => void };
  * - `intact`: the open file is the one at its path.
  * - `missing`: there is no file at its path.
  * - `replaced`: another file is at its path, for example after `mv`. The open file is still whole.
- * - `overwritten`: another program wrote into it, for example `cp`. Reads from it cannot be trusted.
  */
-export type FileState = "intact" | "missing" | "replaced" | "overwritten";
+export type FileState = "intact" | "missing" | "replaced";
 
 /**
  * A database. Inside `transaction` and `readTransaction`, use the `sql` that they pass in. SQLite has one connection, so a statement on the

@@ -1,6 +1,5 @@
 /** The engine on bun:sqlite. Statements run synchronously, and the one connection runs one transaction after the other. */
 import type { Database, Statement } from "bun:sqlite";
-import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqliteDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
@@ -9,7 +8,7 @@ import { Failure } from "../reason.ts";
 import { requireStorable, type Value } from "../value.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
-import { ownFile, watchFile } from "./open-file.ts";
+import { ownFile } from "./open-file.ts";
 
 /** The page cache of an import. Ids and hashes are spread over their indexes; with SQLite's 2 MB, their pages are read again and again. */
 const WRITER_CACHE_KB = 32_000;
@@ -22,7 +21,7 @@ export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: 
   const requireWritable = () => {
     const state = file.check();
     if (state === "intact") return;
-    const what = { missing: "removed", replaced: "replaced by another file", overwritten: "overwritten" }[state];
+    const what = { missing: "removed", replaced: "replaced by another file" }[state];
     throw new Error(
       `${path} was ${what} while this command wrote to it; the file there now may lack what the command stored: run it again`,
     );
@@ -38,20 +37,10 @@ export function sqliteEngine<Name extends DatabaseName>(sqlite: Database, name: 
 /** The engine on a file that is open for reading. Its locks do nothing: a lock would create a file, and a reader keeps nobody out. */
 export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: Name, finish: () => void): Engine<Name> {
   const engine = engineOn(sqlite, name);
-  const { filename } = sqlite;
-  const watch = existsSync(`${filename}-shm`) ? watchFile(filename) : undefined;
   return {
     ...engine,
     tryLock: async () => async () => undefined,
-    async close() {
-      const state = watch?.state();
-      await engine.close().finally(() => {
-        watch?.release();
-        finish();
-      });
-      if (state === "overwritten")
-        throw new Failure(`Cannot trust what was read from ${filename}: it was overwritten meanwhile; run the command again`);
-    },
+    close: () => engine.close().finally(finish),
   };
 }
 

@@ -26,7 +26,7 @@ type Environment = {
   machine: Machine;
   log: Log;
   metrics: Metrics;
-  /** Called when the files are found replaced, overwritten or removed. */
+  /** Called when the files are found replaced or removed. */
   onReplaced: () => void;
 };
 

@@ -23,7 +23,7 @@ const STATE = { waitMs: OWN_WRITES_WAIT_MS, postgres: { connections: 4, ...REQUE
 /** A server cannot go on: its files are no longer those that it opened. */
 export class FilesReplaced extends Failure {
   constructor(data: string) {
-    super(`Cannot go on: the files in ${data} were replaced, overwritten or removed; start the server again to serve what is there now`);
+    super(`Cannot go on: the files in ${data} were replaced or removed; start the server again to serve what is there now`);
   }
 }
 
@@ -32,7 +32,7 @@ export type Stores = {
   access: Access;
   /** A second connection to the catalog, which writes status turns. The read model notices its commits like those of another process. */
   statusDb: CatalogDb;
-  /** Whether all open files are those in the data directory, and only SQLite wrote to them. Always true on PostgreSQL. */
+  /** Whether all open files are those in the data directory. Always true on PostgreSQL. */
   areIntact: () => boolean;
   close: () => Promise<void>;
 };
