@@ -88,9 +88,9 @@ function clockOf(wall: EpochMs): string {
   return `${hour % 12 === 0 ? 12 : hour % 12}:${String(date.getUTCMinutes()).padStart(2, "0")} ${hour < 12 ? "AM" : "PM"}`;
 }
 
-/** The offset that an RFC 3339 date-time, or a zone's name such as "GMT-05:00", ends with. */
+/** The offset of an RFC 3339 date-time; 0 for UTC. */
 function offsetOf(text: string): number {
-  const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)(?::\d\d)?$/.exec(text) ?? [];
+  const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
   return (sign === "-" ? -1 : 1) * (Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS);
 }
 
@@ -104,12 +104,12 @@ function offsetInWords(ms: EpochMs, offset: number): string {
 }
 
 function offsetIn(zone: string, ms: EpochMs): number {
-  return offsetOf(zoneName(zone, "longOffset", ms));
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6;
 }
 
 /** "ET" for both EST and EDT, and "UTC+1" for GMT+1. */
 function nameIn(zone: string, ms: EpochMs): string {
-  return zoneName(zone, "short", ms)
+  return zoneName(zone, ms)
     .replace(/^(E|C|M|P|AK)[SD]T$/, "$1T")
     .replace(/^GMT/, "UTC");
 }

@@ -1,7 +1,7 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, HOUR_MS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, MINUTE_MS, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
-import { EASTERN, zoneName } from "./zone-name.ts";
+import { EASTERN } from "./zone-name.ts";
 
 /** The RFC 3339 date-time of an Eastern date and time (`2026-07-01`, `23:59:59`). Undefined if the date does not exist. */
 export function easternInstant(date: string, time: string): string | undefined {
@@ -27,21 +27,20 @@ export function dateInstant(date: string, time: string, warn: (message: string) 
   return instant ?? null;
 }
 
-/** `Intl` is slow, and an extract repeats a few thousand dates. */
+/** Memoized because an extract repeats a few thousand dates. */
 const instantOf = memoize(50_000, (wallClock) => {
   const utc = Date.parse(`${wallClock}Z`);
   const date = wallClock.slice(0, wallClock.lastIndexOf("T"));
-  if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
-  // Standard time is tried first, so an hour that occurs twice is the second one, and one that is skipped moves forward.
-  const offset = offsetAt(utc + 5 * HOUR_MS) === "-05:00" ? "-05:00" : offsetAt(utc + 4 * HOUR_MS);
-  return wallClock + offset;
+  if (!/^\d{4}-\d\d-\d\dT/.test(wallClock) || Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
+  // An hour that occurs twice is the second one, and one that is skipped moves forward.
+  const { epochMilliseconds } = Temporal.PlainDateTime.from(wallClock).toZonedDateTime(EASTERN, { disambiguation: "later" });
+  return wallClock + offsetText(utc - epochMilliseconds);
 });
 
 /** The RFC 3339 date-time in Eastern time of an instant: `2026-07-01T20:10:23.206-04:00`. */
 export function easternAt(ms: EpochMs): string {
-  const offset = offsetAt(ms);
-  const wall = new Date(ms + (offset === "-04:00" ? -4 : -5) * HOUR_MS).toISOString();
-  return wall.replace(/(\.000)?Z$/, "") + offset;
+  const zoned = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(EASTERN);
+  return zoned.toString({ timeZoneName: "never", fractionalSecondDigits: ms % 1000 === 0 ? 0 : 3 });
 }
 
 /** The Eastern date (`2026-07-01`) at an instant. */
@@ -52,9 +51,9 @@ export function easternDateBefore(ms: EpochMs, days: number): string {
   return new Date(Date.parse(easternDate(ms)) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
-function offsetAt(ms: EpochMs): string {
-  return offsetInHour(String(Math.floor(ms / HOUR_MS))) ?? "-05:00";
+/** "-04:00" */
+function offsetText(ms: number): string {
+  const minutes = Math.trunc(Math.abs(ms) / MINUTE_MS);
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0"));
+  return `${ms < 0 ? "-" : "+"}${hours}:${rest}`;
 }
-
-/** The offset in an hour since 1970. It changes on the hour. */
-const offsetInHour = memoize(50_000, (hour) => /[+-]\d\d:\d\d/.exec(zoneName(EASTERN, "longOffset", Number(hour) * HOUR_MS))?.[0]);

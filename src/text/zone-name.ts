@@ -6,10 +6,9 @@ export const EASTERN = "America/New_York";
 /** Made at first use and kept: each takes 4 ms, and most commands need none. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The name of a zone, which daylight saving time changes: "GMT-05:00" (`longOffset`) or "EST" (`short`). */
-export function zoneName(zone: string, style: "longOffset" | "short", ms: EpochMs): string {
-  const key = `${style} ${zone}`;
-  const format = formats.get(key) ?? new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: style });
-  formats.set(key, format);
+/** The short name of a zone, which daylight saving time changes: "EST". */
+export function zoneName(zone: string, ms: EpochMs): string {
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "short" });
+  formats.set(zone, format);
   return format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
 }

@@ -169,9 +169,7 @@ test.each([
   expect((await fetch(`${base}/meta`)).status).toBe(200);
   sh(place, way);
   expect(await ended).toBe(1);
-  expect(err).toEqual([
-    `Cannot go on: the files in ${data} were replaced or removed; start the server again to serve what is there now`,
-  ]);
+  expect(err).toEqual([`Cannot go on: the files in ${data} were replaced or removed; start the server again to serve what is there now`]);
   await expect(fetch(`${base}/meta`)).rejects.toThrow();
   if (way.includes("next")) await expectNewIsWhole(place);
 });
