@@ -60,7 +60,7 @@ function NowLink({ address }: { address: string }) {
 /** The line above a page of the past. `address` shows the same page as it is now. `unknown` says what is not known of it. */
 export function PastNote({ at, address, unknown }: { at: EpochMs; address: string; unknown: string | undefined }) {
   return (
-    <p class="past" role="note">
+    <p class="past-note" role="note">
       As it was on <Exact at={formatInstant(at)} />
       {unknown !== undefined && `; ${unknown}`}. <NowLink address={address} />
     </p>

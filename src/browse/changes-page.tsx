@@ -226,14 +226,20 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
       )}
       <Entries entries={entries} />
       {entries.length === 0 && <p class="empty">{next === undefined ? "Nothing changed." : "Nothing among the changes looked at."}</p>}
-      <nav class="paging" aria-label="Pages of changes">
-        {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
-        {next !== undefined && (
-          <a class="button" href={addressOf(PATH, { ...given, since: since ?? formatInstant(window.chart.since), after: next })} rel="next">
-            Earlier changes
-          </a>
-        )}
-      </nav>
+      {(given.after !== undefined || next !== undefined) && (
+        <nav class="paging" aria-label="Pages of changes">
+          {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
+          {next !== undefined && (
+            <a
+              class="button"
+              href={addressOf(PATH, { ...given, since: since ?? formatInstant(window.chart.since), after: next })}
+              rel="next"
+            >
+              Earlier changes
+            </a>
+          )}
+        </nav>
+      )}
       <TakeAlong form={form} of="changes" own={{ since: window.period, until, type, at_least }} />
     </>
   );

@@ -77,19 +77,21 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
           {title}
           {cut > 0 &&
             `. ${cut === 1 ? "The bar with a gap is" : `${cut} bars with a gap are`} cut; the highest is ${withCommas(most)}, ${peak?.name}`}
-          <ul class="legend">
-            {shown.map((severity) => (
-              <li key={severity}>
-                <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-                  <rect width="16" height="16" fill={`url(#fill-${severity})`} />
-                </svg>
-                {severity}
-              </li>
-            ))}
-          </ul>
+          {shown.length > 0 && (
+            <ul class="legend">
+              {shown.map((severity) => (
+                <li key={severity}>
+                  <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+                    <rect width="16" height="16" fill={`url(#fill-${severity})`} />
+                  </svg>
+                  {severity}
+                </li>
+              ))}
+            </ul>
+          )}
         </figcaption>
       </figure>
-      <NumbersTable buckets={buckets} shown={shown} />
+      {shown.length > 0 && <NumbersTable buckets={buckets} shown={shown} />}
     </>
   );
 }
@@ -144,8 +146,8 @@ function Patterns() {
     <defs>
       {severities.map((severity) => (
         <pattern key={severity} id={`fill-${severity}`} width="4" height="4" patternUnits="userSpaceOnUse">
-          <rect width="4" height="4" class={`under ${severity}`} />
-          <path d={lines[severity]} class={`over ${severity}`} />
+          <rect width="4" height="4" class={`backdrop ${severity}`} />
+          <path d={lines[severity]} class={`hatching ${severity}`} />
         </pattern>
       ))}
     </defs>

@@ -97,8 +97,8 @@ function Line({ dates, now }: { dates: readonly LineDate[]; now: EpochMs }) {
             ⁄⁄
           </text>
         )}
-        <line class="today" x1={x(now)} y1="16" x2={x(now)} y2={HEIGHT} />
-        <text class="today" x={x(now)} y="12" text-anchor={today < 8 ? "start" : today > 92 ? "end" : "middle"}>
+        <line class="now" x1={x(now)} y1="16" x2={x(now)} y2={HEIGHT} />
+        <text class="now" x={x(now)} y="12" text-anchor={today < 8 ? "start" : today > 92 ? "end" : "middle"}>
           today
         </text>
         {placed.map(({ ms, to }) => isPlaced(to) && <line class="move" x1={x(ms)} y1={MIDDLE - 10} x2={x(to)} y2={MIDDLE - 10} />)}

@@ -210,7 +210,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
           <span class="weekday">{weekdayInWords(date)}, </span>
           {dateInWords(date).replace(/, \d{4}$/, "")}
         </time>
-        {date === today && <span class="now"> today</span>}
+        {date === today && <> today</>}
       </h3>
       {opportunities.length > 0 && (
         <ul>

@@ -18,32 +18,30 @@ const titles: Readonly<Partial<Record<FactGroup, string>>> = {
   record: "Record",
 };
 
-/** The facts of these groups, each group under its title. `asOf` is the instant in the page's address; links to records have it, too. */
-export function FactLists({
-  facts,
-  groups,
-  asOf,
-}: {
-  facts: readonly OpportunityFact[];
-  groups: readonly FactGroup[];
-  asOf: string | undefined;
-}) {
-  const lists = groups.map((group) => ({ title: titles[group] ?? group, ofGroup: facts.filter((fact) => fact.group === group) }));
+type ListsProps = { label: string; facts: readonly OpportunityFact[]; groups: readonly FactGroup[]; asOf: string | undefined };
+
+/**
+ * The facts of these groups, each group under its title; nothing if there are none. `asOf` is the instant in the page's address; links to
+ * records have it, too.
+ */
+export function FactLists({ label, facts, groups, asOf }: ListsProps) {
+  const lists = groups
+    .map((group) => ({ title: titles[group] ?? group, ofGroup: facts.filter((fact) => fact.group === group) }))
+    .filter(({ ofGroup }) => ofGroup.length > 0);
+  if (lists.length === 0) return null;
   return (
-    <>
-      {lists
-        .filter(({ ofGroup }) => ofGroup.length > 0)
-        .map(({ title, ofGroup }) => (
-          <section key={title} class="fact-list">
-            <h2>{title}</h2>
-            <dl>
-              {ofGroup.map((fact) => (
-                <FactRows key={fact.id} fact={fact} asOf={asOf} />
-              ))}
-            </dl>
-          </section>
-        ))}
-    </>
+    <aside aria-label={label}>
+      {lists.map(({ title, ofGroup }) => (
+        <section key={title} class="fact-list">
+          <h2>{title}</h2>
+          <dl>
+            {ofGroup.map((fact) => (
+              <FactRows key={fact.id} fact={fact} asOf={asOf} />
+            ))}
+          </dl>
+        </section>
+      ))}
+    </aside>
   );
 }
 

@@ -43,6 +43,7 @@ type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResul
 
 function FindBody({ form, now, results, page }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
+  const sentences = understood === null ? [] : understoodInWords(understood);
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -57,13 +58,7 @@ function FindBody({ form, now, results, page }: BodyProps) {
             {countInWords(total, isWhole)}
           </h2>
           <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
-          {understood !== null && (
-            <p class="understood">
-              {understoodInWords(understood)
-                .map((sentence) => `${sentence}.`)
-                .join(" ")}
-            </p>
-          )}
+          {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
           {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
           {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
@@ -95,6 +90,7 @@ const VALUES_MAX = 8;
 /** How many results have each value, as links to these results. */
 function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<SearchPage["counts"]> }) {
   const shown = (Object.keys(counts) as (keyof typeof counts)[]).filter((name) => counts[name].length > 1);
+  if (shown.length === 0) return null;
   return (
     <dl class="counts">
       {shown.map((name) => (

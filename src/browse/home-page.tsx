@@ -145,7 +145,7 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
             <th scope="row">
               {agency === undefined ? "Others" : <a href={openAddress({ agency: shortNameOf(agency) })}>{agency.name}</a>}
               <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="open" />
+                <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="part" />
               </svg>
             </th>
             <td>{withCommas(opportunities)}</td>

@@ -137,9 +137,7 @@ function OpportunityBody({ record, similar, history, now, asOf }: BodyProps) {
       <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
       <LinkedRecords opportunity={opportunity} related={{ ...belonging, twins }} asOf={asOf} />
       <div class="columns">
-        <aside aria-label="Contact and awards">
-          <FactLists facts={facts} groups={["offered by", "offers", "won"]} asOf={asOf} />
-        </aside>
+        <FactLists label="Contact and awards" facts={facts} groups={["offered by", "offers", "won"]} asOf={asOf} />
         <div class="main">
           <section class="prose" aria-labelledby="description">
             <h2 id="description">Description</h2>
@@ -159,9 +157,7 @@ function OpportunityBody({ record, similar, history, now, asOf }: BodyProps) {
           </section>
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
-        <aside aria-label="Codes and record">
-          <FactLists facts={facts} groups={["for", "record"]} asOf={asOf} />
-        </aside>
+        <FactLists label="Codes and record" facts={facts} groups={["for", "record"]} asOf={asOf} />
       </div>
     </article>
   );
@@ -179,17 +175,19 @@ function LinkedRecords({ opportunity, related: { twins, parent, parts, total }, 
   const { canonical_id } = opportunity.relationships;
   return (
     <section class="linked" aria-label="Related records">
-      <ul>
-        {twins.map((twin) => (
-          <LinkedRecord
-            key={twin.id}
-            relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"}
-            record={twin}
-            asOf={asOf}
-          />
-        ))}
-        {parent !== undefined && <LinkedRecord relation="Belongs to" record={parent} asOf={asOf} />}
-      </ul>
+      {twins.length + (parent === undefined ? 0 : 1) > 0 && (
+        <ul>
+          {twins.map((twin) => (
+            <LinkedRecord
+              key={twin.id}
+              relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"}
+              record={twin}
+              asOf={asOf}
+            />
+          ))}
+          {parent !== undefined && <LinkedRecord relation="Belongs to" record={parent} asOf={asOf} />}
+        </ul>
+      )}
       {parts.length > 0 && (
         <details open={parts.length <= PARTS_OPEN}>
           <summary>Parts and later stages ({withCommas(total)})</summary>

@@ -38,8 +38,9 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
 
 type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs };
 
-/** The results in their order. `understood` has the words that they were searched for. */
+/** The results in their order; nothing without any. `understood` has the words that they were searched for. */
 export function Results({ results, understood = null, now }: ResultsProps) {
+  if (results.length === 0) return null;
   return (
     <ol class="results">
       {results.map((result) => (

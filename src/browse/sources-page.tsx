@@ -81,12 +81,15 @@ function SourcesBody({ rows, now }: BodyProps) {
         {" · "}
         <a href={MONTHS_PATH}>Opportunities by month</a>
       </p>
-      {rows.length === 0 && <p class="empty">Nothing has been imported yet.</p>}
-      <ul class="sources">
-        {rows.map((row) => (
-          <SourceCard key={row.source} row={row} most={most} now={now} />
-        ))}
-      </ul>
+      {rows.length === 0 ? (
+        <p class="empty">Nothing has been imported yet.</p>
+      ) : (
+        <ul class="sources">
+          {rows.map((row) => (
+            <SourceCard key={row.source} row={row} most={most} now={now} />
+          ))}
+        </ul>
+      )}
     </>
   );
 }
@@ -118,7 +121,7 @@ function SourceCard({ row, most, now }: CardProps) {
       <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect width="100" height="4" class="track" />
         <rect width={Math.max(0.5, (100 * records) / most)} height="4" class="all" />
-        <rect width={(100 * open) / most} height="4" class="open" />
+        <rect width={(100 * open) / most} height="4" class="part" />
       </svg>
       <Bars values={weeks} names={weekNames} title={`${counted(changed, "record")} changed last in these ${WEEKS} weeks`} />
       {description !== "" && <p class="quiet">{description}</p>}

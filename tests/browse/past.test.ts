@@ -48,7 +48,7 @@ test("shows what it said, leads to the present page, and its links stay in the p
   expect(response.status).toBe(200);
   expect(html).toContain(">Title 39</h1>");
   expect(html).not.toContain("Title 41");
-  expect(html).toMatch(/<p class="past" role="note">As it was on .*its contacts were erased on .*, and are not known/);
+  expect(html).toMatch(/<p class="past-note" role="note">As it was on .*its contacts were erased on .*, and are not known/);
   expect(html).toContain(`<a href="/opportunities/${id}">Show it as it is now</a>`);
   expect(html).not.toContain("Ann");
   expect(html).toMatch(new RegExp(`<a href="/opportunities/[^"?]*\\?as_of=${dayOf(50)}">`));
@@ -56,7 +56,7 @@ test("shows what it said, leads to the present page, and its links stay in the p
   expect(await isValid(html)).toBe(true);
   const now = await (await get(`/opportunities/${id}`)).text();
   expect(now).toContain(">Title 59</h1>");
-  expect(now).not.toContain('class="past"');
+  expect(now).not.toContain('class="past-note"');
 });
 
 test("has the whole history until then, page by page", async () => {
@@ -64,7 +64,7 @@ test("has the whole history until then, page by page", async () => {
   let path: string | undefined = `/opportunities/${id}?as_of=${dayOf(32)}`;
   while (path !== undefined) {
     const html = await (await get(path)).text();
-    expect(html).toContain('class="past"');
+    expect(html).toContain('class="past-note"');
     seen.push(
       ...html
         .slice(html.indexOf('class="timeline"'))
