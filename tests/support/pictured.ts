@@ -4,6 +4,7 @@ import { ADDRESS_HEADER } from "../../src/browse/addresses.ts";
 import { createBrowseApp } from "../../src/browse/app.tsx";
 import { pageFiles } from "../../src/browse/response.ts";
 import { readHistory } from "../../src/events/history.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
@@ -285,7 +286,10 @@ async function mailsOf(data: string): Promise<Pictured[]> {
     const [opportunity] = await readOpportunities(catalog, [idOf(id)], PICTURED_NOW);
     if (opportunity === undefined) throw new Error(`There is no ${id}`);
     const events = (await readHistory(catalog, opportunity.id)).filter(({ type }) => type !== "opportunity_added");
-    return { opportunity: messageOpportunity(opportunity, []), events: events.map(messageEvent) };
+    return {
+      opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, PICTURED_NOW) }),
+      events: events.map(messageEvent),
+    };
   };
   const [every, cancelled, soon, long] = await Promise.all(["EVERY-PART", "CANCELLED", "SOON", "LONG"].map(read));
   await catalog.close();
