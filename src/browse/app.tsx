@@ -130,8 +130,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   function addressesOf(request: Request, query: URLSearchParams): Subscriptions {
     const { origin } = new URL(publicAddress(request));
-    const { ics, atom } = outputsFor(query);
-    return { ics: origin + ics, atom: origin + atom };
+    const { ics, csv, atom } = outputsFor(query);
+    return { ics: origin + ics, csv: origin + csv, atom: origin + atom };
   }
 
   function failed(error: unknown): Response {

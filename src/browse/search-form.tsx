@@ -155,6 +155,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
           <div class="groups">
             {ownFilters}
             <Filters form={form} />
+            {given.id !== undefined && <ChosenOpportunities form={form} />}
             <AllSourcesField form={form} />
           </div>
           <button type="submit">Apply filters</button>
@@ -191,6 +192,16 @@ function Filters({ form }: { form: SearchForm }) {
         );
       })}
     </>
+  );
+}
+
+/** Ids come from a link. Nobody types them, so the field is there only to keep them, and to correct them. */
+function ChosenOpportunities({ form }: { form: SearchForm }) {
+  return (
+    <section class="group">
+      <h2>Opportunities</h2>
+      <FilterField name="id" form={form} />
+    </section>
   );
 }
 

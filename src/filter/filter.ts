@@ -25,6 +25,7 @@ import {
   dateField,
   dates,
   type Field,
+  idField,
   sourceField,
   textField,
 } from "./kinds.ts";
@@ -36,6 +37,7 @@ const SET_ASIDE = "a set-aside code such as SBA or 8A";
 const byBeginning = { fits: (code: string, sought: string) => code.startsWith(sought), needles: (sought: string) => [`\n${sought}`] };
 
 export const fields = {
+  id: idField,
   status: choiceField("status", statuses, (opportunity) => opportunity.status),
   source: sourceField("only these sources, by code; OTHER for all that are not named"),
   agency: agencyField,

@@ -12,7 +12,8 @@ import { fold } from "../text/fold.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
 import { upperCaseCode } from "../text/source-code.ts";
-import { type GivenValue, momentText, readItems } from "../text/value.ts";
+import { UUID } from "../text/uuid.ts";
+import { type GivenValue, momentText, readItems, shownValue } from "../text/value.ts";
 import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
 /** A condition on the table `records` of search.db, with `?` for each value. */
@@ -48,6 +49,26 @@ function list({ item, ...field }: ListField): Field<string[]> {
     read: (given) => [...new Set(readItems(given).map(item))],
   };
 }
+
+/** The most ids of a filter. */
+const IDS_MAX = 200;
+
+/** Opportunities by id. Lists and feeds then tell what each of them has at its other sources too, as with any filter. (E-185) */
+export const idField: Field<string[]> = {
+  label: "Opportunities",
+  value: "<ids>",
+  help: "only these opportunities, by id",
+  schema: Type.Array(Type.String({ format: "uuid" }), { description: "only these opportunities, by id" }),
+  read: (given) => {
+    const ids = readItems(given, IDS_MAX);
+    const wrong = ids.find((id) => !UUID.test(id));
+    if (wrong !== undefined) throw new BadValue(`must be ids of opportunities; not ${shownValue(wrong)}`);
+    return [...new Set(ids.map((id) => id.toLowerCase()))];
+  },
+  words: (values) => (values.length === 1 ? `opportunity ${values}` : `${values.length} chosen opportunities`),
+  matches: (values, { id }) => values.includes(id),
+  condition: (values) => ({ sql: "id in (select value from json_each(?))", values: [JSON.stringify(values)] }),
+};
 
 /** A list of source codes, in upper case. A record matches if it has one of them. */
 export function sourceField(help: string): Field<string[]> {

@@ -34,7 +34,7 @@ const OPEN_FILE = /^\/(style|icon)-[0-9a-f]{12}\.(css|svg)$/;
 const FOR_PROGRAMS = /\.(json|csv|ics|atom)$/;
 const SUBSCRIBE_PATH = "/subscribe";
 /** The output of each kind of feed. */
-const FEEDS = { ics: "/find.ics", atom: "/changes.atom" } as const;
+const FEEDS = { ics: "/find.ics", csv: "/find.csv", atom: "/changes.atom" } as const;
 /** The longest address of an output that is signed. */
 const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
@@ -58,7 +58,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
   /** `/feeds/TOKEN.ics`: whoever has the address can read this search, and nothing else. */
   const feed = async (request: Request, path: string): Promise<Response> => {
     if (request.method !== "GET" && request.method !== "HEAD") return plainResponse(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
-    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|atom)$/.exec(path) ?? [];
+    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
     if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS])
@@ -81,7 +81,9 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
       return plainResponse(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
-    const response = pageResponse(subscribePage({ ics: addressOf("ics"), atom: addressOf("atom") }, true), { hasSignIn: true });
+    const response = pageResponse(subscribePage({ ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") }, true), {
+      hasSignIn: true,
+    });
     response.headers.set("Cache-Control", "no-store");
     return response;
   };

@@ -16,12 +16,12 @@ export type GivenValue<T> = {
 export const ITEMS_MAX = 50;
 
 /** The items of a list, which is one text with commas or a list of texts, without blanks around them. */
-export function readItems(given: unknown): string[] {
+export function readItems(given: unknown, max = ITEMS_MAX): string[] {
   const texts = typeof given === "string" ? given.split(",") : given;
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) throw new BadValue("must be a list of texts");
   const items = texts.map((text) => text.trim());
   if (items.length === 0 || items.includes("")) throw new BadValue("must not be empty or contain an empty value");
-  if (items.length > ITEMS_MAX) throw new BadValue(`must have at most ${ITEMS_MAX} values`);
+  if (items.length > max) throw new BadValue(`must have at most ${max} values`);
   return [...new Set(items)];
 }
 

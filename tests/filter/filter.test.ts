@@ -43,6 +43,7 @@ const isMatch = (json: unknown) => matches(readFilter(json, "the filter"), oppor
 describe("matches()", () => {
   test.each([
     {},
+    { id: "0B0A7F5E-0000-5000-8000-000000000000,0b0a7f5e-0000-5000-8000-000000000001" },
     { status: ["open", "closed"] },
     { status: "OPEN,closed" },
     { source: ["sam_gov"] },
@@ -83,6 +84,7 @@ describe("matches()", () => {
   });
 
   test.each([
+    { id: ["0b0a7f5e-0000-5000-8000-000000000001"] },
     { status: ["closed"] },
     { source: ["SAM"] },
     { agency: "army" },
@@ -186,6 +188,8 @@ describe("readFilter() refuses", () => {
     [{ naics: "54-17" }, '"naics" must be 2 to 6 digits; not "54-17"'],
     [{ agency: " " }, '"agency" must be a text that is not blank'],
     [{ agency: "NIH,," }, '"agency" must be a text that is not blank'],
+    [{ id: ["0b0a7f5e"] }, '"id" must be ids of opportunities; not "0b0a7f5e"'],
+    [{ id: Array.from({ length: 201 }, (_, n) => `0b0a7f5e-0000-5000-8000-000000000${n + 100}`) }, '"id" must have at most 200 values'],
     [{ agency: [] }, '"agency" must be a list of agencies'],
     [{ agency: ["--"] }, '"agency" must have letters or digits; not "--"'],
     [{ agency: Array(51).fill("A") }, '"agency" must have at most 50 values'],

@@ -57,6 +57,7 @@ function expectedIds(...filters: Filter[]): string[][] {
 
 /** Values for every field that some record has, and some that none has. */
 const samples = {
+  id: (o) => [o.id],
   words: (o) => wordsOf(o),
   status: (o) => [o.status],
   source: (o) => [o.source.code],

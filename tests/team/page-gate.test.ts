@@ -260,15 +260,16 @@ describe("the address of a feed", () => {
   test("leads to the search that it was made for, as from its own address, and counts", async () => {
     const cookie = await signIn();
     const query = "?words=quantum+%22a+b%22&source=NSF,DSIP&all_sources=yes&at_least=material&sort=closes&other=x";
-    const [ics, atom] = [await feedAddress(cookie, "ics", query), await feedAddress(cookie, "atom", query)];
+    const [ics = "", csv = "", atom = ""] = await Promise.all(["ics", "csv", "atom"].map((kind) => feedAddress(cookie, kind, query)));
     const before = used() ?? 0;
-    for (const path of [ics, atom]) expect(await (await gate(path)).text()).toBe("feed");
+    for (const path of [ics, csv, atom]) expect(await (await gate(path)).text()).toBe("feed");
     const search = "source=NSF,DSIP&words=quantum+%22a+b%22&all_sources=yes";
     expect(forwarded).toEqual([
       [`/find.ics?${search}`, ORIGIN + ics],
+      [`/find.csv?${search}&sort=closes&limit=1000`, ORIGIN + csv],
       [`/changes.atom?${search}&at_least=material`, ORIGIN + atom],
     ]);
-    expect(used()).toBe(before + 2);
+    expect(used()).toBe(before + 3);
   });
 
   test.each(Object.keys(ends))("is gone when its key %s", async (end) => {
@@ -286,7 +287,15 @@ describe("the address of a feed", () => {
       const changed = path.slice(0, at) + (path[at] === "A" ? "B" : "A") + path.slice(at + 1);
       expect([at, (await gate(changed)).status]).toEqual([at, 404]);
     }
-    for (const changed of [path.replace(".ics", ".atom"), `${path}x`, path.replace(".ics", ""), "/feeds/", "/feeds/x.ics", "/feeds/.ics"])
+    for (const changed of [
+      path.replace(".ics", ".atom"),
+      path.replace(".ics", ".csv"),
+      `${path}x`,
+      path.replace(".ics", ""),
+      "/feeds/",
+      "/feeds/x.ics",
+      "/feeds/.ics",
+    ])
       expect([changed, (await gate(changed)).status]).toEqual([changed, 404]);
     expect(forwarded).toEqual([]);
   });
