@@ -8,7 +8,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, listOf, orIgnore, orUpdate, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { opportunities, upstreamIds, versions } from "../../db/schema/sqlite/catalog.ts";
 import type { Opportunity } from "../opportunities/opportunity.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { keysOfUpstreamIds, noteMovedKeys } from "./link.ts";
 
@@ -21,7 +21,7 @@ export type VersionFacts = { revision_key: string; series: string; title: string
 // import: the record with stored facts, else the one whose lineage is the id, else the one that shows the id, else the first. The best comes last: it stays in the map.
 const versionRecordsByIds = query({ source: upstreamIds.source, ids: listOf(upstreamIds.upstream_id) }, ({ source, ids }) =>
   select({
-    upstream_id: upstreamIds.upstream_id,
+    ...pick(upstreamIds, "upstream_id", "since"),
     lineage: opportunities.lineage,
     shown_id: opportunities.source_opportunity_id,
     ...factColumns,
@@ -75,10 +75,16 @@ const recordsByLineages = query({ source: opportunities.source, lineages: listOf
     shown_id: opportunities.source_opportunity_id,
     document: opportunities.document,
     ids: fragment<number>`(${select({ count: count() }).from(upstreamIds).where(eq(upstreamIds.opportunity_seq, opportunities.seq))})`,
+    posted_at: versions.posted_at,
+    since: upstreamIds.since,
   })
     .from(opportunities)
+    .leftJoin(versions, isShownBy(versions))
+    .leftJoin(upstreamIds, isShownBy(upstreamIds))
     .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
 );
+const isShownBy = ({ source, upstream_id, opportunity_seq }: typeof versions | typeof upstreamIds) =>
+  and(eq(source, opportunities.source), eq(upstream_id, opportunities.source_opportunity_id), eq(opportunity_seq, opportunities.seq));
 const phasesOfSeries = query({ source: versions.source, series: listOf(versions.series) }, ({ source, series }) =>
   select({
     seq: opportunities.seq,
@@ -111,6 +117,8 @@ export type VersionRecord = {
   lineage: string;
   /** The upstream id of the version that the record shows. */
   shown_id: string;
+  /** When its id was first stored with the record. */
+  since: EpochMs;
   /** Missing if only the id is stored, as from an export. */
   facts: VersionFacts | undefined;
 };
@@ -118,7 +126,9 @@ export type VersionRecord = {
 /** The records that these versions belong to, by upstream id. */
 export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
   const rows = await sql.all(versionRecordsByIds, { source, ids });
-  return new Map(rows.map(({ upstream_id, lineage, shown_id, ...facts }) => [upstream_id, { lineage, shown_id, facts: factsOf(facts) }]));
+  return new Map(
+    rows.map(({ upstream_id, lineage, shown_id, since, ...facts }) => [upstream_id, { lineage, shown_id, since, facts: factsOf(facts) }]),
+  );
 }
 
 type NullableFacts = { [Name in keyof VersionFacts]: VersionFacts[Name] | null };
@@ -137,16 +147,18 @@ type ShownVersion = {
   lineage: string;
   shown_id: string;
   title: string;
-  posted_at: string | null;
+  posted_at: EpochMs | null;
+  /** When its id was first stored with the record. */
+  since: EpochMs | null;
   ids: number;
 };
 
 /** The versions that the records of some lineages show. Skips lineages that are not stored. */
 export async function findShownVersions(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<ShownVersion[]> {
   const rows = await sql.all(recordsByLineages, { source, lineages });
-  return rows.map(({ lineage, shown_id, document, ids }) => {
+  return rows.map(({ document, posted_at, ...row }) => {
     const { title, dates } = parseStored<Opportunity>(document);
-    return { lineage, shown_id, title, posted_at: dates.posted_at, ids };
+    return { ...row, title, posted_at: posted_at ?? parseInstantMs(dates.posted_at) ?? null };
   });
 }
 

@@ -243,12 +243,12 @@ describe("the notice that a record shows", () => {
     expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: ["bbbb"] }]);
   });
 
-  test("with a date alone counts from the beginning of its day, until another layout tells the time", async () => {
+  test("with a date alone is the one that came later, until another layout tells both times", async () => {
     const catalog = await atNow();
-    await catalog.takeFiles(rowsOf(notice("aaaa")), { format });
-    await catalog.takeFiles(answersOf(answer("bbbb")), { format });
-    expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: ["bbbb"] }]);
     await catalog.takeFiles(rowsOf(notice("bbbb", { PostedDate: at(20, 15) })), { format });
+    await catalog.takeFiles(answersOf(answer("aaaa")), { format });
+    expect(await shown(catalog)).toMatchObject([{ id: "aaaa", earlier: ["bbbb"] }]);
+    await catalog.takeFiles(rowsOf(notice("aaaa"), notice("bbbb", { PostedDate: at(20, 15) })), { format });
     expect(await shown(catalog)).toMatchObject([{ id: "bbbb", earlier: ["aaaa"] }]);
     const before = await contentsOf(catalog.db);
     for (const files of [answersOf(answer("aaaa")), answersOf(answer("bbbb")), rowsOf(notice("aaaa"))])

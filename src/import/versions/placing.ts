@@ -13,11 +13,12 @@ import {
   type VersionRecord,
 } from "../../changes/versions.ts";
 import { inBatches } from "../../runtime/batches.ts";
-import { easternDate, easternInstant } from "../../text/eastern.ts";
+import { easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { isUsableId, usableKey } from "../validate.ts";
+import { dayOf, isNewer, newestOf } from "./newest.ts";
 import { createSettled, type Settling } from "./settled.ts";
 import { Threads } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
@@ -37,6 +38,8 @@ export type PlacedVersion = {
   facts: VersionFacts | undefined;
   /** Its record shows a newer version. This one only adds its id. */
   isOlder: boolean;
+  /** It is the newest of several versions of its record in the files. */
+  isNewest: boolean;
   /** The digest of the text that it was read from; undefined if its format provides none. */
   digest: Uint8Array | undefined;
 };
@@ -88,10 +91,12 @@ export async function placeVersions(versions: Versions | undefined, files: reado
   const { db, staging, isFirst } = settling;
   const table = openVersionTable(staging.sqlite);
   const settled = createSettled(settling);
-  for await (const found of inBatches(versions.in(files), TAKEN_AT_ONCE))
-    for (const { version, digest } of await settled.take(found, table.has))
-      add(table, "read" in version ? version.read() : version, digest);
+  for (const [file, input] of files.entries())
+    for await (const found of inBatches(versions.in([input]), TAKEN_AT_ONCE))
+      for (const { version, digest } of await settled.take(found, table.has))
+        add(table, "read" in version ? version.read() : version, digest, file);
   await placeAll(db, table, versions.partOf ?? (() => ""), isFirst);
+  for (const n of newestOf(table.candidates())) table.setNewest(n);
   return {
     isSettled: settled.has,
     countIfAllSettled: settled.countIfAll,
@@ -113,14 +118,15 @@ export async function placeVersions(versions: Versions | undefined, files: reado
   };
 }
 
-/** Of the versions of one record, the newest is stored. */
-export function rankOf({ id, facts }: PlacedVersion): Rank | undefined {
-  return facts === undefined ? undefined : { at: facts.posted_at ?? Number.MIN_SAFE_INTEGER, id };
+/** Of the versions of one record, the newest is stored, or if that is rejected the one posted last. */
+export function rankOf({ id, facts, isNewest }: PlacedVersion): Rank | undefined {
+  if (facts === undefined) return undefined;
+  return { at: isNewest ? Number.MAX_SAFE_INTEGER : (facts.posted_at ?? Number.MIN_SAFE_INTEGER), id };
 }
 
-function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, digest }: VersionRow): PlacedVersion {
+function placedOf({ source, id, lineage, revision_key, series, title, posted_at, is_older, is_newest, digest }: VersionRow): PlacedVersion {
   const facts = revision_key === null || series === null || title === null ? undefined : { revision_key, series, title, posted_at };
-  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, digest: digest ?? undefined };
+  return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isNewest: is_newest === 1, digest: digest ?? undefined };
 }
 
 async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFirst: boolean): Promise<void> {
@@ -139,7 +145,7 @@ async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFi
 }
 
 /** A version that occurs twice keeps the facts of the first unless they are provisional, the more exact time, and the digest of the last. */
-function add(table: VersionTable, { source, id, facts, others = [] }: Version, digest: Uint8Array | null): void {
+function add(table: VersionTable, { source, id, facts, others = [] }: Version, digest: Uint8Array | null, file: number): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
@@ -155,7 +161,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, others: all, digest });
+  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, file, others: all, digest });
 }
 
 function othersOf(row: VersionRow | undefined): string[] {
@@ -256,10 +262,10 @@ function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
  * The stored facts stay, because the version was placed by them, unless they were provisional. Only a more exact time or another day replaces
  * the stored one.
  */
-function asKnown(row: VersionRow, { lineage, shown_id, facts: stored }: VersionRecord): VersionRow {
+function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
-  const known = { ...row, ...facts, posted_at, lineage };
+  const known = { ...row, ...facts, posted_at, lineage, since };
   const isSaved = known.revision_key === null || (facts !== undefined && posted_at === facts.posted_at);
   return { ...known, is_hidden: known.revision_key !== null && shown_id !== row.id ? 1 : 0, is_saved: isSaved ? 1 : 0 };
 }
@@ -280,7 +286,7 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
     }
     const names = ofSource.map(({ revision_key }) => revision_key);
     for (const { lineage, title, posted_at, ids } of await findShownVersions(sql, source, names))
-      of(lineage)?.addShown(lineage, keyedOf({ title, posted_at: parseInstantMs(posted_at) ?? null }), ids);
+      of(lineage)?.addShown(lineage, keyedOf({ title, posted_at }), ids);
   }
   return threads;
 }
@@ -325,19 +331,14 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Vers
     for (const row of ofSource) {
       const shown = byLineage.get(row.lineage ?? "");
       if (shown === undefined) continue;
-      const isOlder = isAfter({ id: shown.shown_id, posted_at: parseInstantMs(shown.posted_at) ?? null }, row);
-      table.update({ ...row, is_older: isOlder ? 1 : 0 });
+      const inFiles = table.find(source, shown.shown_id); // Its time may be known now.
+      const kept = {
+        id: shown.shown_id,
+        posted_at: inFiles?.posted_at ?? shown.posted_at,
+        since: shown.since,
+        file: Number.POSITIVE_INFINITY,
+      };
+      table.update({ ...row, is_older: isNewer(row, kept) ? 0 : 1 });
     }
   }
-}
-
-/** Whether a version is newer. At the same instant the greater id is, so that the order of the files does not matter. */
-function isAfter(one: Pick<VersionRow, "id" | "posted_at">, other: Pick<VersionRow, "id" | "posted_at">): boolean {
-  const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
-  return at === otherAt ? one.id > other.id : at > otherAt;
-}
-
-/** The Eastern date; "" if the instant is unknown. */
-function dayOf(at: number | null): string {
-  return at === null ? "" : easternDate(at);
 }

@@ -24,6 +24,10 @@ export type VersionRow = {
   posted_at: EpochMs | null;
   /** 0 if only the day is known; `posted_at` is its first instant. */
   has_time: number;
+  /** The index of the file that it comes from; of several, of the first. */
+  file: number;
+  /** When the catalog first had it; null if it is new. */
+  since: EpochMs | null;
   /** Ids of other versions of its record, as JSON; null if none is named. */
   others: string | null;
   /** The id of the oldest version of its family, whose record it joins; null if it is the oldest one, or has no family. */
@@ -33,13 +37,18 @@ export type VersionRow = {
   /** Its record is stored and shows another version. */
   is_hidden: number;
   is_older: number;
+  /** It is the one to store of several versions of its record in the files. */
+  is_newest: number;
   /** The catalog already has all of this. */
   is_saved: number;
   /** The digest of its last text; null if its format provides none. */
   digest: Uint8Array | null;
 };
 
-type NewVersion = Pick<VersionRow, "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "others" | "digest">;
+type NewVersion = Pick<
+  VersionRow,
+  "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "file" | "others" | "digest"
+>;
 
 export type VersionKey = { source: string; revision_key: string; series: string };
 
@@ -49,8 +58,9 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, others text, head text, lineage text, is_hidden integer not null default 0,
-       is_older integer not null default 0, is_saved integer not null default 0, digest blob)`,
+       posted_at integer, has_time integer not null, file integer not null, since integer, others text, head text, lineage text,
+       is_hidden integer not null default 0, is_older integer not null default 0, is_newest integer not null default 0,
+       is_saved integer not null default 0, digest blob)`,
   );
   sqlite.run("create unique index versions_id on versions (source, id)");
   sqlite.run("create index versions_key on versions (source, revision_key)");
@@ -61,12 +71,12 @@ export function openVersionTable(sqlite: Database) {
     sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, NewVersion>(
-    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, others, digest)
-     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $others, $digest)`,
+    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, file, others, digest)
+     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $file, $others, $digest)`,
   );
   const update = sqlite.prepare<unknown, VersionRow>(
     `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
-       others = $others, head = $head, lineage = $lineage, is_hidden = $is_hidden, is_older = $is_older, is_saved = $is_saved, digest = $digest
+       file = $file, since = $since, others = $others, head = $head, lineage = $lineage, is_hidden = $is_hidden, is_older = $is_older, is_newest = $is_newest, is_saved = $is_saved, digest = $digest
      where n = $n`,
   );
   const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
@@ -93,6 +103,12 @@ export function openVersionTable(sqlite: Database) {
   const ofIds = rows<[string, string]>("source = ? and id in (select value from json_each(?)) order by posted_at, id");
   const ofKeys = rows<[string, string]>("source = ? and revision_key in (select value from json_each(?)) order by posted_at, id");
   const ofRecord = rows<[string, string]>("source = ? and lineage = ?");
+  const candidates = sqlite.prepare<VersionRow, []>(
+    `select * from versions where revision_key is not null and not is_older and (source, lineage) in (
+       select source, lineage from versions where lineage is not null group by source, lineage having count(*) > 1
+     ) order by source, lineage, n`,
+  );
+  const setNewest = sqlite.prepare<unknown, [number]>("update versions set is_newest = 1 where n = ?");
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
   // Named, because SQLite would take the index that sorts for "distinct", and read all versions of the source for each record.
@@ -126,6 +142,9 @@ export function openVersionTable(sqlite: Database) {
     unplaced: () => batches({ n: 0 }, ({ n }) => unplaced.all(n)),
     /** The versions whose records show another one. */
     hidden: () => batches({ n: 0 }, ({ n }) => hidden.all(n)),
+    /** The versions that may be stored, of records with several versions in the files, record by record. Call it once all are placed. */
+    candidates: (): Iterable<VersionRow> => candidates.iterate(),
+    setNewest: (n: number) => void setNewest.run(n),
     /** The versions that name others of their record. */
     naming: () => batches({ n: 0 }, ({ n }) => naming.all(n)),
     place: (n: number, lineage: string, isHidden: boolean) => void place.run(lineage, isHidden ? 1 : 0, n),

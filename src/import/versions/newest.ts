@@ -1,0 +1,48 @@
+/**
+ * Which of several versions of one record is the newest. Times of posting decide. Some layouts state only the day, or nothing: of two
+ * versions of one day the one that came in a later import, or in a later file of one import, is newer then. An id says nothing about time. It
+ * decides only between versions of one file, so that the result does not depend on the order of its rows. (E-195)
+ */
+import { easternDate, easternInstant } from "../../text/eastern.ts";
+import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
+import type { VersionRow } from "./version-table.ts";
+
+/** What two versions are compared by. */
+type Dated = Pick<VersionRow, "id" | "posted_at" | "since" | "file">;
+
+/** No two instants further apart than this are of one day. */
+const DAY_MAX = 25 * 3_600_000;
+
+/** Whether a version is newer than another one of its record. */
+export function isNewer(one: Dated, other: Dated): boolean {
+  const [at, otherAt] = [one.posted_at, other.posted_at];
+  if (at !== null && otherAt !== null) {
+    const isOneDay = Math.abs(at - otherAt) < DAY_MAX && dayOf(at) === dayOf(otherAt);
+    const isDecided = !isOneDay || (hasTime(at) && hasTime(otherAt));
+    if (isDecided) return at === otherAt ? one.id > other.id : at > otherAt;
+  }
+  const [since, otherSince] = [one.since ?? Number.POSITIVE_INFINITY, other.since ?? Number.POSITIVE_INFINITY];
+  if (since !== otherSince) return since > otherSince;
+  return one.file === other.file ? one.id > other.id : one.file > other.file;
+}
+
+/** The number (`n`) of the newest version of each record. The rows of one record must follow each other. */
+export function newestOf(rows: Iterable<VersionRow>): number[] {
+  const found: VersionRow[] = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last === undefined || last.source !== row.source || last.lineage !== row.lineage) found.push(row);
+    else if (isNewer(row, last)) found[found.length - 1] = row;
+  }
+  return found.map(({ n }) => n);
+}
+
+/** The Eastern date; "" if the instant is unknown. */
+export function dayOf(at: EpochMs | null): string {
+  return at === null ? "" : easternDate(at);
+}
+
+/** Whether more than the day is known. A posting at midnight to the millisecond counts as a day. */
+function hasTime(at: EpochMs): boolean {
+  return parseInstantMs(easternInstant(easternDate(at), "00:00:00")) !== at;
+}
