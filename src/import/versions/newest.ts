@@ -17,7 +17,7 @@ const DAY_MAX = 25 * 3_600_000;
 export function isNewer(one: Dated, other: Dated): boolean {
   const [at, otherAt] = [one.posted_at, other.posted_at];
   if (at !== null && otherAt !== null) {
-    const isOneDay = Math.abs(at - otherAt) < DAY_MAX && dayOf(at) === dayOf(otherAt);
+    const isOneDay = Math.abs(at - otherAt) < DAY_MAX && easternDayOf(at) === easternDayOf(otherAt);
     const isDecided = !isOneDay || (hasTime(at) && hasTime(otherAt));
     if (isDecided) return at === otherAt ? one.id > other.id : at > otherAt;
   }
@@ -38,7 +38,7 @@ export function newestOf(rows: Iterable<VersionRow>): number[] {
 }
 
 /** The Eastern date; "" if the instant is unknown. */
-export function dayOf(at: EpochMs | null): string {
+export function easternDayOf(at: EpochMs | null): string {
   return at === null ? "" : easternDate(at);
 }
 

@@ -18,7 +18,7 @@ import { parseInstantMs } from "../../text/instant.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { isUsableId, usableKey } from "../validate.ts";
-import { dayOf, isNewer, newestOf } from "./newest.ts";
+import { easternDayOf, isNewer, newestOf } from "./newest.ts";
 import { createSettled, type Settling } from "./settled.ts";
 import { Threads } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
@@ -271,7 +271,7 @@ function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: V
 }
 
 function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow): boolean {
-  return posted_at !== null && (has_time === 1 || known === null || dayOf(known) !== dayOf(posted_at));
+  return posted_at !== null && (has_time === 1 || known === null || easternDayOf(known) !== easternDayOf(posted_at));
 }
 
 /** The threads of some keys, as far as they are stored. */
@@ -320,7 +320,7 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
 
 /** What a version is compared by. */
 function keyedOf({ title, posted_at }: { title: string | null; posted_at: number | null }): { title: string; day: string } {
-  return { title: title ?? "", day: dayOf(posted_at) };
+  return { title: title ?? "", day: easternDayOf(posted_at) };
 }
 
 /** Finds out for versions whose records show another version whether that is newer. */
