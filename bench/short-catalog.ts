@@ -12,7 +12,7 @@ import { openCatalog, openState } from "../db/sqlite/open.ts";
 import { createKey } from "../src/accounts/key.ts";
 import { storeUse } from "../src/accounts/use.ts";
 import { additionEvent } from "../src/changes/classify.ts";
-import { type Content, documentOf, type RenderedContent, render, sidecarOf } from "../src/changes/content.ts";
+import { type Content, documentOf, type RenderedContent, readContent, render, sidecarOf } from "../src/changes/content.ts";
 import { countRecord, noChanges, saveCounts } from "../src/changes/counts.ts";
 import { linkKeysOf } from "../src/changes/link.ts";
 import type { OpportunityEvent } from "../src/events/event.ts";
@@ -79,7 +79,7 @@ async function fillCatalog(directory: string, records: number): Promise<void> {
     const sample = seq <= DUE_RECORDS ? due : (samples[Math.floor(random() * SAMPLES)] as Sample);
     const row = rowOf(sample, seq, created_at, random() < 0.3 ? changed_at : created_at);
     insert(seq, row);
-    countRecord(counts, row, 1);
+    countRecord(counts, row, readContent(row.document, row.sidecar), 1);
     addEvent(seq, additionEvent(row.id, created_at), created_at, "detected");
     if (row.updated_at > created_at) addEvent(seq, changeEvent(row.id, -1, row.title), row.updated_at, "detected");
     const isLong = seq > DUE_RECORDS && seq <= DUE_RECORDS + LONG_HISTORIES;

@@ -21,7 +21,7 @@ import { opportunityId } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { type Content, documentOf, isSameHash, readContent, render, sidecarOf } from "./content.ts";
-import { countRecord, noChanges, wrongCounts } from "./counts.ts";
+import { type CountChanges, countRecord, noChanges, wrongCounts } from "./counts.ts";
 import { detect, unapply, valueAt } from "./detect.ts";
 import { linkKeysOf } from "./link.ts";
 
@@ -117,8 +117,7 @@ export async function checkCatalog(
     let uncollected = 0;
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
       const rows: OpportunityRow[] = await sql.all(opportunitiesAfter, { after });
-      for (const row of rows) countRecord(counted, row, 1);
-      for (const checked of await readAll(sql, rows, facets)) faults.push(...recordFaults(checked, now));
+      for (const checked of await readAll(sql, rows, facets)) faults.push(...recordFaults(checked, now, counted));
       if (faults.length >= atMost) return faults;
       after = rows.at(-1)?.seq;
       if (after !== undefined) report(after, last);
@@ -154,20 +153,22 @@ async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets:
   }));
 }
 
-function recordFaults(checked: Checked, now: EpochMs): Fault[] {
+/** Also counts the record. */
+function recordFaults(checked: Checked, now: EpochMs, counted: CountChanges): Fault[] {
   const { source, source_opportunity_id, id } = checked.row;
   const where = `${source} ${source_opportunity_id} (${id})`;
   const faults: Fault[] = [];
   try {
-    for (const what of faultsOf(checked, now)) faults.push({ where, what });
+    const content = readContent(checked.row.document, checked.row.sidecar);
+    countRecord(counted, checked.row, content, 1);
+    for (const what of faultsOf(checked, content, now)) faults.push({ where, what });
   } catch (error) {
     faults.push({ where, what: `cannot be read: ${reasonOf(error)}` });
   }
   return faults;
 }
 
-function* faultsOf({ row, facet, upstreamIds, keys, events }: Checked, now: EpochMs): Iterable<string> {
-  const content = readContent(row.document, row.sidecar);
+function* faultsOf({ row, facet, upstreamIds, keys, events }: Checked, content: Content, now: EpochMs): Iterable<string> {
   const rendered = render(content, row.status_basis);
   const { id, created_at: createdAt, updated_at: updatedAt } = row;
   if (!documentOf(rendered, { ...content, id, createdAt, updatedAt }).equals(row.document)) yield "its document does not match its columns";

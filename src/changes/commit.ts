@@ -9,7 +9,7 @@ import { clockTurnsAt } from "../opportunities/clock.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
 import { describeNewest } from "./backfill.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, sidecarOf, untoldOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, readContent, sidecarOf, untoldOf } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { isJudgedAhead, judgingInstant, noteJudged } from "./judging.ts";
@@ -118,10 +118,11 @@ export async function insertRecord(
   const { id, indexed, rendered, status_basis } = decision;
   const { code, opportunity_id } = indexed.source;
   const { created_at, updated_at } = restored ?? { created_at: instant, updated_at: instant };
-  const document = decidedDocument(decision, created_at, updated_at);
-  const counted = { source: code, facet_id: await facetOf(sql, indexed), document, sidecar: sidecarOf(rendered, indexed) };
+  const facet = { source: code, facet_id: await facetOf(sql, indexed) };
   const seq = await sql.insert(insertOpportunity, {
-    ...counted,
+    ...facet,
+    document: decidedDocument(decision, created_at, updated_at),
+    sidecar: sidecarOf(rendered, indexed),
     id,
     lineage,
     source_opportunity_id: opportunity_id,
@@ -135,7 +136,7 @@ export async function insertRecord(
     restored_at: restored === undefined ? null : instant,
     restored_updated_at: restored?.updated_at ?? null,
   });
-  countRecord(counts, counted, 1);
+  countRecord(counts, facet, indexed, 1);
   const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids], instant);
   await keysMoved(sql, movedKeys, [...foundBy, ...(await saveLinkKeys(sql, id, indexed, true))]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
@@ -160,15 +161,18 @@ export async function updateRecord(
   const turns_at = turnsAtOf(decision, now);
   const sidecar = sidecarOf(rendered, indexed);
   await keepEarlierSidecar(sql, stored, { sidecar, status_basis }, instant);
-  countRecord(counts, { ...stored, source: code }, -1);
+  const facet = { source: code, facet_id: stored.facet_id };
+  countRecord(counts, facet, readContent(stored.document, stored.sidecar), -1);
   if (decision.outcome === "unchanged") {
     await sql.run(updateUnserved, { seq, stored_at: instant, status_basis, turns_at, hash, sidecar });
-    countRecord(counts, { ...stored, source: code, sidecar }, 1);
+    countRecord(counts, facet, indexed, 1);
     return;
   }
-  const counted = { facet_id: await facetOf(sql, indexed), document: decidedDocument(decision, stored.created_at, instant), sidecar };
+  const facet_id = await facetOf(sql, indexed);
   await sql.run(updateOpportunity, {
-    ...counted,
+    facet_id,
+    document: decidedDocument(decision, stored.created_at, instant),
+    sidecar,
     seq,
     source_opportunity_id: opportunity_id,
     updated_at: instant,
@@ -178,7 +182,7 @@ export async function updateRecord(
     ...indexed.relationships,
     hash,
   });
-  countRecord(counts, { ...counted, source: code }, 1);
+  countRecord(counts, { source: code, facet_id }, indexed, 1);
   if (!isSameHash(stored.hash, hash)) await keysMoved(sql, movedKeys, await saveLinkKeys(sql, decision.id, indexed, false));
   await insertDetectedEvents(sql, seq, decision.events, importId);
 }

@@ -92,18 +92,19 @@ export type ValidRevision = { content: Content; status_basis: StatusBasis; since
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with columns of their own, what determines status and links, and the dates as they are written. */
+/** The fields with columns of their own, what determines status and links, what is counted, and the dates as they are written. */
 export type IndexedFields = StatusTerms &
   Linked & {
     source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
     title: string;
     status: string;
     status_display: string | null;
-    organization: Pick<Content["organization"], "agency">;
+    organization: Pick<Content["organization"], "agency" | "sub_agency">;
     program: Pick<Content["program"], "type" | "solicitation_id" | "contract_class">;
     dates: Content["dates"];
     relationships: Content["relationships"];
     due_dates: Content["due_dates"];
+    agency_codes: Content["agency_codes"];
   };
 
 /**
@@ -128,7 +129,7 @@ export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord
 }
 
 function indexedFieldsOf(content: Content): IndexedFields {
-  const { source, title, status, status_display, organization, program, dates, relationships, linked, due_dates } = content;
+  const { source, title, status, status_display, organization, program, dates, relationships, linked, due_dates, agency_codes } = content;
   return {
     ...statusTermsOf(content),
     ...(linked === undefined ? {} : { linked }),
@@ -136,11 +137,12 @@ function indexedFieldsOf(content: Content): IndexedFields {
     title,
     status,
     status_display,
-    organization: { agency: organization.agency },
+    organization: { agency: organization.agency, sub_agency: organization.sub_agency },
     program: { type: program.type, solicitation_id: program.solicitation_id, contract_class: program.contract_class },
     dates,
     relationships,
     due_dates,
+    agency_codes,
   };
 }
 

@@ -7,16 +7,16 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { jsonOf, pick, query, select } from "../../db/query.ts";
 import { facets, figures } from "../../db/schema/sqlite/catalog.ts";
 import { addToFigures } from "../sources/figures.ts";
-import { figureNameOf, type SaidAgency } from "../sources/published-agencies.ts";
-import { arrayOf, objectOf, parseJson } from "../text/json-value.ts";
+import { figureNameOf } from "../sources/published-agencies.ts";
+import type { IndexedFields } from "./content.ts";
 
 /** What a transaction adds to the counts: by facet id, and by source and name of a figure. */
 export type CountChanges = { facets: Map<number, number>; posted: CountsBySource; agency: CountsBySource };
 
 type CountsBySource = Map<string, Map<string, number>>;
 
-/** The columns of a record that are counted. */
-type Counted = { source: string; facet_id: number; document: Uint8Array; sidecar: Uint8Array };
+/** The fields of a record that are counted. */
+type Counted = Pick<IndexedFields, "organization" | "agency_codes"> & { dates: Pick<IndexedFields["dates"], "posted_at"> };
 
 /** Nothing is counted yet. */
 export function noChanges(): CountChanges {
@@ -24,11 +24,15 @@ export function noChanges(): CountChanges {
 }
 
 /** Adds a record to the counts, or with -1 takes it away. */
-export function countRecord({ facets, posted, agency }: CountChanges, { source, facet_id, document, sidecar }: Counted, by: 1 | -1): void {
+export function countRecord(
+  { facets, posted, agency }: CountChanges,
+  { source, facet_id }: { source: string; facet_id: number },
+  { organization, dates, agency_codes }: Counted,
+  by: 1 | -1,
+): void {
   add(facets, facet_id, by);
-  const postedOn = postedOnOf(document);
-  if (postedOn !== undefined) addOfSource(posted, source, postedOn, by);
-  addOfSource(agency, source, figureNameOf(publishedIn(document, sidecar)), by);
+  if (dates.posted_at !== null) addOfSource(posted, source, dates.posted_at.slice(0, "2026-01-31".length), by);
+  addOfSource(agency, source, figureNameOf({ ...organization, codes: agency_codes }), by);
 }
 
 function addOfSource(counts: CountsBySource, source: string, name: string, by: number): void {
@@ -39,32 +43,6 @@ function addOfSource(counts: CountsBySource, source: string, name: string, by: n
 
 function add<Key>(counts: Map<Key, number>, key: Key, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by);
-}
-
-/** What a record says about its agency, without parsing all of it. */
-function publishedIn(document: Uint8Array, sidecar: Uint8Array): SaidAgency {
-  const { agency = null, sub_agency = null } = objectOf(parseJson(textBetween(document, '"organization":', ',"program":') ?? ""));
-  const codes = arrayOf(parseJson(`[${textBetween(sidecar, '"agency_codes":[', "]") ?? ""}]`));
-  return { agency, sub_agency, codes } as SaidAgency;
-}
-
-/** The text after one text up to another one. Neither can occur in a JSON string, where quotes are escaped. */
-function textBetween({ buffer, byteOffset, byteLength }: Uint8Array, before: string, after: string): string | undefined {
-  const bytes = Buffer.from(buffer, byteOffset, byteLength);
-  const found = bytes.indexOf(before);
-  if (found === -1) return undefined;
-  const start = found + before.length;
-  return bytes.toString("utf8", start, bytes.indexOf(after, start));
-}
-
-const POSTED_AT = '"posted_at":"';
-
-/** The date of a document's `posted_at`. This text cannot occur in a JSON string, where quotes are escaped. */
-function postedOnOf({ buffer, byteOffset, byteLength }: Uint8Array): string | undefined {
-  const document = Buffer.from(buffer, byteOffset, byteLength);
-  const found = document.indexOf(POSTED_AT);
-  const start = found + POSTED_AT.length;
-  return found === -1 ? undefined : document.toString("latin1", start, start + "2026-01-31".length);
 }
 
 type FacetSum = { id: number; records: number };

@@ -69,7 +69,7 @@ export function decideImport(
     outcome: announced.length === 0 ? "unchanged" : "changed",
     id,
     indexed: withFound(
-      { ...withStatusTerms(apply(previous, changes), current), due_dates: current.due_dates },
+      { ...withStatusTerms(apply(previous, changes), current), due_dates: current.due_dates, agency_codes: current.agency_codes },
       statedRelationships(current),
       current.relationships,
     ),

@@ -5,7 +5,7 @@ import { query, select } from "../../db/query.ts";
 import { figures } from "../../db/schema/sqlite/catalog.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 
-export type SaidAgency = { agency: string | null; sub_agency: string | null; codes: readonly string[] };
+type SaidAgency = { agency: string | null; sub_agency: string | null; codes: readonly string[] };
 
 /** A longer name or code, and further codes, do not count: an index of PostgreSQL takes names of less than 2,700 bytes. */
 const [NAME_MAX, CODE_MAX, CODES_MAX] = [200, 20, 8];

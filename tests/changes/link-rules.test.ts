@@ -13,11 +13,12 @@ function of(code: string, opportunity_id: string, title: string, { url, agency, 
     title,
     status: "open",
     status_display: null,
-    organization: { agency: agency ?? null },
+    organization: { agency: agency ?? null, sub_agency: null },
     program: { type: null, solicitation_id: number ?? null, contract_class: kind ?? null },
     dates: { posted_at: posted ?? null, opens_at: null, closes_at: null, response_at: null },
     relationships: { parent_id: null, canonical_id: null },
     due_dates: [],
+    agency_codes: [],
     ids: [opportunity_id, ...ids],
   };
 }
