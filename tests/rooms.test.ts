@@ -180,6 +180,11 @@ describe("files", () => {
     expect(own).toEqual([]);
   });
 
+  test("of a door translate: what a due date, an amount and a date are in words lies below", () => {
+    const doors = code.filter((path) => /^src\/(browse|mcp|cli|watch|feed)\//.test(path));
+    expect(doors.filter((path) => /\bdueDateOf\b|\bamountInWords\b/.test(readText(path)))).toEqual([]);
+  });
+
   test("begin with a line that says what they are", () => {
     expect(code.filter((path) => !readText(path).startsWith("/**"))).toEqual([]);
   });
