@@ -109,12 +109,12 @@ export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): K
 }
 
 /**
- * Counts one request against both limits of a key, unless one of them refuses it. Returns what is left of them; a promise if the stored
+ * Counts one request, as so many `uses`, against both limits of a key, unless one of them refuses it. Returns what is left of them; a promise if the stored
  * count must be read first, or if the quotas are shared.
  */
-export function addUse(access: Access, key: KnownKey, now: EpochMs): Allowance | Promise<Allowance> {
-  if (!access.counted.has(key)) return readStoredUse(access, key, now).then(() => addUse(access, key, now));
-  const taken = access.quotas.take(key, now);
+export function addUse(access: Access, key: KnownKey, now: EpochMs, uses = 1): Allowance | Promise<Allowance> {
+  if (!access.counted.has(key)) return readStoredUse(access, key, now).then(() => addUse(access, key, now, uses));
+  const taken = access.quotas.take(key, now, uses);
   return taken instanceof Promise ? taken.then((later) => recordUse(access, key, later(), now)) : recordUse(access, key, taken, now);
 }
 
@@ -136,11 +136,11 @@ function endDay(access: Access, key: KnownKey, day: number): void {
 }
 
 /** Only what this server granted is unsaved: each server stores its own requests. */
-function recordUse(access: Access, key: KnownKey, { use, allowance }: Taken, now: EpochMs): Allowance {
+function recordUse(access: Access, key: KnownKey, { use, allowance, taken }: Taken, now: EpochMs): Allowance {
   endDay(access, key, use.window.day);
   key.use = use;
   if (allowance.retryAfterSeconds === 0) {
-    key.unsaved++;
+    key.unsaved += taken;
     key.last_used_at = now;
     access.dirty.add(key);
   }

@@ -20,5 +20,5 @@ export function opportunityAddress(id: string, asOf = ""): string {
 /** The description of the searches for other programs. */
 export const DESCRIPTION_PATH = "/find.openapi.json";
 
-/** The header in which `up` tells the reader the public address of a request. */
+/** The header in which `up` tells the reader the public address of a request, or its beginning if the path is that of the request. */
 export const ADDRESS_HEADER = "x-fundfeed-address";

@@ -2,7 +2,9 @@
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
+import { pathAndQuery } from "../http/query-text.ts";
 import { urlForRouter } from "../http/quirks.ts";
+import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -46,10 +48,11 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
   const respond = routerOf(options);
   return {
     fetch: async (request) => {
-      const response =
-        refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(request.url), { headers: request.headers })));
+      const { url, headers, signal } = request;
+      const plain = refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(url), { headers, signal })));
+      const response = await inPreferredCoding(plain, headers.get("accept-encoding"));
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
-      return request.method === "HEAD" ? new Response(null, response) : response;
+      return request.method === "HEAD" ? headOf(response, options.now()) : response;
     },
   };
 }
@@ -125,7 +128,9 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   /** Anyone can send the header, so only `up` is believed. */
   function publicAddress({ url, headers }: Request): string {
-    return (options.up && headers.get(ADDRESS_HEADER)) ?? url;
+    const told = options.up && headers.get(ADDRESS_HEADER);
+    if (!told) return url;
+    return new URL(told).pathname === "/" ? told + pathAndQuery(url) : told;
   }
 
   function addressesOf(request: Request, query: URLSearchParams): Subscriptions {

@@ -36,9 +36,9 @@ export async function admitKey(access: Access, headers: Headers, now: EpochMs): 
   return key;
 }
 
-/** Counts a request of a key. Throws a Problem if one of its limits refuses it. */
-export async function admitUse(access: Access, key: KnownKey, now: EpochMs): Promise<void> {
-  requireAllowance(await addUse(access, key, now));
+/** Counts a request of a key as so many uses. Throws a Problem if one of its limits refuses it. */
+export async function admitUse(access: Access, key: KnownKey, now: EpochMs, uses = 1): Promise<void> {
+  requireAllowance(await addUse(access, key, now, uses), uses);
 }
 
 /** Open to everyone and not counted. Parameters are ignored (D-6). */
@@ -86,9 +86,9 @@ function requireSubscription(key: KnownKey): void {
 }
 
 /** Throws `rate_limit_exceeded` if the request was over one of the limits of its key (D-23). */
-function requireAllowance({ remaining, limit, retryAfterSeconds }: Allowance): void {
+function requireAllowance({ remaining, limit, retryAfterSeconds }: Allowance, uses = 1): void {
   if (retryAfterSeconds === 0) return;
-  const used = remaining === 0 ? `${limit} requests for today` : "requests for this minute";
+  const used = remaining < uses ? `${limit} requests for today` : "requests for this minute";
   const wait = retryAfterSeconds === 1 ? "1 second" : `${retryAfterSeconds} seconds`;
   throw new Problem("rate_limit_exceeded", `The key has used up its ${used}. Wait ${wait}.`, {
     headers: { "Retry-After": String(retryAfterSeconds) },

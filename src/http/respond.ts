@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
 import type { ListPage } from "../opportunities/page.ts";
+import type { EpochMs } from "../text/instant.ts";
 import type { ApiCall } from "./call.ts";
 import { encodeCursor } from "./cursor.ts";
 import { type Problem, problems, problemType } from "./problem.ts";
@@ -123,6 +124,29 @@ export function compress(body: Bytes | string, coding: Coding): Bytes | Buffer |
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   const { inThread, offThread } = codings[coding];
   return bytes.length <= IN_THREAD_BYTES_MAX ? inThread(bytes) : offThread(bytes);
+}
+
+/**
+ * The response in the content coding that a client prefers, if its body is worth it. For responses that hold no secret beside text of others:
+ * their length would tell it (BREACH).
+ */
+export async function inPreferredCoding(response: Response, accepted: string | null): Promise<Response> {
+  const { headers, status } = response;
+  headers.append("Vary", "Accept-Encoding");
+  if (response.body === null || headers.has("Content-Encoding")) return response;
+  const body = new Uint8Array(await response.arrayBuffer());
+  const coding = body.length > COMPRESS_OVER_BYTES ? preferredCoding(accepted) : null;
+  if (coding === null) return new Response(body, { status, headers });
+  headers.set("Content-Encoding", coding);
+  return new Response(await compress(body, coding), { status, headers });
+}
+
+/** The response to HEAD: the head of that to GET (RFC 9110 §9.3.2). Bun adds no `Date` to it, and takes its length from the body. */
+export async function headOf(response: Response, now: EpochMs): Promise<Response> {
+  const { headers, status } = response;
+  if (status !== 304) headers.set("Content-Length", `${(await response.bytes()).length}`);
+  headers.set("Date", new Date(now).toUTCString());
+  return new Response(null, { status, headers });
 }
 
 /** One element of an Accept-Encoding list: `coding [ ";q=" qvalue ]`. */

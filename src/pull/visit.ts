@@ -2,6 +2,7 @@
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hideKey } from "../../clients/typescript/src/hide-key.ts";
+import { parseBounded } from "../../clients/typescript/src/json-scan.ts";
 import { Failure } from "../../db/reason.ts";
 import { withCommas } from "../text/counted.ts";
 import { textOf } from "../text/json-value.ts";
@@ -175,7 +176,7 @@ export async function saveArray(visit: Visit, name: string, texts: AsyncIterable
 
 function parse(text: string, url: URL): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     throw new Failure(`Cannot read the response of ${publicUrl(url)}: it is not JSON`);
   }

@@ -19,8 +19,8 @@ export const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
 /** What the response says about the limits. `reset` is a Unix timestamp. `retryAfterSeconds` is 0 if the request was granted. */
 export type Allowance = { limit: number; remaining: number; reset: number; retryAfterSeconds: number };
 
-/** The use of a key after a request, and what the response says about it. */
-export type Taken = { use: Use; allowance: Allowance };
+/** The use of a key after a request, what the response says about it, and how many uses it took: 0 if it was refused. */
+export type Taken = { use: Use; allowance: Allowance; taken: number };
 
 /** A key with its limits, and its use as far as this server knows it. */
 export type LimitedKey = Quota & { id: string; use: Use };
@@ -30,28 +30,38 @@ export type LimitedKey = Quota & { id: string; use: Use };
  * function and stores the result without a pause between, because without Redis the next request is counted from the stored use.
  */
 export type Quotas = {
-  take: (key: LimitedKey, now: EpochMs) => Taken | Promise<() => Taken>;
+  take: (key: LimitedKey, now: EpochMs, uses?: number) => Taken | Promise<() => Taken>;
   /** Takes one request back from the shared count of a day. */
   takeBack?: (key: LimitedKey, day: number) => void;
 };
 
 /** Counts in this server alone. */
-export const ownQuotas = { take: (key: LimitedKey, now: EpochMs) => takeRequest(key.use, key, now) } satisfies Quotas;
+export const ownQuotas = { take: (key: LimitedKey, now: EpochMs, uses?: number) => takeRequest(key.use, key, now, uses) } satisfies Quotas;
 
-/** Takes one request from both limits if both have one left; otherwise from neither. */
-export function takeRequest(use: Use, quota: Quota, now: EpochMs): Taken {
+/**
+ * Takes one request from both limits if both have one left; otherwise from neither. A request that costs more counts as several `uses`, at most
+ * as many as the smaller limit of its key: it then takes that whole.
+ */
+export function takeRequest(use: Use, quota: Quota, now: EpochMs, uses = 1): Taken {
+  const asked = usesTaken(uses, quota);
   const window = windowAt(use.window, now);
   const bucket = refill(use.bucket, quota.per_minute, now);
   const retryAfterSeconds = Math.max(
-    secondsUntilToken(bucket, quota.per_minute),
-    window.used < quota.daily ? 0 : Math.max(1, Math.ceil(resetOf(window) - now / 1000)),
+    secondsUntilToken(bucket, quota.per_minute, asked),
+    window.used + asked <= quota.daily ? 0 : Math.max(1, Math.ceil(resetOf(window) - now / 1000)),
   );
   const isGranted = retryAfterSeconds === 0;
-  const after = isGranted ? { day: window.day, used: window.used + 1 } : window;
+  const after = isGranted ? { day: window.day, used: window.used + asked } : window;
   return {
-    use: { window: after, bucket: isGranted ? takeToken(bucket) : bucket },
+    use: { window: after, bucket: isGranted ? takeToken(bucket, asked) : bucket },
     allowance: allowanceOf(after, quota, retryAfterSeconds),
+    taken: isGranted ? asked : 0,
   };
+}
+
+/** What a request counts as that would count as more than a limit of its key. */
+export function usesTaken(uses: number, { daily, per_minute }: Quota): number {
+  return Math.min(uses, daily, per_minute);
 }
 
 /** The allowance to send, given the window after the request. */
@@ -91,13 +101,13 @@ export function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBu
   return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
 }
 
-/** Whole seconds until a refilled bucket has a token; 0 if it has one. */
-export function secondsUntilToken(bucket: TokenBucket, rate: number): number {
-  const missing = bucket.taken + TOKEN - rate * TOKEN;
+/** Whole seconds until a refilled bucket has so many tokens; 0 if it has them. */
+export function secondsUntilToken(bucket: TokenBucket, rate: number, tokens = 1): number {
+  const missing = bucket.taken + tokens * TOKEN - rate * TOKEN;
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);
 }
 
-/** The bucket without one token. Call `refill` first. */
-export function takeToken(bucket: TokenBucket): TokenBucket {
-  return { taken: bucket.taken + TOKEN, refilledAtMs: bucket.refilledAtMs };
+/** The bucket without so many tokens. Call `refill` first. */
+export function takeToken(bucket: TokenBucket, tokens = 1): TokenBucket {
+  return { taken: bucket.taken + tokens * TOKEN, refilledAtMs: bucket.refilledAtMs };
 }

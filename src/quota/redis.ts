@@ -10,7 +10,7 @@ import { isPercentEncoded } from "../../db/percent-encoded.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { arrayOf } from "../text/json-value.ts";
-import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unused } from "./allowance.ts";
+import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unused, usesTaken } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
 /** How long a request waits for Redis. */
@@ -76,24 +76,25 @@ export async function shareQuotas({ address, sharePercent, onUnavailable, onBack
     retryLater();
   };
 
-  const takeAlone = (key: LimitedKey, now: EpochMs): Taken => {
+  const takeAlone = (key: LimitedKey, now: EpochMs, uses: number): Taken => {
     countedAlone++;
-    return takeRequest(key.use, { daily: key.daily, per_minute: Math.ceil((key.per_minute * sharePercent) / 100) }, now);
+    return takeRequest(key.use, { daily: key.daily, per_minute: Math.ceil((key.per_minute * sharePercent) / 100) }, now, uses);
   };
-  const takeShared = async (client: RedisClient, key: LimitedKey, now: EpochMs): Promise<() => Taken> => {
+  const takeShared = async (client: RedisClient, key: LimitedKey, now: EpochMs, uses: number): Promise<() => Taken> => {
     try {
-      const { window, retryAfterSeconds } = await within(RESPONSE_MS, runScript(client, key, clock?.()));
-      return () => ({ use: { window, bucket: key.use.bucket }, allowance: allowanceOf(window, key, retryAfterSeconds) });
+      const { window, retryAfterSeconds } = await within(RESPONSE_MS, runScript(client, key, uses, clock?.()));
+      const taken = retryAfterSeconds === 0 ? usesTaken(uses, key) : 0;
+      return () => ({ use: { window, bucket: key.use.bucket }, allowance: allowanceOf(window, key, retryAfterSeconds), taken });
     } catch (error) {
       if (client === redis) lose(reasonOf(error)); // Only the first of the requests that wait for this connection.
       client.close();
-      return () => takeAlone(key, now);
+      return () => takeAlone(key, now, uses);
     }
   };
 
   await reconnect().catch((error) => lose(reasonOf(error)));
   return {
-    take: (key, now) => (redis === undefined ? takeAlone(key, now) : takeShared(redis, key, now)),
+    take: (key, now, uses = 1) => (redis === undefined ? takeAlone(key, now, uses) : takeShared(redis, key, now, uses)),
     takeBack: ({ id }, day) => void redis?.send("EVAL", [TAKE_BACK, "1", PREFIX + id, `${day}`]).catch(() => undefined), // It then counts.
     isShared: () => redis !== undefined,
     countedAlone: () => countedAlone,
@@ -120,7 +121,7 @@ async function connect(address: string): Promise<RedisClient> {
     await within(CONNECT_MS, redis.connect()).catch((error) => {
       throw codeOf(error) === "ERR_REDIS_CONNECTION_CLOSED" ? new Error(NO_CONNECTION, { cause: error }) : error;
     });
-    countsOf(await within(RESPONSE_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE)])));
+    countsOf(await within(RESPONSE_MS, redis.send("EVAL", [script, ...argumentsFor(PROBE, 1)])));
     return redis;
   } catch (error) {
     redis.close();
@@ -128,8 +129,8 @@ async function connect(address: string): Promise<RedisClient> {
   }
 }
 
-async function runScript(redis: RedisClient, key: LimitedKey, now?: EpochMs) {
-  const args = argumentsFor(key, now);
+async function runScript(redis: RedisClient, key: LimitedKey, uses: number, now?: EpochMs) {
+  const args = argumentsFor(key, uses, now);
   const response = await redis.send("EVALSHA", [DIGEST, ...args]).catch((error) => {
     if (!reasonOf(error).startsWith("NOSCRIPT")) throw error; // Redis's own error code. Its scripts were flushed.
     return redis.send("EVAL", [script, ...args]);
@@ -145,8 +146,8 @@ function countsOf(response: unknown) {
 }
 
 /** The arguments include the count that the server knows, so that a Redis that lost its data continues from it. */
-function argumentsFor({ id, daily, per_minute, use: { window } }: LimitedKey, now?: EpochMs): string[] {
-  return ["1", PREFIX + id, `${daily}`, `${per_minute}`, `${window.day}`, `${window.used}`, `${now ?? ""}`];
+function argumentsFor({ id, daily, per_minute, use: { window } }: LimitedKey, uses: number, now?: EpochMs): string[] {
+  return ["1", PREFIX + id, `${daily}`, `${per_minute}`, `${window.day}`, `${window.used}`, `${now ?? ""}`, `${uses}`];
 }
 
 /** Rejects after `limitMs`. In two halves, so that one pause of this process (garbage collection, a long query) uses up only one of them. */

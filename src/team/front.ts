@@ -2,61 +2,88 @@
  * One port: which part of the program a request goes to, and what is checked before, in this order:
  *
  * 1. `/v1`: the API, which checks for itself. It comes first and must not pay for the rest.
- * 2. The host (421): a page of another site whose name was made to lead here (DNS rebinding) sends that name.
+ * 2. The length of the address (414), then the host (421): a page of another site whose name was made to lead here (DNS rebinding) sends that
+ *    name.
  * 3. `/mcp`: agents, after the checks of mcp-gate.ts.
  * 4. `/status`: the page of the jobs, made in this process, after page-gate.ts, so that it works when the reader does not.
  * 5. All other paths: page-gate.ts, which answers `/sign-in`, `/sign-out`, `/feeds/` and `/subscribe` itself with `--pages key`; the rest
  *    comes from the reader.
  *
- * Only the API is loaded at the start. (E-67)
+ * Each gate finds the key, and then asks admission.ts. Each request leaves one line in the log. Only the API is loaded at the start. (E-67)
  */
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";
+import { createRequestIds } from "../http/call.ts";
 import { pathOf, pathStart } from "../http/query-text.ts";
+import { headOf } from "../http/respond.ts";
+import type { Log } from "../monitoring/log.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { type Visit, visitOf } from "./admission.ts";
 import { MCP_PATH } from "./reader-process.ts";
 
-type Respond = (request: Request) => Promise<Response>;
+type Respond = (visit: Visit) => Promise<Response>;
 
 type Parts = {
-  api: Respond;
+  api: (request: Request) => Promise<Response>;
   mcp: Respond;
   status: Respond;
   /** Responds to any path. Without it, there are no pages, and no status. */
   pages: Respond | undefined;
   /** The host that the operator named, and that of the public address. Loopback names are always allowed. */
   hosts: readonly string[];
-  onFailure: (error: unknown) => void;
+  now: () => EpochMs;
+  randomBytes: (count: number) => Uint8Array;
+  log: Pick<Log, "request" | "failure">;
 };
 
+/** Bun's server, which knows the other end of a connection. */
+type Connections = { requestIP: (request: Request) => { address: string } | null };
+
+/** The listener refuses heads of more than 16 KiB, and so does the reader, which gets the address with other headers. */
+const ADDRESS_MAX = 14_000;
+
 /** Responds to every request, and never rejects. */
-export function createFront({ api, mcp, status, pages, hosts, onFailure }: Parts): Respond {
-  const respond = async (request: Request, path: string): Promise<Response> => {
+export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, log }: Parts) {
+  const nextRequestId = createRequestIds(randomBytes);
+  const respond = async (visit: Visit): Promise<Response> => {
+    const { request, path } = visit;
+    if (request.url.length > ADDRESS_MAX) return plainResponse(414, `An address may have ${ADDRESS_MAX} characters.`);
     const name = hostNameOf(request.headers.get("host"));
     if (!isServedHost(name, hosts)) return plainResponse(421, "This address is not served here. Name its host with --host or --base-url.");
-    if (path === MCP_PATH || pages === undefined) return mcp(request);
-    if (path === "/status") return status(request);
-    return pages(request);
+    if (path === MCP_PATH || pages === undefined) return mcp(visit);
+    if (path === "/status") return status(visit);
+    return pages(visit);
   };
-  return (request) => {
-    const path = otherPath(request.url);
-    if (path === undefined || (pages === undefined && path !== MCP_PATH)) return api(request);
-    return respond(request, path)
-      .catch((error: unknown) => {
-        onFailure(error);
-        return plainResponse(500, "The server failed. Its log says why.");
-      })
-      .then(secured);
+  return async (request: Request, connections?: Connections): Promise<Response> => {
+    if (isOfApi(request.url) || (pages === undefined && pathOf(request.url) !== MCP_PATH)) return api(request);
+    const [id, startedAt, { method }] = [nextRequestId(), now(), request];
+    const visit = visitOf(request, connections?.requestIP(request)?.address);
+    let response: Response;
+    try {
+      response = await respond(visit);
+    } catch (error) {
+      log.failure(now(), error, id);
+      response = plainResponse(500, "The server failed. Its log says why.");
+    }
+    if (method === "HEAD") response = await headOf(response, startedAt);
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!response.headers.has(name)) response.headers.set(name, value);
+    response.headers.set("X-Request-Id", id);
+    log.request({
+      time: startedAt,
+      request_id: id,
+      method,
+      route: visit.route.name,
+      status: response.status,
+      duration_ms: now() - startedAt,
+      account: visit.key?.account ?? null,
+      key_id: visit.key?.id ?? null,
+    });
+    return response;
   };
 }
 
-/** The path of a request; `undefined` if it is one of the API. */
-function otherPath(url: string): string | undefined {
+/** Whether a request is one of the API. */
+function isOfApi(url: string): boolean {
   const start = pathStart(url);
-  if (url.startsWith("/v1", start) && (url.length === start + 3 || "/?".includes(url.charAt(start + 3)))) return undefined;
-  return pathOf(url);
-}
-
-function secured(response: Response): Response {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!response.headers.has(name)) response.headers.set(name, value);
-  return response;
+  return url.startsWith("/v1", start) && (url.length === start + 3 || "/?".includes(url.charAt(start + 3)));
 }

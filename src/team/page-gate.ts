@@ -4,11 +4,11 @@
  */
 import { type Access, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { plainResponse } from "../browse/headers.ts";
-import { admitKey, admitUse } from "../http/admission.ts";
-import { Problem, problems } from "../http/problem.ts";
+import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
+import { type Admission, Refused, refusedOf, type Visit } from "./admission.ts";
 import type { SignIn } from "./sign-in.tsx";
 import { type Signer, signerFor } from "./signed.ts";
 
@@ -21,17 +21,14 @@ type PageGateDeps = {
   isSecure: boolean;
   /** The beginning of all addresses of this server: "https://feeds.example". */
   originOf: (request: Request) => string;
+  admit: Admission;
   /** Responds to a path of the reader, as for this public address. */
-  forward: (path: string, request: Request, address: string) => Promise<Response>;
+  forward: (path: string, visit: Visit, address: string, signal: AbortSignal) => Promise<Response>;
 };
 
-/** Responds with what `show` returns if the request is admitted, else with a refusal or the way to the sign-in. */
-type PageGate = (request: Request, path: string, show: () => Promise<Response>) => Promise<Response>;
+/** Responds with what `show` returns, else the reader, if the visit is admitted; else with a refusal or the way to the sign-in. */
+type PageGate = (visit: Visit, show?: () => Promise<Response>) => Promise<Response>;
 
-/** What the sign-in page loads. */
-const OPEN_FILE = /^\/(style|icon)-[0-9a-f]{12}\.(css|svg)$/;
-/** What programs request: they cannot fill in a form. */
-const FOR_PROGRAMS = /\.(json|csv|ics|atom)$/;
 const SUBSCRIBE_PATH = "/subscribe";
 /** The output of each kind of feed. */
 const FEEDS = { ics: "/find.ics", csv: "/find.csv", atom: "/changes.atom" } as const;
@@ -40,12 +37,12 @@ const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
 /** The gate of one server. */
-export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, forward }: PageGateDeps): PageGate {
+export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, admit, forward }: PageGateDeps): PageGate {
   let parts: Promise<{ signIn: SignIn; feeds: Signer }> | undefined;
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
     const bytes = await secret();
-    return { signIn: createSignIn({ access, signer: signerFor(bytes, "session"), now, isSecure }), feeds: signerFor(bytes, "feed") };
+    return { signIn: createSignIn({ access, signer: signerFor(bytes, "session"), now, isSecure, admit }), feeds: signerFor(bytes, "feed") };
   };
   /** Loads once. A failure is not remembered. */
   const loaded = () => {
@@ -56,29 +53,32 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     return parts;
   };
   /** `/feeds/TOKEN.ics`: whoever has the address can read this search, and nothing else. */
-  const feed = async (request: Request, path: string): Promise<Response> => {
-    if (request.method !== "GET" && request.method !== "HEAD") return plainResponse(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
-    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(path) ?? [];
+  const feed = async (visit: Visit): Promise<Response> => {
+    if (visit.method !== "GET") throw new Refused(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
+    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(visit.path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
-    if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS])
-      return plainResponse(404, "There is no such feed.");
+    if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS]) throw new Refused(404, "There is no such feed.");
     const [keyId, output] = signed;
     await updateAccess(access);
     const key = findUsableKey(access, keyId, now());
-    if (key === undefined) return plainResponse(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
-    await admitUse(access, key, now());
-    const response = await forward(output, request, originOf(request) + path);
-    return response.status === 400 ? plainResponse(404, "This server does not know the search of this feed.") : response;
+    if (key === undefined) throw new Refused(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
+    visit.key = key;
+    const response = await admit(visit, {
+      uses: () => visit.route.uses,
+      work: (_, signal) => forward(output, visit, originOf(visit.request) + visit.path, signal),
+    });
+    if (response.status === 400) throw new Refused(404, "This server does not know the search of this feed.");
+    return response;
   };
 
-  const subscribe = async (request: Request, key: KnownKey): Promise<Response> => {
+  const subscribe = async ({ request, query }: Visit, key: KnownKey): Promise<Response> => {
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
     const { pageResponse } = await import("../browse/response.ts");
-    const outputs = outputsFor(new URLSearchParams(request.url.split("?")[1]));
+    const outputs = outputsFor(new URLSearchParams(query));
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
-      return plainResponse(400, "The search is too long for an address.");
+      throw new Refused(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
     const response = pageResponse(subscribePage({ ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") }, true), {
@@ -95,33 +95,35 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     return (await loaded()).signIn.keyOf(headers);
   };
 
-  const admitted = async (request: Request, path: string, show: () => Promise<Response>): Promise<Response> => {
+  const respond: PageGate = async (visit, show) => {
+    const { request, path, route } = visit;
+    const fromReader = (_: Buffer, signal: AbortSignal) => forward(pathAndQuery(request.url), visit, originOf(request), signal);
+    if (path.startsWith("/feeds/")) return feed(visit);
+    if (route.isOpen) return admit(visit, { line: "files", isCheap: true, work: fromReader });
+    const isCheap = show !== undefined;
+    const uses = () => route.uses;
+    if (!needsKey) return admit(visit, { isCheap, work: show ?? fromReader });
+    if (path === "/sign-in" || path === "/sign-out") return (await loaded()).signIn.respond(visit);
     const key = await keyOf(request);
-    if (key === undefined && FOR_PROGRAMS.test(path))
-      return plainResponse(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
     if (key === undefined) {
+      if (route.isForPrograms) throw new Refused(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
       const to = encodeURIComponent(pathAndQuery(request.url));
       return new Response(null, { status: 303, headers: { Location: `/sign-in?to=${to}`, "Cache-Control": "no-store" } });
     }
-    await admitUse(access, key, now());
-    return path === SUBSCRIBE_PATH ? subscribe(request, key) : show();
+    visit.key = key;
+    if (path === SUBSCRIBE_PATH) return admit(visit, { uses, isCheap: true, work: () => subscribe(visit, key) });
+    return admit(visit, { uses, isCheap, work: show ?? fromReader });
   };
-
-  const respond: PageGate = async (request, path, show) => {
-    if (path.startsWith("/feeds/")) return feed(request, path);
-    if (!needsKey || OPEN_FILE.test(path)) return show();
-    if (path === "/sign-in" || path === "/sign-out") return (await loaded()).signIn.respond(request, path);
-    return admitted(request, path, show);
-  };
-  return (request, path, show) => respond(request, path, show).catch(refusalOf);
+  return (visit, show) => respond(visit, show).catch(refusalOf);
 }
 
 function isFeed(value: unknown): value is [keyId: string, output: string] {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
 }
 
-/** The response to a problem with the key. Anything else is thrown on. */
+/** The response to a refusal, as a person reads it. Anything else is thrown on. */
 function refusalOf(error: unknown): Response {
-  if (!(error instanceof Problem)) throw error;
-  return plainResponse(problems[error.code].status, error.detail, error.extra.headers);
+  const refused = refusedOf(error);
+  if (refused === undefined) throw error;
+  return plainResponse(refused.status, refused.message, refused.headers);
 }

@@ -21,8 +21,10 @@ export const ALIVE_PATH = "/alive";
 export const READER_VARIABLE = "FUNDFEED_READER";
 
 export type ReaderProcess = {
-  /** Never rejects: 503 while the reader cannot respond. */
+  /** Never rejects: 503 while the reader cannot respond. A response is there whole, unless it is a stream of events. */
   fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
+  /** Returns when the reader has ended what it was doing at the time of the call, or hangs. */
+  settled: () => Promise<void>;
   families: () => Family[];
   /** Returns when it has ended. */
   stop: () => Promise<void>;
@@ -39,10 +41,10 @@ type ReaderDeps = {
 const LIMITS = {
   startMs: 60_000,
   /**
-   * How long a response may take before the reader is asked whether it is there, and how long that answer may take. Writing a batch of a new
-   * search index takes the thread for ten seconds, on a slow machine for longer.
+   * How long a response may take before the reader is asked whether it is there, and how long that answer may take. Both together are less than
+   * a client waits for.
    */
-  answerMs: 30_000,
+  answerMs: 10_000,
   /** The pause before a reader that ended within `steadyMs` is replaced. It doubles each time. */
   pauseMs: 1000,
   pauseMaxMs: 60_000,
@@ -126,15 +128,14 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
         reader = running;
         await reader.listening;
         const { socket: unix } = reader;
-        return await responseOf(
-          fetch(`http://${READER_HOST}${path}`, { ...request, unix, redirect: "manual", decompress: false, verbose: false }),
-          reader,
-        );
+        const response = fetch(`http://${READER_HOST}${path}`, { ...request, unix, redirect: "manual", decompress: false, verbose: false });
+        return await responseOf(response.then(whole), reader);
       } catch (error) {
         if (reader === undefined) onFailure(String(error)); // It never started. `onFailure` was called already for one that ended.
         return unavailable(notBefore - performance.now());
       }
     },
+    settled: async () => void (running !== undefined && (await isAlive(running))),
     families: () => [counter("fundfeed_reader_starts_total", "Starts of the process that renders the pages.", starts)],
     stop: async () => {
       isStopping = true;
@@ -143,6 +144,18 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     },
   };
 }
+
+/** The response with its body read, so that a client who takes it slowly holds nothing up. */
+async function whole(response: Response): Promise<Response> {
+  const { status, headers, body } = response;
+  if (body === null || headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
+  const bytes = await response.bytes();
+  for (const name of OF_CONNECTION) headers.delete(name);
+  return new Response(bytes.length === 0 ? null : bytes, { status, headers });
+}
+
+/** What the listener says itself. */
+const OF_CONNECTION = ["connection", "content-length", "date", "transfer-encoding"];
 
 function unavailable(waitMs: number): Response {
   const headers = { "Retry-After": `${Math.max(1, Math.ceil(waitMs / 1000))}`, "Content-Type": "text/plain; charset=utf-8" };

@@ -3,9 +3,9 @@
  * Sign-in for the pages with an API key. The cookie names the key and holds none of it; it is refused as soon as the key cannot be used. (E-80)
  */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
-import { plainResponse } from "../browse/headers.ts";
 import { pageResponse } from "../browse/response.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
+import { type Admission, Refused, type Visit } from "./admission.ts";
 import type { Signer } from "./signed.ts";
 
 type SignInDeps = {
@@ -14,13 +14,14 @@ type SignInDeps = {
   now: () => EpochMs;
   /** Whether browsers reach the pages by https. */
   isSecure: boolean;
+  admit: Admission;
 };
 
 export type SignIn = {
   /** The key of the cookie that a request has, if both may be used. */
   keyOf: (headers: Headers) => KnownKey | undefined;
   /** Responds to `/sign-in` and `/sign-out`. */
-  respond: (request: Request, path: string) => Promise<Response>;
+  respond: (visit: Visit) => Promise<Response>;
 };
 
 const LASTS_MS = 30 * DAY_MS;
@@ -30,7 +31,7 @@ const FORM_BYTES_MAX = 8000;
 const WRONG_MAX = 30;
 
 /** The sign-in of one server. */
-export function createSignIn({ access, signer, now, isSecure }: SignInDeps): SignIn {
+export function createSignIn({ access, signer, now, isSecure, admit }: SignInDeps): SignIn {
   const name = isSecure ? "__Host-fundfeed" : "fundfeed"; // Browsers take __Host- only with Secure, from the host itself, for all paths.
   const cookie = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, sameSite: "lax", secure: isSecure, path: "/", maxAge }).serialize();
@@ -40,9 +41,7 @@ export function createSignIn({ access, signer, now, isSecure }: SignInDeps): Sig
     wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
     return wrong.count > WRONG_MAX;
   };
-  const signIn = async (request: Request): Promise<Response> => {
-    const form = await readForm(request);
-    if (form === undefined) return plainResponse(413, "The form is too long.");
+  const signIn = async (form: URLSearchParams): Promise<Response> => {
     await updateAccess(access);
     const found = findKey(access, (form.get("key") ?? "").trim());
     const key = found && findUsableKey(access, found.id, now());
@@ -58,13 +57,14 @@ export function createSignIn({ access, signer, now, isSecure }: SignInDeps): Sig
       const [id, until] = (text === null ? undefined : signer.open(text))?.split(" ") ?? [];
       return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
     },
-    respond: async (request, path) => {
-      const { method, url } = request;
-      if (method === "GET" || method === "HEAD")
-        return path === "/sign-out" ? signOutPage() : signInPage(200, safePath(new URLSearchParams(url.split("?")[1]).get("to")));
-      if (method !== "POST") return plainResponse(405, "Send GET or POST.");
-      if (!isSameOrigin(request.headers)) return plainResponse(403, "Open this page of the server itself, and send its form.");
-      return path === "/sign-out" ? redirect("/sign-in", cookie("", 0)) : signIn(request);
+    respond: async (visit) => {
+      const { request, method, path, query } = visit;
+      if (method === "GET") return path === "/sign-out" ? signOutPage() : signInPage(200, safePath(new URLSearchParams(query).get("to")));
+      if (method !== "POST") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
+      if (!isSameOrigin(request.headers)) throw new Refused(403, "Open this page of the server itself, and send its form.");
+      if (path === "/sign-out") return redirect("/sign-in", cookie("", 0));
+      const work = (body: Buffer) => signIn(new URLSearchParams(body.toString("latin1")));
+      return admit(visit, { bodyBytes: FORM_BYTES_MAX, line: "sign-in", isCheap: true, work });
     },
   };
 }
@@ -80,15 +80,6 @@ function isSameOrigin(headers: Headers): boolean {
 /** Only paths of this server: `//evil.example` and `/\evil.example` lead elsewhere. */
 function safePath(to: string | null): string {
   return to !== null && /^\/(?![/\\])[!-~]*$/.test(to) ? to : "/";
-}
-
-async function readForm({ body }: Request): Promise<URLSearchParams | undefined> {
-  let text = "";
-  for await (const piece of body ?? []) {
-    text += Buffer.from(piece).toString("latin1");
-    if (text.length > FORM_BYTES_MAX) return undefined;
-  }
-  return new URLSearchParams(text);
 }
 
 /** With `no-referrer`, as on other pages, browsers send `Origin: null` with a form. */

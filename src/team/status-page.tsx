@@ -7,7 +7,7 @@ import { formatDuration } from "../text/duration.ts";
 import { type EpochMs, formatInstant, MINUTE_MS } from "../text/instant.ts";
 import type { JobState } from "./job-file.ts";
 
-/** How each job went last, and when it runs next. */
+/** How each job went last, and when it runs next. With a sign-in, customers read it: reasons name the operator's addresses and paths. */
 export function statusPage(jobs: readonly JobState[], now: EpochMs, hasSignIn: boolean): Response {
   const body = (
     <>
@@ -15,7 +15,7 @@ export function statusPage(jobs: readonly JobState[], now: EpochMs, hasSignIn: b
       <p class="lead">What this server does by itself, how it went last, and when it runs next.</p>
       <ul class="sources">
         {jobs.map((job) => (
-          <JobCard key={job.name} job={job} now={now} />
+          <JobCard key={job.name} job={job} now={now} hasReasons={!hasSignIn} />
         ))}
       </ul>
     </>
@@ -23,7 +23,7 @@ export function statusPage(jobs: readonly JobState[], now: EpochMs, hasSignIn: b
   return pageResponse({ title: "Jobs", body }, { hasSignIn });
 }
 
-function JobCard({ job, now }: { job: JobState; now: EpochMs }) {
+function JobCard({ job, now, hasReasons }: { job: JobState; now: EpochMs; hasReasons: boolean }) {
   const { name, every_ms, state, started_at, took_ms, result, next_at, failed_at, error } = job;
   return (
     <li class="card">
@@ -32,7 +32,8 @@ function JobCard({ job, now }: { job: JobState; now: EpochMs }) {
       </h2>
       {failed_at !== null && (
         <p class={result === "failed" ? undefined : "quiet"}>
-          Failed <Relative at={formatInstant(failed_at)} now={now} />: {error}
+          Failed <Relative at={formatInstant(failed_at)} now={now} />
+          {hasReasons && result === "failed" ? `: ${error}` : ". The log says why"}
         </p>
       )}
       <dl class="figures">

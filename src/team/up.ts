@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import type { Access } from "../accounts/access.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { ADDRESS_HEADER } from "../browse/addresses.ts";
-import { pathAndQuery } from "../http/query-text.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { type Addition, serve } from "../server/serve.ts";
 import { formatDuration } from "../text/duration.ts";
+import { createAdmission, type Visit } from "./admission.ts";
 import { createFront } from "./front.ts";
 import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
@@ -57,7 +57,8 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
     return stopped;
   };
   const isSecure = options.tlsCert !== undefined || baseUrl?.startsWith("https:") === true;
-  const forward = (path: string, { method, headers, signal }: Request, address: string) =>
+  const admit = createAdmission({ access, now, settled: reader.settled });
+  const forward = (path: string, { method, request: { headers } }: Visit, address: string, signal: AbortSignal) =>
     reader.fetch(path, { method, headers: [...pickHeaders(headers, FORWARDED), [ADDRESS_HEADER, address]], signal });
   const originOf = ({ headers }: Request) =>
     baseUrl === undefined ? `${isSecure ? "https" : "http"}://${headers.get("host")}` : new URL(baseUrl).origin;
@@ -68,21 +69,20 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
     now,
     isSecure,
     originOf,
+    admit,
     forward,
   });
-  const pages = (request: Request) => {
-    const path = pathAndQuery(request.url);
-    return gate(request, path.replace(/\?.*/s, ""), () => forward(path, request, originOf(request) + path));
-  };
   const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
   const front = createFront({
     api,
-    mcp: createMcpGate({ hosts, access, now, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
-    status: (request) =>
-      gate(request, "/status", async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now(), options.pages === "key")),
-    pages: options.pages === "off" ? undefined : pages,
+    mcp: createMcpGate({ hosts, access, now, admit, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
+    status: (visit) =>
+      gate(visit, async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now(), options.pages === "key")),
+    pages: options.pages === "off" ? undefined : gate,
     hosts,
-    onFailure,
+    now,
+    randomBytes: machine.randomBytes,
+    log,
   });
   return {
     fetch: front,
@@ -115,7 +115,7 @@ function envOfChildren({ env }: Machine, { data, database, searchData, watchData
 }
 
 /** The headers that the pages read. Cookies and keys stay here. */
-const FORWARDED = ["if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
+const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
 const READERS = { open: "open to all who reach this address", key: "for those who sign in with an API key" };
 

@@ -1,4 +1,5 @@
 /** Reads JSON whose shape an upstream does not guarantee: each function returns an empty value if it finds another type. */
+import { parseBounded } from "../../clients/typescript/src/json-scan.ts";
 
 export type JsonObject = { readonly [name: string]: unknown };
 
@@ -23,10 +24,10 @@ export function textOf(value: unknown): string {
   return text.length === 4 && text.toLowerCase() === "null" ? "" : text;
 }
 
-/** The value of a JSON text; `undefined` if `text` is no string or not JSON. */
+/** The value of a JSON text; `undefined` if `text` is no string, not JSON, or nested too deeply. */
 export function parseJson(text: unknown): unknown {
   try {
-    return typeof text === "string" ? JSON.parse(text) : undefined;
+    return typeof text === "string" ? parseBounded(text) : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,19 @@ const DAY = 86_400_000;
 const MIDNIGHT = Date.UTC(2026, 2, 2);
 
 describe("takeRequest()", () => {
+  test("takes as many uses as a request costs, or none", () => {
+    const quota = { daily: 10, per_minute: 7 };
+    const first = takeRequest(unused, quota, MIDNIGHT, 5);
+    expect([first.taken, first.allowance.remaining]).toEqual([5, 5]);
+    const refused = takeRequest(first.use, quota, MIDNIGHT, 5);
+    expect([refused.taken, refused.allowance.remaining, refused.allowance.retryAfterSeconds]).toEqual([0, 5, 26]);
+    expect(takeRequest(first.use, quota, MIDNIGHT, 2).taken).toBe(2);
+  });
+
+  test("takes the whole of a limit that is smaller than what a request costs", () => {
+    expect(takeRequest(unused, { daily: 100, per_minute: 3 }, MIDNIGHT, 5)).toMatchObject({ taken: 3, allowance: { remaining: 97 } });
+  });
+
   test("takes from both limits and returns what is left of the day", () => {
     const { use, allowance } = takeRequest(unused, { daily: 10, per_minute: 6 }, MIDNIGHT - 1);
     expect(allowance).toEqual({ limit: 10, remaining: 9, reset: MIDNIGHT / 1000, retryAfterSeconds: 0 });

@@ -16,8 +16,8 @@ afterAll(dropScratch);
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const take = async (quotas: SharedQuotas, key: LimitedKey, now: number) => {
-  const taken = await quotas.take(key, now);
+const take = async (quotas: SharedQuotas, key: LimitedKey, now: number, uses = 1) => {
+  const taken = await quotas.take(key, now, uses);
   return typeof taken === "function" ? taken() : taken;
 };
 const remaining = ({ headers }: Response) => Number(headers.get("ratelimit-remaining"));
@@ -125,21 +125,21 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       { weight: 2, arbitrary: fc.integer({ min: -90_000, max: 0 }) },
       { weight: 1, arbitrary: fc.constant(0) },
     );
-    const step = fc.record({ pause, quota: fc.option(quota, { freq: 8 }) });
+    const step = fc.record({ pause, quota: fc.option(quota, { freq: 8 }), uses: fc.integer({ min: 1, max: 8 }) });
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(quota, fc.array(step, { minLength: 20, maxLength: 80 }), async (first, steps) => {
         const key: LimitedKey = { ...first, id: `property-${runs++}`, use: unused };
         let use = unused;
         clock.now = NOON + 12 * HOUR - 60_000;
-        for (const { pause, quota } of steps) {
+        for (const { pause, quota, uses } of steps) {
           clock.now += pause;
           Object.assign(key, quota);
-          const expected = takeRequest(use, key, clock.now);
-          const taken = await take(quotas, key, clock.now);
+          const expected = takeRequest(use, key, clock.now, uses);
+          const taken = await take(quotas, key, clock.now, uses);
           use = expected.use;
           key.use = taken.use;
-          expect([taken.allowance, taken.use.window]).toEqual([expected.allowance, use.window]);
+          expect([taken.allowance, taken.use.window, taken.taken]).toEqual([expected.allowance, use.window, expected.taken]);
         }
         const { taken, refilledAtMs } = use.bucket;
         expect(await stored(key.id)).toMatchObject({ taken: `${taken}`, refilled_at: `${refilledAtMs}` });

@@ -9,6 +9,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
+import { visitOf } from "../../src/team/admission.ts";
 import { createSignIn } from "../../src/team/sign-in.tsx";
 import { statusPage } from "../../src/team/status-page.tsx";
 import { formatInstant } from "../../src/text/instant.ts";
@@ -259,8 +260,14 @@ export async function allPictured(): Promise<Pictured[]> {
 
 async function signIn(path: string): Promise<string> {
   const signer = { sign: () => "", open: () => undefined };
-  const { respond } = createSignIn({ access: undefined as never, signer, now: () => PICTURED_NOW, isSecure: true }); // A GET reads no key.
-  return textOf(await respond(new Request(PICTURED_ORIGIN + path), path));
+  const { respond } = createSignIn({
+    access: undefined as never,
+    signer,
+    now: () => PICTURED_NOW,
+    isSecure: true,
+    admit: undefined as never,
+  }); // A GET reads no key.
+  return textOf(await respond(visitOf(new Request(PICTURED_ORIGIN + path))));
 }
 
 function jobs(): Response {

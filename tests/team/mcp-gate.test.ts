@@ -5,6 +5,7 @@ import type { Access } from "../../src/accounts/access.ts";
 import { createAccount, setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey } from "../../src/accounts/key.ts";
 import { type Listener, listen } from "../../src/http/listen.ts";
+import { type AdmissionLimits, createAdmission } from "../../src/team/admission.ts";
 import { createFront } from "../../src/team/front.ts";
 import { createMcpGate } from "../../src/team/mcp-gate.ts";
 import { type TestApi, testApi } from "../support/api.ts";
@@ -20,17 +21,20 @@ let forwarded: Forwarded[];
 let respond: (request: Forwarded) => Promise<Response>;
 const failures: unknown[] = [];
 
-async function start(limits: Parameters<typeof createMcpGate>[0]["limits"] = {}, access: Access = api.access): Promise<void> {
+async function start(limits: AdmissionLimits = {}, access: Access = api.access): Promise<void> {
   const hosts = ["127.0.0.1", "team.example.org"];
   const onFailure = (error: unknown) => failures.push(error);
   const forward = (request: Forwarded) => {
     forwarded.push(request);
     return respond(request);
   };
-  const mcp = createMcpGate({ hosts, access, now: () => api.clock.now, forward, onFailure, limits });
+  const now = () => api.clock.now;
+  const admit = createAdmission({ access, now, settled: async () => undefined, limits });
+  const mcp = createMcpGate({ hosts, access, now, admit, forward, onFailure });
+  const log = { request: () => undefined, failure: (_: number, error: unknown) => onFailure(error) };
   const nothing = async () => new Response("other");
   listener = await listen(
-    { fetch: createFront({ api: nothing, mcp, status: nothing, pages: undefined, hosts, onFailure }) },
+    { fetch: createFront({ api: nothing, mcp, status: nothing, pages: undefined, hosts, now, randomBytes: api.randomBytes, log }) },
     { hostname: "127.0.0.1", port: 0 },
   );
   url = `http://127.0.0.1:${listener.port}/mcp`;
@@ -136,17 +140,17 @@ describe("what is refused", () => {
     expect((await post({ key })).status).toBe(200);
   });
 
-  test("a body over 1 MiB with 413, whether or not its head says so", async () => {
-    const body = "x".repeat(1024 * 1024 + 1);
-    await expectRefusal(await post({ body }), 413, "1048576 bytes");
+  test("a body over 128 KiB with 413, whether or not its head says so", async () => {
+    const body = "x".repeat(128 * 1024 + 1);
+    await expectRefusal(await post({ body }), 413, "131072 bytes");
     const chunked = new ReadableStream({
       start: (controller) => {
         controller.enqueue(new TextEncoder().encode(body));
         controller.close();
       },
     });
-    await expectRefusal(await post({ body: chunked }), 413, "1048576 bytes");
-    expect((await post({ body: " ".repeat(1024 * 1024 - message.length) + message })).status).toBe(200);
+    await expectRefusal(await post({ body: chunked }), 413, "131072 bytes");
+    expect((await post({ body: " ".repeat(128 * 1024 - message.length) + message })).status).toBe(200);
     expect(forwarded).toHaveLength(1);
   });
 
@@ -164,12 +168,12 @@ describe("what is refused", () => {
     expect(text).toStartWith("HTTP/1.1 408");
   });
 
-  test("a response that does not come in time with 504, and its work is cut off", async () => {
+  test("a response that does not come in time with 503, and its work is cut off", async () => {
     await listener.stop(true);
     await start({ responseMs: 50 });
     respond = ({ signal }) =>
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(new Response(null, { status: 503 }))));
-    await expectRefusal(await post(), 504, "The response took too long.");
+    await expectRefusal(await post(), 503, "The response took too long.");
   });
 
   test("a reader that is starting with 503", async () => {
@@ -181,7 +185,7 @@ describe("what is refused", () => {
 
   test("more than as many at a time as are allowed with 503, until one has ended, was given up or failed", async () => {
     await listener.stop(true);
-    await start({ running: 1 });
+    await start({ each: 1 });
     let sent: ReadableStreamDefaultController<Uint8Array> | undefined;
     const stream = () =>
       new Response(
@@ -218,5 +222,36 @@ describe("what is refused", () => {
     respond = () => Promise.reject(new Error("secret"));
     await expectRefusal(await post(), 500, "The server failed to process the request.");
     expect(failures.splice(0)).toEqual([new Error("secret")]);
+  });
+
+  test.each(["[", '{"a":'])("a message of many %s with 413, of which no parser sees anything, and which costs nothing", async (bracket) => {
+    const { key } = await api.newKey({ daily: 1, per_minute: 100 });
+    await expectRefusal(await post({ key, body: bracket.repeat(20_000) }), 413, "nest so deeply");
+    await expectRefusal(await post({ key, body: `[${bracket.repeat(101)}` }), 413, "nest so deeply");
+    expect((await post({ key, body: `"${"[".repeat(1000)}"` })).status).toBe(200); // Brackets in a text nest nothing.
+  });
+
+  test("unfinished bodies of one key take places of its own, and none of another key", async () => {
+    await listener.stop(true);
+    await start({ each: 2 });
+    const { key } = await api.newKey();
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Length: 9\r\n\r\n{`;
+    const sockets = [1, 2].map(() =>
+      connect(listener.port, "127.0.0.1", function (this: import("node:net").Socket) {
+        this.write(head);
+      }),
+    );
+    await waitFor("both have a place", async () => (await post({ key })).status === 503);
+    expect((await post()).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await waitFor("the places are free again", async () => (await post({ key })).status === 200);
+  });
+
+  test("nothing is logged as a failure if the client leaves in the middle of its message", async () => {
+    const { key } = await api.newKey();
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Length: 9\r\n\r\n{`;
+    const socket = connect(listener.port, "127.0.0.1", () => socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+    await waitFor("it has left", async () => socket.destroyed);
+    expect((await post({ key })).status).toBe(200); // What failed is looked at after each test.
   });
 });

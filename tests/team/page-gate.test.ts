@@ -4,6 +4,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
+import { createAdmission, visitOf } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
 import { signerFor } from "../../src/team/signed.ts";
 import { type TestApi, testApi } from "../support/api.ts";
@@ -28,14 +29,16 @@ function aGate({ isSecure = false, needsKey = true } = {}): typeof gate {
     now: () => api.clock.now,
     isSecure,
     originOf: () => (isSecure ? ORIGIN.replace("http:", "https:") : ORIGIN),
-    forward: async (path, _, address) => {
+    admit: createAdmission({ access: api.access, now: () => api.clock.now, settled: async () => undefined }),
+    forward: async (path, visit, address) => {
+      if (!visit.path.startsWith("/feeds/")) return new Response("page");
       forwarded.push([path, address]);
       return new Response("feed", { status: readerStatus });
     },
   });
   return (path, init = {}) => {
     const request = new Request(ORIGIN + path, { ...init, headers: { host: "pages.example:8080", ...init.headers } });
-    return page(request, path.replace(/\?.*/, ""), async () => new Response("page"));
+    return page(visitOf(request));
   };
 }
 
@@ -234,7 +237,7 @@ describe("a key in the header", () => {
 
   test("opens what a cookie opens, and counts", async () => {
     expect(await (await withKey(key.key)).text()).toBe("page");
-    expect(used()).toBe(1);
+    expect(used()).toBe(5);
   });
 
   test.each(Object.entries({ "is revoked": 401, "is rotated": 401, "has expired": 401, "has no subscription": 403 }))(
@@ -269,7 +272,7 @@ describe("the address of a feed", () => {
       [`/find.csv?${search}&sort=closes&limit=1000`, ORIGIN + csv],
       [`/changes.atom?${search}&at_least=material`, ORIGIN + atom],
     ]);
-    expect(used()).toBe(before + 3);
+    expect(used()).toBe(before + 3 * 5);
   });
 
   test.each(Object.keys(ends))("is gone when its key %s", async (end) => {
@@ -316,7 +319,7 @@ describe("the address of a feed", () => {
 
   test("over the quota of its key gets 429", async () => {
     const path = await feedAddress(await signIn());
-    await setPlan(api.state, { name: "starter", daily: 2, per_minute: 10 });
+    await setPlan(api.state, { name: "starter", daily: 6, per_minute: 10 });
     expect((await gate(path)).status).toBe(200);
     expect((await gate(path)).status).toBe(429);
   });
@@ -331,4 +334,18 @@ describe("the address of a feed", () => {
     const response = await gate(`/subscribe?words=${"x".repeat(1600)}`, { headers: { cookie: await signIn() } });
     expect(response.status).toBe(400);
   });
+});
+
+test.each([
+  ["/", 1],
+  ["/?words=quantum", 1],
+  ["/opportunities/8f", 1],
+  ["/opportunities/8f?as_of=2026-01-01", 3],
+  ["/find.json?words=quantum", 5],
+  ["/changes.csv", 5],
+  ["/events.json", 10],
+  ["/none", 1],
+])("%s costs %i uses of a key", async (path, uses) => {
+  await gate(path, { headers: { authorization: `Bearer ${key.key}` } });
+  expect(used()).toBe(uses);
 });

@@ -3,6 +3,7 @@
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { ConnectionError, FundfeedError, ProblemError, ResponseError, TooLongError } from "./errors.ts";
 import { hideKey } from "./hide-key.ts";
+import { parseBounded } from "./json-scan.ts";
 import type { ProblemDetails } from "./schemas.ts";
 
 /** Where to send requests, and how. */
@@ -180,7 +181,7 @@ async function wholeText({ body }: Response): Promise<string> {
 /** The object of a JSON text; `undefined` if it is none. */
 function parsed(text: string): JsonMembers | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseBounded(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;

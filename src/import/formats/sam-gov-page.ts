@@ -3,6 +3,7 @@
  * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. It alone says that a notice was cancelled, and
  * names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
  */
+import { parseBounded } from "../../../clients/typescript/src/json-scan.ts";
 import { easternAt } from "../../text/eastern.ts";
 import { formatInstant, parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
@@ -52,7 +53,7 @@ async function document({ bytes }: Input): Promise<JsonObject> {
     if (text.length > DETAILS_MAX) throw new Error(`it has more than ${DETAILS_MAX} characters, as no notice has`);
   }
   try {
-    return objectOf(JSON.parse(text));
+    return objectOf(parseBounded(text));
   } catch {
     throw new Error("it is not JSON");
   }

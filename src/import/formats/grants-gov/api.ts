@@ -1,4 +1,5 @@
 /** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+import { parseBounded } from "../../../../clients/typescript/src/json-scan.ts";
 import { easternInstant } from "../../../text/eastern.ts";
 import { MONTHS, parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
@@ -399,7 +400,7 @@ export async function wholeDocument(input: Pick<Input, "bytes">): Promise<unknow
   }
   try {
     const decode = createUtf8Decoder();
-    return JSON.parse(decode(Buffer.concat(chunks)) + decode());
+    return parseBounded(decode(Buffer.concat(chunks)) + decode());
   } catch {
     throw new Error("it is not JSON");
   }

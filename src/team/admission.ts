@@ -1,0 +1,187 @@
+/**
+ * The one admission for everything that is not `/v1`, in this order: route and key, which the gates know; a place, in the line of the key; the
+ * body, bounded in bytes, time and nesting, before any parser sees it; the quota, by what the response costs; the turn. What a client that
+ * has left asked for is not begun, and every request has its response within `RESPONSE_MS`. (E-170)
+ */
+import type { Access, KnownKey } from "../accounts/access.ts";
+import { admitUse } from "../http/admission.ts";
+import { Problem, problems } from "../http/problem.ts";
+import { pathAndQuery } from "../http/query-text.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { readBody } from "./body.ts";
+import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
+import { type Route, routeOf } from "./routes.ts";
+
+/** A request beside the API, and what its log line says of it. */
+export type Visit = {
+  request: Request;
+  /** GET for a HEAD request: the front sends its response without the body. */
+  method: string;
+  path: string;
+  query: string;
+  route: Route;
+  /** The address of the client, for its line. */
+  from: string;
+  /** The key that was sent, also if it is refused; null if none was, or if it is unknown. */
+  key: KnownKey | null;
+};
+
+/** The visit of a request whose key is not known yet. */
+export function visitOf(request: Request, from = ""): Visit {
+  const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  return { request, method, path, query, route: routeOf(path, query), from, key: null };
+}
+
+/** The path and the query, which is all after the first question mark. */
+function splitAddress(address: string): string[] {
+  const mark = address.indexOf("?");
+  return mark < 0 ? [address] : [address.slice(0, mark), address.slice(mark + 1)];
+}
+
+/** Why a request is not served. The gates say it as people or programs read it. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The refusal that was thrown; undefined for an error of the server. */
+export function refusedOf(error: unknown): Refused | undefined {
+  if (error instanceof Refused) return error;
+  if (!(error instanceof Problem) || problems[error.code].status === 500) return undefined;
+  return new Refused(problems[error.code].status, error.detail, error.extra.headers);
+}
+
+export const ADMISSION = {
+  bodyBytes: 128 * 1024,
+  bodyMs: 10_000,
+  /** From the arrival of the request. The listener closes a connection on which nothing is sent for 30 seconds. */
+  responseMs: 25_000,
+};
+
+export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
+
+/** What is asked for, once the key is known. */
+export type Asked = {
+  /** How many uses of the key it costs, from the body; nothing is counted without a key. */
+  uses?: (body: Buffer) => number;
+  /** The most bytes of a body; none is read without it. */
+  bodyBytes?: number;
+  /** The line of a request without a key: each client address has its own. */
+  line?: "pages" | "files" | "sign-in";
+  /** What is made in this process, or costs the reader nothing, waits for no turn. */
+  isCheap?: boolean;
+  /** Makes the response in its turn. The signal is aborted when nobody waits for it anymore. */
+  work: (body: Buffer, signal: AbortSignal) => Promise<Response>;
+};
+
+export type Admission = (visit: Visit, asked: Asked) => Promise<Response>;
+
+type AdmissionDeps = {
+  access: Access;
+  now: () => EpochMs;
+  /** Resolves once the reader has ended what was cut off. */
+  settled: () => Promise<void>;
+  limits?: AdmissionLimits | undefined;
+};
+
+/** Nobody reads this response; the log names it. */
+const GONE = 499;
+const RETRY_SECONDS = "2";
+
+/** The admission of one server. It throws a `Problem` or `Refused`. */
+export function createAdmission({ access, now, settled, limits }: AdmissionDeps): Admission {
+  const { bodyBytes, bodyMs, responseMs, ...places } = { ...ADMISSION, ...limits };
+  const placeIn = createPlaces(places);
+  const gone = () => new Refused(GONE, "The client has left.");
+  const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
+
+  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`);
+  const bodyOf = async (request: Request, bytes: number): Promise<Buffer> => {
+    const body = await readBody(request, { bytes, ms: bodyMs });
+    if (body === "late") throw new Refused(408, "The message took too long.", { Connection: "close" });
+    if (body === "long") throw tooLong(bytes);
+    if (body === "gone") throw gone();
+    return body;
+  };
+
+  /** The response. Its turn lasts until the reader has ended what it began, also if nobody waits for it anymore. */
+  const inTurn = async (
+    { request }: Visit,
+    place: Place,
+    isCheap: boolean,
+    work: (signal: AbortSignal) => Promise<Response>,
+  ): Promise<Response> => {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(responseMs)]);
+    const { promise, resolve, reject } = Promise.withResolvers<Response | undefined>();
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    const turn = async () => {
+      const response = await work(signal);
+      const ended = Promise.withResolvers<void>();
+      resolve(withEnd(response, ended.resolve));
+      signal.addEventListener("abort", () => ended.resolve());
+      await ended.promise;
+    };
+    const whole = async () => {
+      try {
+        await turn();
+      } finally {
+        if (signal.aborted) await settled();
+      }
+    };
+    const run = isCheap ? whole() : place.run(signal, whole);
+    void run.then(() => resolve(undefined), reject).finally(place.leave);
+    const response = await promise;
+    if (request.signal.aborted) throw gone();
+    if (response === undefined || signal.aborted) throw busy("The response took too long.");
+    return response;
+  };
+
+  return async (visit, { bodyBytes: own, line = "pages", uses, isCheap = false, work }) => {
+    const { request, key, from } = visit;
+    const bytes = Math.min(own ?? 0, bodyBytes);
+    if (own !== undefined && Number(request.headers.get("content-length")) > bytes) throw tooLong(bytes);
+    const place = placeIn(key?.id ?? `${KEYLESS}${line} ${from}`);
+    if (place === undefined) throw busy("The server is busy.");
+    let body: Buffer = Buffer.alloc(0);
+    try {
+      if (own !== undefined) body = await bodyOf(request, bytes);
+      if (key !== null && uses !== undefined) await admitUse(access, key, now(), uses(body));
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    return inTurn(visit, place, isCheap, (signal) => work(body, signal));
+  };
+}
+
+/** The response; `onEnd` is called when it is there whole, or, of a stream of events, when all of it is sent or it is cut off. */
+function withEnd(response: Response, onEnd: () => void): Response {
+  if (response.body === null || response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+    onEnd();
+    return response;
+  }
+  const reader = response.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { value, done } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      onEnd();
+    },
+    cancel: (reason) => {
+      onEnd();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(body, response);
+}

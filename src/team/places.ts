@@ -1,0 +1,91 @@
+/**
+ * Places: how much is under way at once beside the API, for each key and in all. A request takes a place, or is refused at once; then it waits
+ * in the line of its key for its turn at the reader. Lines take turns, so who asks for much waits behind nobody but himself. (E-170)
+ */
+
+export const PLACES = {
+  /** Requests of one key that have a place: more than a browser with some tabs and an agent send at once. */
+  each: 8,
+  /** Those without a key have a line for each client address, which may be that of a proxy. */
+  keyless: 32,
+  all: 64,
+  /** Requests of one line that are at the reader, and of all lines. It has one thread, which they share. */
+  runningEach: 1,
+  runningAll: 3,
+};
+
+/** A place is to be left once, after its turn if it began. */
+export type Place = {
+  /** Runs `work` in the turn of this place. Returns undefined, and does not begin, if the signal is aborted before. */
+  run: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T | undefined>;
+  leave: () => void;
+};
+
+type Waiter = { begin: () => void };
+type Line = { places: number; running: number; waiting: Waiter[] };
+
+/** The names of lines without a key begin so. */
+export const KEYLESS = "~";
+
+/** Returns a function that returns a place in a line, which is named after its key, or undefined if there is none. */
+export function createPlaces(limits: Partial<typeof PLACES> = {}): (line: string) => Place | undefined {
+  const { each, keyless, all, runningEach, runningAll } = { ...PLACES, ...limits };
+  /** In the order in which they have their next turn. */
+  const lines = new Map<string, Line>();
+  let [places, running] = [0, 0];
+
+  const next = () => {
+    for (const line of lines.values()) {
+      if (running >= runningAll) return;
+      if (line.running >= runningEach) continue;
+      const waiter = line.waiting.shift();
+      if (waiter === undefined) continue;
+      line.running++;
+      running++;
+      waiter.begin();
+    }
+  };
+
+  const turnIn = (line: Line, signal: AbortSignal): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const giveUp = () => {
+      line.waiting = line.waiting.filter((each) => each !== waiter);
+      resolve(false);
+    };
+    const begin = () => {
+      signal.removeEventListener("abort", giveUp);
+      resolve(true);
+    };
+    const waiter: Waiter = { begin };
+    signal.addEventListener("abort", giveUp);
+    line.waiting.push(waiter);
+    next();
+    return promise;
+  };
+
+  return (name) => {
+    const line = lines.get(name) ?? { places: 0, running: 0, waiting: [] };
+    if (places >= all || line.places >= (name.startsWith(KEYLESS) ? keyless : each)) return undefined;
+    lines.set(name, line);
+    line.places++;
+    places++;
+    return {
+      run: async (signal, work) => {
+        if (signal.aborted || !(await turnIn(line, signal))) return undefined;
+        try {
+          return signal.aborted ? undefined : await work();
+        } finally {
+          line.running--;
+          running--;
+          lines.delete(name);
+          lines.set(name, line); // The others go first now.
+          next();
+        }
+      },
+      leave: () => {
+        places--;
+        if (--line.places === 0) lines.delete(name);
+      },
+    };
+  };
+}

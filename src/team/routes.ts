@@ -1,0 +1,49 @@
+/**
+ * What `up` serves beside the API: the name of each route in log and metrics, what one of its responses costs in uses of a key, and whether
+ * programs request it, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-171)
+ */
+import { MCP_PATH } from "./reader-process.ts";
+
+export type Route = {
+  /** Null for a path that nothing is served at. */
+  name: string | null;
+  /** Measured at 100,000 records, in the time that a page of results takes. */
+  uses: number;
+  isForPrograms: boolean;
+  /** What the sign-in page loads, and what robots read first: for everyone, and not counted. */
+  isOpen: boolean;
+};
+
+const page = { uses: 1, isForPrograms: false, isOpen: false };
+const output = { ...page, isForPrograms: true };
+
+/** A search of up to 1,000 records, or their changes. */
+const OUTPUT_USES = 5;
+/** Up to 1,000 events, or 4 MiB. */
+const EVENTS_USES = 10;
+/** An opportunity as it was: its whole history is read. */
+const PAST_USES = 3;
+
+const table: readonly [pattern: RegExp, route: Route][] = [
+  [/^\/$/, { ...page, name: "pages:/" }],
+  [/^\/opportunities\/[^/]+$/, { ...page, name: "pages:/opportunities/{id}" }],
+  [/^\/(?:changes|deadlines|sources|sources\/quality|sources\/months|subscribe|status|sign-in|sign-out)$/, { ...page, name: "pages:$&" }],
+  [/^\/(?:find\.(?:json|csv|ics)|changes\.(?:json|csv|atom))$/, { ...output, name: "pages:$&", uses: OUTPUT_USES }],
+  [/^\/find\.openapi\.json$/, { ...output, name: "pages:$&" }],
+  [/^\/events\.json$/, { ...output, name: "pages:$&", uses: EVENTS_USES }],
+  [/^\/feeds\/.*\.(ics|csv|atom)$/, { ...output, name: "pages:/feeds/{token}.$1", uses: OUTPUT_USES }],
+  [/^\/(style|icon)-[0-9a-f]{12}\.(css|svg)$/, { ...page, name: "pages:/$1.$2", isOpen: true }],
+  [/^\/robots\.txt$/, { ...page, name: "pages:$&", isOpen: true }],
+  [/^\/mcp$/, { ...output, name: MCP_PATH }],
+];
+
+/** The route of a path; one without a name if there is none. */
+export function routeOf(path: string, query = ""): Route {
+  for (const [pattern, route] of table) {
+    if (!pattern.test(path)) continue;
+    const name = route.name === null ? null : path.replace(pattern, route.name);
+    const isPast = name === "pages:/opportunities/{id}" && new URLSearchParams(query).has("as_of");
+    return { ...route, name, uses: isPast ? PAST_USES : route.uses };
+  }
+  return { ...page, isForPrograms: /\.(json|csv|ics|atom)$/.test(path), name: null };
+}
