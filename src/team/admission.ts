@@ -13,7 +13,7 @@ import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
 import { type Route, routeOf } from "./routes.ts";
 
 /** A request beside the API, and what its log line says of it. */
-export type Visit = {
+export type Arrival = {
   request: Request;
   /** GET for a HEAD request: the front sends its response without the body. */
   method: string;
@@ -26,8 +26,8 @@ export type Visit = {
   key: KnownKey | null;
 };
 
-/** The visit of a request whose key is not known yet. */
-export function visitOf(request: Request, from = ""): Visit {
+/** The arrival of a request whose key is not known yet. */
+export function arrivalOf(request: Request, from = ""): Arrival {
   const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));
   const method = request.method === "HEAD" ? "GET" : request.method;
   return { request, method, path, query, route: routeOf(path, query), from, key: null };
@@ -67,7 +67,7 @@ export const ADMISSION = {
 export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
 
 /** What is asked for, once the key is known. */
-export type Asked = {
+type Asked = {
   /** How many uses of the key it costs, from the body; nothing is counted without a key. */
   uses?: (body: Buffer) => number;
   /** The most bytes of a body; none is read without it. */
@@ -80,7 +80,7 @@ export type Asked = {
   work: (body: Buffer, signal: AbortSignal) => Promise<Response>;
 };
 
-export type Admission = (visit: Visit, asked: Asked) => Promise<Response>;
+export type Admission = (arrival: Arrival, asked: Asked) => Promise<Response>;
 
 type AdmissionDeps = {
   access: Access;
@@ -112,7 +112,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
 
   /** The response. Its turn lasts until the reader has ended what it began, also if nobody waits for it anymore. */
   const inTurn = async (
-    { request }: Visit,
+    { request }: Arrival,
     place: Place,
     isCheap: boolean,
     work: (signal: AbortSignal) => Promise<Response>,
@@ -142,8 +142,8 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
     return response;
   };
 
-  return async (visit, { bodyBytes: own, line = "pages", uses, isCheap = false, work }) => {
-    const { request, key, from } = visit;
+  return async (arrival, { bodyBytes: own, line = "pages", uses, isCheap = false, work }) => {
+    const { request, key, from } = arrival;
     const bytes = Math.min(own ?? 0, bodyBytes);
     if (own !== undefined && Number(request.headers.get("content-length")) > bytes) throw tooLong(bytes);
     const place = placeIn(key?.id ?? `${KEYLESS}${line} ${from}`);
@@ -156,7 +156,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
       place.leave();
       throw error;
     }
-    return inTurn(visit, place, isCheap, (signal) => work(body, signal));
+    return inTurn(arrival, place, isCheap, (signal) => work(body, signal));
   };
 }
 

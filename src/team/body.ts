@@ -1,6 +1,6 @@
 /** The body of a request, read within limits of bytes and time: what its head says of its length is not believed. */
 
-export type BodyLimits = { bytes: number; ms: number };
+type BodyLimits = { bytes: number; ms: number };
 
 /** The body; or why there is none: it is too long, it did not end in time, or the client has left. */
 export async function readBody({ body }: Request, { bytes: most, ms }: BodyLimits): Promise<Buffer | "long" | "late" | "gone"> {

@@ -18,10 +18,10 @@ import { pathOf, pathStart } from "../http/query-text.ts";
 import { headOf } from "../http/respond.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { type Visit, visitOf } from "./admission.ts";
+import { type Arrival, arrivalOf } from "./admission.ts";
 import { MCP_PATH } from "./reader-process.ts";
 
-type Respond = (visit: Visit) => Promise<Response>;
+type Respond = (arrival: Arrival) => Promise<Response>;
 
 type Parts = {
   api: (request: Request) => Promise<Response>;
@@ -45,22 +45,22 @@ const ADDRESS_MAX = 14_000;
 /** Responds to every request, and never rejects. */
 export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, log }: Parts) {
   const nextRequestId = createRequestIds(randomBytes);
-  const respond = async (visit: Visit): Promise<Response> => {
-    const { request, path } = visit;
+  const respond = async (arrival: Arrival): Promise<Response> => {
+    const { request, path } = arrival;
     if (request.url.length > ADDRESS_MAX) return plainResponse(414, `An address may have ${ADDRESS_MAX} characters.`);
     const name = hostNameOf(request.headers.get("host"));
     if (!isServedHost(name, hosts)) return plainResponse(421, "This address is not served here. Name its host with --host or --base-url.");
-    if (path === MCP_PATH || pages === undefined) return mcp(visit);
-    if (path === "/status") return status(visit);
-    return pages(visit);
+    if (path === MCP_PATH || pages === undefined) return mcp(arrival);
+    if (path === "/status") return status(arrival);
+    return pages(arrival);
   };
   return async (request: Request, connections?: Connections): Promise<Response> => {
     if (isOfApi(request.url) || (pages === undefined && pathOf(request.url) !== MCP_PATH)) return api(request);
     const [id, startedAt, { method }] = [nextRequestId(), now(), request];
-    const visit = visitOf(request, connections?.requestIP(request)?.address);
+    const arrival = arrivalOf(request, connections?.requestIP(request)?.address);
     let response: Response;
     try {
-      response = await respond(visit);
+      response = await respond(arrival);
     } catch (error) {
       log.failure(now(), error, id);
       response = plainResponse(500, "The server failed. Its log says why.");
@@ -72,11 +72,11 @@ export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, 
       time: startedAt,
       request_id: id,
       method,
-      route: visit.route.name,
+      route: arrival.route.name,
       status: response.status,
       duration_ms: now() - startedAt,
-      account: visit.key?.account ?? null,
-      key_id: visit.key?.id ?? null,
+      account: arrival.key?.account ?? null,
+      key_id: arrival.key?.id ?? null,
     });
     return response;
   };

@@ -8,7 +8,7 @@ import { isServedHost } from "../browse/host.ts";
 import { admitKey } from "../http/admission.ts";
 import { problemOf } from "../http/problem.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ADMISSION, type Admission, Refused, refusedOf, type Visit } from "./admission.ts";
+import { ADMISSION, type Admission, type Arrival, Refused, refusedOf } from "./admission.ts";
 import { pickHeaders } from "./reader-process.ts";
 
 type Forward = (request: { method: string; headers: [string, string][]; body: string; signal: AbortSignal }) => Promise<Response>;
@@ -27,15 +27,15 @@ type McpGate = {
 const BATCH_MAX = 20;
 
 /** Returns what responds to every request for `/mcp`. */
-export function createMcpGate({ hosts, access, now, admit, forward, onFailure }: McpGate): (visit: Visit) => Promise<Response> {
-  const respond = async (visit: Visit): Promise<Response> => {
-    const { headers, method } = visit.request;
+export function createMcpGate({ hosts, access, now, admit, forward, onFailure }: McpGate): (arrival: Arrival) => Promise<Response> {
+  const respond = async (arrival: Arrival): Promise<Response> => {
+    const { headers, method } = arrival.request;
     const origin = headers.get("origin");
     if (origin !== null && !isServedHost(URL.parse(origin)?.hostname, hosts))
       throw new Refused(403, "Pages of other sites may not call this server.");
     if (method !== "POST") throw new Refused(405, "Send POST.", { Allow: "POST" });
-    visit.key = await admitKey(access, headers, now());
-    return admit(visit, {
+    arrival.key = await admitKey(access, headers, now());
+    return admit(arrival, {
       bodyBytes: ADMISSION.bodyBytes,
       uses: messagesIn,
       work: async (body, signal) => {
@@ -45,8 +45,8 @@ export function createMcpGate({ hosts, access, now, admit, forward, onFailure }:
       },
     });
   };
-  return (visit) =>
-    respond(visit).catch((error: unknown) => {
+  return (arrival) =>
+    respond(arrival).catch((error: unknown) => {
       const refused = refusedOf(error);
       if (refused === undefined) onFailure(error);
       return refused === undefined ? refusal(500, problemOf(error).detail) : refusal(refused.status, refused.message, refused.headers);

@@ -8,7 +8,7 @@ import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
-import { type Admission, Refused, refusedOf, type Visit } from "./admission.ts";
+import { type Admission, type Arrival, Refused, refusedOf } from "./admission.ts";
 import type { SignIn } from "./sign-in.tsx";
 import { type Signer, signerFor } from "./signed.ts";
 
@@ -23,11 +23,11 @@ type PageGateDeps = {
   originOf: (request: Request) => string;
   admit: Admission;
   /** Responds to a path of the reader, as for this public address. */
-  forward: (path: string, visit: Visit, address: string, signal: AbortSignal) => Promise<Response>;
+  forward: (path: string, arrival: Arrival, address: string, signal: AbortSignal) => Promise<Response>;
 };
 
-/** Responds with what `show` returns, else the reader, if the visit is admitted; else with a refusal or the way to the sign-in. */
-type PageGate = (visit: Visit, show?: () => Promise<Response>) => Promise<Response>;
+/** Responds with what `show` returns, else the reader, if the arrival is admitted; else with a refusal or the way to the sign-in. */
+type PageGate = (arrival: Arrival, show?: () => Promise<Response>) => Promise<Response>;
 
 const SUBSCRIBE_PATH = "/subscribe";
 /** The output of each kind of feed. */
@@ -53,9 +53,9 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     return parts;
   };
   /** `/feeds/TOKEN.ics`: whoever has the address can read this search, and nothing else. */
-  const feed = async (visit: Visit): Promise<Response> => {
-    if (visit.method !== "GET") throw new Refused(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
-    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(visit.path) ?? [];
+  const feed = async (arrival: Arrival): Promise<Response> => {
+    if (arrival.method !== "GET") throw new Refused(405, "Send GET or HEAD.", { Allow: "GET, HEAD" });
+    const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(arrival.path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
     if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS]) throw new Refused(404, "There is no such feed.");
@@ -63,16 +63,16 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     await updateAccess(access);
     const key = findUsableKey(access, keyId, now());
     if (key === undefined) throw new Refused(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
-    visit.key = key;
-    const response = await admit(visit, {
-      uses: () => visit.route.uses,
-      work: (_, signal) => forward(output, visit, originOf(visit.request) + visit.path, signal),
+    arrival.key = key;
+    const response = await admit(arrival, {
+      uses: () => arrival.route.uses,
+      work: (_, signal) => forward(output, arrival, originOf(arrival.request) + arrival.path, signal),
     });
     if (response.status === 400) throw new Refused(404, "This server does not know the search of this feed.");
     return response;
   };
 
-  const subscribe = async ({ request, query }: Visit, key: KnownKey): Promise<Response> => {
+  const subscribe = async ({ request, query }: Arrival, key: KnownKey): Promise<Response> => {
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
     const { pageResponse } = await import("../browse/response.ts");
@@ -95,26 +95,26 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     return (await loaded()).signIn.keyOf(headers);
   };
 
-  const respond: PageGate = async (visit, show) => {
-    const { request, path, route } = visit;
-    const fromReader = (_: Buffer, signal: AbortSignal) => forward(pathAndQuery(request.url), visit, originOf(request), signal);
-    if (path.startsWith("/feeds/")) return feed(visit);
-    if (route.isOpen) return admit(visit, { line: "files", isCheap: true, work: fromReader });
+  const respond: PageGate = async (arrival, show) => {
+    const { request, path, route } = arrival;
+    const fromReader = (_: Buffer, signal: AbortSignal) => forward(pathAndQuery(request.url), arrival, originOf(request), signal);
+    if (path.startsWith("/feeds/")) return feed(arrival);
+    if (route.isOpen) return admit(arrival, { line: "files", isCheap: true, work: fromReader });
     const isCheap = show !== undefined;
     const uses = () => route.uses;
-    if (!needsKey) return admit(visit, { isCheap, work: show ?? fromReader });
-    if (path === "/sign-in" || path === "/sign-out") return (await loaded()).signIn.respond(visit);
+    if (!needsKey) return admit(arrival, { isCheap, work: show ?? fromReader });
+    if (path === "/sign-in" || path === "/sign-out") return (await loaded()).signIn.respond(arrival);
     const key = await keyOf(request);
     if (key === undefined) {
       if (route.isForPrograms) throw new Refused(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
       const to = encodeURIComponent(pathAndQuery(request.url));
       return new Response(null, { status: 303, headers: { Location: `/sign-in?to=${to}`, "Cache-Control": "no-store" } });
     }
-    visit.key = key;
-    if (path === SUBSCRIBE_PATH) return admit(visit, { uses, isCheap: true, work: () => subscribe(visit, key) });
-    return admit(visit, { uses, isCheap, work: show ?? fromReader });
+    arrival.key = key;
+    if (path === SUBSCRIBE_PATH) return admit(arrival, { uses, isCheap: true, work: () => subscribe(arrival, key) });
+    return admit(arrival, { uses, isCheap, work: show ?? fromReader });
   };
-  return (visit, show) => respond(visit, show).catch(refusalOf);
+  return (arrival, show) => respond(arrival, show).catch(refusalOf);
 }
 
 function isFeed(value: unknown): value is [keyId: string, output: string] {

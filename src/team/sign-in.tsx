@@ -5,7 +5,7 @@
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { pageResponse } from "../browse/response.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
-import { type Admission, Refused, type Visit } from "./admission.ts";
+import { type Admission, type Arrival, Refused } from "./admission.ts";
 import type { Signer } from "./signed.ts";
 
 type SignInDeps = {
@@ -21,7 +21,7 @@ export type SignIn = {
   /** The key of the cookie that a request has, if both may be used. */
   keyOf: (headers: Headers) => KnownKey | undefined;
   /** Responds to `/sign-in` and `/sign-out`. */
-  respond: (visit: Visit) => Promise<Response>;
+  respond: (arrival: Arrival) => Promise<Response>;
 };
 
 const LASTS_MS = 30 * DAY_MS;
@@ -57,14 +57,14 @@ export function createSignIn({ access, signer, now, isSecure, admit }: SignInDep
       const [id, until] = (text === null ? undefined : signer.open(text))?.split(" ") ?? [];
       return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
     },
-    respond: async (visit) => {
-      const { request, method, path, query } = visit;
+    respond: async (arrival) => {
+      const { request, method, path, query } = arrival;
       if (method === "GET") return path === "/sign-out" ? signOutPage() : signInPage(200, safePath(new URLSearchParams(query).get("to")));
       if (method !== "POST") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
       if (!isSameOrigin(request.headers)) throw new Refused(403, "Open this page of the server itself, and send its form.");
       if (path === "/sign-out") return redirect("/sign-in", cookie("", 0));
       const work = (body: Buffer) => signIn(new URLSearchParams(body.toString("latin1")));
-      return admit(visit, { bodyBytes: FORM_BYTES_MAX, line: "sign-in", isCheap: true, work });
+      return admit(arrival, { bodyBytes: FORM_BYTES_MAX, line: "sign-in", isCheap: true, work });
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { type Addition, serve } from "../server/serve.ts";
 import { formatDuration } from "../text/duration.ts";
-import { createAdmission, type Visit } from "./admission.ts";
+import { type Arrival, createAdmission } from "./admission.ts";
 import { createFront } from "./front.ts";
 import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
@@ -58,7 +58,7 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   };
   const isSecure = options.tlsCert !== undefined || baseUrl?.startsWith("https:") === true;
   const admit = createAdmission({ access, now, settled: reader.settled });
-  const forward = (path: string, { method, request: { headers } }: Visit, address: string, signal: AbortSignal) =>
+  const forward = (path: string, { method, request: { headers } }: Arrival, address: string, signal: AbortSignal) =>
     reader.fetch(path, { method, headers: [...pickHeaders(headers, FORWARDED), [ADDRESS_HEADER, address]], signal });
   const originOf = ({ headers }: Request) =>
     baseUrl === undefined ? `${isSecure ? "https" : "http"}://${headers.get("host")}` : new URL(baseUrl).origin;
@@ -76,8 +76,8 @@ function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"]
   const front = createFront({
     api,
     mcp: createMcpGate({ hosts, access, now, admit, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
-    status: (visit) =>
-      gate(visit, async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now(), options.pages === "key")),
+    status: (arrival) =>
+      gate(arrival, async () => (await import("./status-page.tsx")).statusPage(jobs.states(), now(), options.pages === "key")),
     pages: options.pages === "off" ? undefined : gate,
     hosts,
     now,

@@ -9,7 +9,7 @@ import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { visitOf } from "../../src/team/admission.ts";
+import { arrivalOf } from "../../src/team/admission.ts";
 import { createSignIn } from "../../src/team/sign-in.tsx";
 import { statusPage } from "../../src/team/status-page.tsx";
 import { formatInstant } from "../../src/text/instant.ts";
@@ -267,7 +267,7 @@ async function signIn(path: string): Promise<string> {
     isSecure: true,
     admit: undefined as never,
   }); // A GET reads no key.
-  return textOf(await respond(visitOf(new Request(PICTURED_ORIGIN + path))));
+  return textOf(await respond(arrivalOf(new Request(PICTURED_ORIGIN + path))));
 }
 
 function jobs(): Response {

@@ -1,14 +1,14 @@
 /** Which part of the program a request goes to, and which host names are refused. */
 import { describe, expect, test } from "bun:test";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
-import type { Visit } from "../../src/team/admission.ts";
+import type { Arrival } from "../../src/team/admission.ts";
 import { createFront } from "../../src/team/front.ts";
 
 const failures: unknown[] = [];
 const logged: RequestEntry[] = [];
 const part =
   (name: string) =>
-  async ({ request }: Visit) => {
+  async ({ request }: Arrival) => {
     if (request.headers.has("x-fail")) throw new Error(name);
     return new Response(name);
   };

@@ -4,7 +4,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
-import { createAdmission, visitOf } from "../../src/team/admission.ts";
+import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
 import { signerFor } from "../../src/team/signed.ts";
 import { type TestApi, testApi } from "../support/api.ts";
@@ -30,15 +30,15 @@ function aGate({ isSecure = false, needsKey = true } = {}): typeof gate {
     isSecure,
     originOf: () => (isSecure ? ORIGIN.replace("http:", "https:") : ORIGIN),
     admit: createAdmission({ access: api.access, now: () => api.clock.now, settled: async () => undefined }),
-    forward: async (path, visit, address) => {
-      if (!visit.path.startsWith("/feeds/")) return new Response("page");
+    forward: async (path, arrival, address) => {
+      if (!arrival.path.startsWith("/feeds/")) return new Response("page");
       forwarded.push([path, address]);
       return new Response("feed", { status: readerStatus });
     },
   });
   return (path, init = {}) => {
     const request = new Request(ORIGIN + path, { ...init, headers: { host: "pages.example:8080", ...init.headers } });
-    return page(visitOf(request));
+    return page(arrivalOf(request));
   };
 }
 

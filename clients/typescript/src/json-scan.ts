@@ -4,7 +4,7 @@
 export const NESTING_MAX = 100;
 
 /** `elements` counts those of an array that is the whole text; 0 for anything else. */
-export type JsonShape = { isTooDeep: boolean; elements: number };
+type JsonShape = { isTooDeep: boolean; elements: number };
 
 const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [91, 93, 123, 125];
