@@ -6,8 +6,8 @@ import { BadValue } from "../text/bad-value.ts";
 import { closest } from "../text/closest.ts";
 import { DAY_MS, HOUR_MS } from "../text/instant.ts";
 import { type MomentField, readMoment } from "../text/moment.ts";
+import { readChoices, readInteger } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
-import { choices, integer } from "../text/value.ts";
 import type { Cli } from "./command.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
@@ -29,7 +29,7 @@ export function refuseValue(command: Command, long: string, reason: string): nev
 
 /** A parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
-  return parserOf(integer(min, max).read);
+  return parserOf(readInteger(min, max));
 }
 
 /** Any text that is not blank. */
@@ -97,7 +97,7 @@ export function durationAtLeast(min: string): (text: string) => number {
 
 /** A parser of lists of event types, of those that are given. */
 export function typesAmong(allowed: readonly EventType[]): (text: string, earlier?: EventType[]) => EventType[] {
-  const parse = parserOf(choices(allowed).read);
+  const parse = parserOf(readChoices(allowed));
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 

@@ -11,9 +11,10 @@ import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
+import { readItems, shownValue } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { UUID } from "../text/uuid.ts";
-import { type GivenValue, momentText, readItems, shownValue } from "../text/value.ts";
+import { type GivenValue, momentText } from "../text/value.ts";
 import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
 /** A condition on the table `records` of search.db, with `?` for each value. */

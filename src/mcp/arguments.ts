@@ -6,8 +6,9 @@ import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
+import { shownValue } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
-import { type GivenValue, shownValue } from "../text/value.ts";
+import type { GivenValue } from "../text/value.ts";
 
 type ToolArgument<T> = GivenValue<T> & { isRequired?: boolean };
 
