@@ -6,7 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Failure, messageOf } from "../db/reason.ts";
 import { baseOf, keyOf } from "../src/cli/commands/pull.ts";
-import type { Format, Input } from "../src/import/format.ts";
+import { type Format, type Input, rawOf } from "../src/import/format.ts";
 import type { Draft } from "../src/import/record.ts";
 import { Rejection, validateRecord } from "../src/import/validate.ts";
 import type { Exchange, Net } from "../src/pull/download.ts";
@@ -133,7 +133,7 @@ export async function readSample(format: Format, files: ProbeSample["files"], no
   const today = easternDate(now);
   for await (const item of format.read(files.map(inputOf), { warn: ignore, incomplete: ignore, neverHas: ignore })) {
     sampled++;
-    const [kind, row] = rowOf(item.raw);
+    const [kind, row] = rowOf(rawOf(item));
     rows.set(kind, [...(rows.get(kind) ?? []), row]);
     try {
       if (item.kind === "rejected") throw new Rejection(item.reason);

@@ -29,13 +29,18 @@ export type SourceLine = {
   input: Input;
   /** Counted from 1: a line of text, otherwise an element or a row. */
   line: number;
-  /** A function returns it if it is made only for a record that is rejected. */
+  /** The entry as the file has it, or a function that makes it when it is asked for: use `rawOf`. */
   raw: unknown;
   /** The exact JSON of `raw` if it is on one line. Parsed numbers lose digits. */
   json?: string;
   /** Another item of these files replaces this one, which is only counted. */
   isSuperseded?: true;
 };
+
+/** The entry as the file has it. */
+export function rawOf({ raw }: Pick<SourceLine, "raw">): unknown {
+  return typeof raw === "function" ? raw() : raw;
+}
 
 /** A record that the format has read. */
 export type RecordItem = {

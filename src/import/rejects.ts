@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, parse, sep } from "node:path";
 import { Failure, reasonOf } from "../../db/reason.ts";
 import { lines } from "../text/lines.ts";
-import type { Item } from "./format.ts";
+import { type Item, rawOf } from "./format.ts";
 import type { Rejection } from "./validate.ts";
 
 /** Reasons that are reported, most common first. */
@@ -71,8 +71,7 @@ export function createRejects(options: RejectsOptions): Rejects {
     const file = rejectsFileOf(item.input.name, options);
     const descriptor = open.get(file) ?? begin(file, partial(file), options.files);
     open.set(file, descriptor);
-    const raw = () => (typeof item.raw === "function" ? item.raw() : item.raw);
-    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(raw() ?? null));
+    const record = options.redactContacts ? "null" : (item.json ?? JSON.stringify(rawOf(item) ?? null));
     // Not `writeSync`, which may write a part without an error when the disk is nearly full.
     writeFileSync(descriptor, `{"line":${item.line},"reason":${JSON.stringify(message)},"record":${record.trim()}}\n`);
   }
