@@ -204,6 +204,17 @@ describe("files", () => {
 const ONLY_THOROUGH =
   /support\/(postgres|redis|haproxy|resolver|clocked-program|cpu-time|linear|load)\.ts"|"playwright-core"|performance\.now|cpuUsage|resourceUsage|AbortSignal\.timeout/;
 
+test("the lines of a document have at most 160 characters, without addresses, tables and examples", () => {
+  const isLong = (line: string) => line.replace(/https?:\S+/g, "").length > 160 && !line.startsWith("|");
+  const longLinesOf = (path: string) =>
+    readText(path)
+      .replace(/^( *)```[\s\S]*?^\1```$/gm, "")
+      .split("\n")
+      .filter(isLong);
+  const documents = projectFiles(/\.md$/).filter((path) => !path.startsWith("tests/data/"));
+  expect(documents.flatMap((path) => longLinesOf(path).map((line) => `${path}: ${line}`))).toEqual([]);
+});
+
 describe("the tests", () => {
   const quick = testFiles.filter((path) => !isThorough(path));
 

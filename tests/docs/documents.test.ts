@@ -75,19 +75,6 @@ describe("names in the documents:", () => {
   });
 });
 
-// ---- Lines
-
-const LINE_MAX = 160;
-
-test.each(documents.filter(({ path }) => !path.startsWith("tests/data/")).map(({ path }) => path))(
-  "the lines of %s have at most 160 characters",
-  (path) => {
-    const prose = readFileSync(join(root, path), "utf8").replace(/^( *)```[\s\S]*?^\1```$/gm, "");
-    const isLong = (line: string) => line.replace(/https?:\S+/g, "").length > LINE_MAX && !line.startsWith("|");
-    expect(prose.split("\n").filter(isLong)).toEqual([]);
-  },
-);
-
 // ---- What a newcomer reads
 
 test("the four papers for a newcomer have fewer than 7,000 words together", () => {
