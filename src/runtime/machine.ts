@@ -2,7 +2,7 @@
 import { Failure } from "../../db/reason.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** Everything outside the program that a command uses. `main.ts` builds the real one; tests build one with a fixed clock. */
+/** Everything outside the program that a command uses. `cli/real-machine.ts` builds the real one; tests build one with a fixed clock. */
 export type Machine = {
   env: Readonly<Record<string, string | undefined>>;
   now: () => EpochMs;
