@@ -1,8 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The page of months: how many opportunities were posted, open and closed in each, and by which department. */
 import { agencyByCode } from "../agencies/table.ts";
+import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { countMonths, type MonthCounts, type Months } from "../search/months.ts";
-import { sourceStatuses } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { MONTHS } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";

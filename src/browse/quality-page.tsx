@@ -1,7 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The page of the quality of data: the report of `fundfeed quality`. It reads every record, so a large catalog has it on the command line only. */
+
+import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { qualityOf, type SourceQuality } from "../quality/report.ts";
-import { sourceStatuses } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { TableHead } from "./marks.tsx";

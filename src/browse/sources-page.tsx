@@ -1,17 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The page of sources: how fresh each is, how many records it has, and how many changed. */
 import type { CatalogDb } from "../../db/engine.ts";
-import { sourceStatusesAt } from "../opportunities/source-counts.ts";
+import { type SourceStatus, sourceStatusesAt } from "../opportunities/source-counts.ts";
+import { openStatuses } from "../opportunities/status.ts";
 import type { SourceEntry } from "../sources/entry.ts";
 import { readFreshness, type SourceFreshness, silentInWords } from "../sources/freshness.ts";
-import {
-  type LastChanges,
-  listSources,
-  newestPostedDates,
-  openStatuses,
-  recordsByLastChange,
-  type SourceStatus,
-} from "../sources/source.ts";
+import { type LastChanges, listSources, newestPostedDates, recordsByLastChange } from "../sources/source.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";

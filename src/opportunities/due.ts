@@ -2,7 +2,6 @@
  * When an opportunity is due: what somebody stated, what is only estimated, and what merely ends. Every door shows this account. (E-125)
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { openStatuses } from "../sources/source.ts";
 import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs, parseStoredMs } from "../text/instant.ts";
 import { beginning } from "../text/quoted.ts";
@@ -10,7 +9,7 @@ import { relativeShort, relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
 import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
-import { CLOSING_SOON_MS, passedInWords, statusInWords } from "./status.ts";
+import { CLOSING_SOON_MS, openStatuses, passedInWords, statusInWords } from "./status.ts";
 
 /**
  * - `due`: somebody stated a date by which to submit.

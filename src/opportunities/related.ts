@@ -7,12 +7,11 @@ import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { openStatuses } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { object } from "../text/schema.ts";
 import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
-import { statusInWords } from "./status.ts";
+import { openStatuses, statusInWords } from "./status.ts";
 
 /** The most twins or parts of a record that are read. */
 export const RELATED_MAX = 20;

@@ -1,12 +1,36 @@
-/** How many opportunities of each source are open at an instant. (E-64) */
-import { asc, lte } from "drizzle-orm";
-import type { CatalogDb } from "../../db/engine.ts";
-import { pick, query, select } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { openStatuses, type SourceStatus, sourceStatuses } from "../sources/source.ts";
+/** How many opportunities of each source there are, and how many of them are open at an instant. (E-64) */
+import { and, asc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+import { pick, query, type RowsOf, select } from "../../db/query.ts";
+import { facets, figures, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { shownAt } from "./clock.ts";
+import { openStatuses } from "./status.ts";
+
+const recordsWhere = (condition: SQL) => fragment<number>`cast(coalesce(sum(${facets.records}) filter (where ${condition}), 0) as bigint)`;
+const statuses = query({}, () =>
+  select({
+    source: facets.source,
+    records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
+    open: recordsWhere(inArray(facets.status, [...openStatuses])).as("open"),
+    live: recordsWhere(ne(facets.status, "archived")).as("live"),
+    last_import_at: max(figures.number).as("last_import_at"),
+  })
+    .from(facets)
+    .leftJoin(figures, and(eq(figures.kind, "instant"), eq(figures.subject, facets.source), eq(figures.name, "finished_at")))
+    .groupBy(facets.source)
+    .having(gt(sum(facets.records), fragment`0`))
+    .orderBy(asc(facets.source)),
+);
+
+/** What is stored of one source. */
+export type SourceStatus = RowsOf<typeof statuses>;
+
+/** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */
+export async function sourceStatuses(db: Pick<CatalogSql, "all">): Promise<SourceStatus[]> {
+  return db.all(statuses);
+}
 
 const dueRecords = query({ until: opportunities.turns_at }, ({ until }) =>
   select(pick(opportunities, "source", "status_basis", "turns_at", "document", "sidecar"))

@@ -1,7 +1,9 @@
 /** The status of a record at an instant, and when it turns (D-37). */
-import { openStatuses } from "../sources/source.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
+
+/** Statuses in which submissions are accepted. */
+export const openStatuses: readonly string[] = ["open", "closing_soon"];
 
 /** Statuses of what can be applied for, now or later. */
 export const unendedStatuses: readonly string[] = ["forecast", "pre_release", ...openStatuses];

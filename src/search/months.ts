@@ -5,7 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { openStatuses } from "../sources/source.ts";
+import { openStatuses } from "../opportunities/status.ts";
 import { clockTime } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, HOUR_MS } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";

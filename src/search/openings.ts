@@ -1,7 +1,7 @@
 /** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-71) */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode } from "../agencies/table.ts";
-import { openStatuses } from "../sources/source.ts";
+import { openStatuses } from "../opportunities/status.ts";
 import { wholeOfKey } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { IS_ACCEPTING } from "./accepting.ts";

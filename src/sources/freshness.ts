@@ -4,9 +4,10 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { dateAt, type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
+import { readInstants } from "./figures.ts";
 import { readNews } from "./news.ts";
 import { silenceOf } from "./silence.ts";
-import { sourceStatuses } from "./source.ts";
+import { listSourcesOfRecords } from "./source.ts";
 
 export const SourceFreshness = object({
   source: Type.String({ description: "Code of the source." }),
@@ -22,14 +23,14 @@ type Reading = CatalogSql;
 /** Of every source that has records. */
 export async function readFreshness(catalog: Reading, now: EpochMs): Promise<SourceFreshness[]> {
   const freshness: SourceFreshness[] = [];
-  for (const { source, last_import_at } of await sourceStatuses(catalog))
-    freshness.push(await freshnessOf(catalog, source, last_import_at, now));
+  for (const source of await listSourcesOfRecords(catalog)) freshness.push(await freshnessOf(catalog, source, now));
   return freshness;
 }
 
-async function freshnessOf(catalog: Reading, source: string, imported: EpochMs | null, now: EpochMs): Promise<SourceFreshness> {
+async function freshnessOf(catalog: Reading, source: string, now: EpochMs): Promise<SourceFreshness> {
   const today = dateAt(now);
   const news = await readNews(catalog, source, today);
+  const { finished_at: imported = null } = await readInstants(catalog, source);
   return {
     source,
     last_import_at: imported === null ? null : formatInstant(imported),

@@ -1,9 +1,9 @@
 /** The named sources (D-13), and what is stored of every source. */
-import { and, asc, eq, sql as fragment, gt, inArray, max, ne, type SQL, sum } from "drizzle-orm";
+import { asc, eq, sql as fragment } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { facets, figures, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
+import { facets, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
 import { SOURCE_CODE, upperCaseCode } from "../text/source-code.ts";
 import type { SourceEntry } from "./entry.ts";
@@ -40,10 +40,10 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
   return (await db.run(deleteSource, { code: upperCaseCode(code.trim()) })) > 0;
 }
 
-const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source));
+const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source).orderBy(asc(facets.source)));
 
 /** The codes of the sources of all records. */
-async function listSourcesOfRecords(db: CatalogDb): Promise<string[]> {
+export async function listSourcesOfRecords(db: Pick<CatalogSql, "all">): Promise<string[]> {
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }
 
@@ -84,32 +84,6 @@ export async function withOtherSources(db: CatalogDb, codes: readonly string[]):
   const named = (await listSources(db)).map(({ code }) => code);
   const others = (await listSourcesOfRecords(db)).filter((code) => !named.includes(code));
   return [...new Set([...codes, ...others])].sort();
-}
-
-/** Statuses in which submissions are accepted. */
-export const openStatuses: readonly string[] = ["open", "closing_soon"];
-const recordsWhere = (condition: SQL) => fragment<number>`cast(coalesce(sum(${facets.records}) filter (where ${condition}), 0) as bigint)`;
-const statuses = query({}, () =>
-  select({
-    source: facets.source,
-    records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
-    open: recordsWhere(inArray(facets.status, [...openStatuses])).as("open"),
-    live: recordsWhere(ne(facets.status, "archived")).as("live"),
-    last_import_at: max(figures.number).as("last_import_at"),
-  })
-    .from(facets)
-    .leftJoin(figures, and(eq(figures.kind, "instant"), eq(figures.subject, facets.source), eq(figures.name, "finished_at")))
-    .groupBy(facets.source)
-    .having(gt(sum(facets.records), fragment`0`))
-    .orderBy(asc(facets.source)),
-);
-
-/** What is stored of one source. */
-export type SourceStatus = RowsOf<typeof statuses>;
-
-/** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */
-export async function sourceStatuses(db: Pick<CatalogSql, "all">): Promise<SourceStatus[]> {
-  return db.all(statuses);
 }
 
 const lastChanges = query(

@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { sourceStatusesAt } from "../../src/opportunities/source-counts.ts";
-import { sourceStatuses } from "../../src/sources/source.ts";
+import { sourceStatuses, sourceStatusesAt } from "../../src/opportunities/source-counts.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 
 afterAll(dropScratch);

@@ -1,6 +1,7 @@
 /** Named sources, and what is stored of each source. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { addSource, listSources, newestPostedDates, removeSource, requireSources, sourceStatuses } from "../../src/sources/source.ts";
+import { sourceStatuses } from "../../src/opportunities/source-counts.ts";
+import { addSource, listSources, newestPostedDates, removeSource, requireSources } from "../../src/sources/source.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
 import { aCatalog, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";

@@ -1,11 +1,11 @@
 /** `fundfeed sources list`, `fundfeed sources status`, `fundfeed sources add` and `fundfeed sources remove`. */
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
-import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
+import { type SourceStatus, sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { readNews } from "../../sources/news.ts";
 import { countUnresolved } from "../../sources/published-agencies.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
-import { addSource, listSources, newestPostedDates, removeSource, type SourceStatus } from "../../sources/source.ts";
+import { addSource, listSources, newestPostedDates, removeSource } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { DAY_MS, dateAt, type EpochMs, secondsSince } from "../../text/instant.ts";
