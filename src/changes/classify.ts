@@ -2,21 +2,21 @@
 import { type Change, type EventType, eventTypes, type OpportunityEvent, type Severity, severities } from "../events/event.ts";
 import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { added, removed, ruleFor } from "./rules.ts";
+import { added, type Cause, removed, ruleFor } from "./rules.ts";
 
 /**
  * The events of a change set at its instant, in the order of `eventTypes`. Their ids derive from record, instant and type, so that they
- * stay the same when the catalog is built again. `foreseen` are the fields that the clock alone changes so.
+ * stay the same when the catalog is built again. `causes` says why some of the fields change.
  */
 export function classify(
   opportunityId: string,
   changes: readonly Change[],
   instant: EpochMs,
-  foreseen: ReadonlySet<string> = NONE,
+  causes: Causes = new Map(),
 ): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
-    const rule = ruleFor(change, foreseen.has(change.field));
+    const rule = ruleFor(change, causes.get(change.field));
     const event = byType.get(rule.type);
     if (event === undefined) byType.set(rule.type, { severity: rule.severity, changes: [change] });
     else {
@@ -29,7 +29,8 @@ export function classify(
     .map(([type, event]) => makeEvent(opportunityId, type, event.severity, event.changes, instant));
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** Fields whose changes have a cause. */
+export type Causes = ReadonlyMap<string, Cause>;
 
 /** The event of a new record. */
 export function additionEvent(opportunityId: string, instant: EpochMs): OpportunityEvent {

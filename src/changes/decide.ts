@@ -5,8 +5,8 @@
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { clockedAt, type OfClock, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
-import type { EpochMs } from "../text/instant.ts";
-import { additionEvent, classify, removalEvent } from "./classify.ts";
+import { type EpochMs, parseInstantMs } from "../text/instant.ts";
+import { additionEvent, type Causes, classify, removalEvent } from "./classify.ts";
 import { erasure } from "./contacts.ts";
 import {
   type Content,
@@ -76,7 +76,7 @@ export function decideImport(
     rendered,
     status_basis,
     source_digest,
-    events: classify(id, announced, instant, foreseen),
+    events: classify(id, announced, instant, new Map([...listedIn(changes, previous, current), ...causedBy(foreseen)])),
     foreseen,
   };
 }
@@ -131,7 +131,7 @@ export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instant
   const previous = readContent(stored.document, stored.sidecar);
   const changes = changesOfClock(previous, stored.status_basis, now);
   const foreseen = new Set(changes.map(({ field }) => field));
-  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant, foreseen), foreseen);
+  return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant, causedBy(foreseen)), foreseen);
 }
 
 /** What the clock alone changes in a record. */
@@ -143,6 +143,19 @@ function changesOfClock(previous: Content, basis: StatusBasis, now: EpochMs): Ch
 function foreseenIn(changes: readonly Change[], previous: Content, basis: StatusBasis, now: EpochMs): ReadonlySet<string> {
   const expected = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
   return new Set(changes.filter(({ field, current }) => expected.has(field) && expected.get(field) === current).map(({ field }) => field));
+}
+
+function causedBy(foreseen: ReadonlySet<string>): Causes {
+  return new Map([...foreseen].map((field) => [field, "foreseen"]));
+}
+
+/** The dates that changed because due dates are listed now, and before only the expiry, or one of them, was known. Nothing has moved. (E-197) */
+function listedIn(changes: readonly Change[], previous: Content, current: Content): Causes {
+  if (previous.due_dates.length > 0 || current.due_dates.length === 0) return new Map();
+  const known = [current.expires_at, ...current.due_dates.map(({ at }) => at)].map((at) => parseInstantMs(at));
+  const isListed = ({ field, previous: before }: Change) =>
+    (field === "dates.closes_at" || field === "dates.response_at") && typeof before === "string" && known.includes(parseInstantMs(before));
+  return new Map(changes.filter(isListed).map(({ field }) => [field, "listed"]));
 }
 
 /** The stored record as it is once its status has turned. */

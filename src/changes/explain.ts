@@ -81,10 +81,11 @@ function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
   if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
-  for (const isForeseen of [isWithoutImport, !isWithoutImport]) {
-    const events = classify(event.opportunity_id, event.changes, 0, new Set(isForeseen ? event.changed_fields : []));
+  for (const cause of isWithoutImport ? (["foreseen", undefined] as const) : ([undefined, "foreseen", "listed"] as const)) {
+    const causesOf = new Map(cause === undefined ? [] : event.changed_fields.map((field) => [field, cause]));
+    const events = classify(event.opportunity_id, event.changes, 0, causesOf);
     if (events.some(({ type, severity }) => type === event.type && severity === event.severity))
-      return event.changes.map((change) => ruleOf(change.field, ruleFor(change, isForeseen)));
+      return event.changes.map((change) => ruleOf(change.field, ruleFor(change, cause)));
   }
   return []; // An older version classified the event by other rules, or its contacts were erased since.
 }

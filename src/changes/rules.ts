@@ -1,6 +1,7 @@
 /** The event table of the contract as data: the type and severity of each change. The first rule that applies decides. */
 import { Failure } from "../../db/reason.ts";
 import type { Change, EventType, Severity } from "../events/event.ts";
+import { cancellationIn } from "../opportunities/status.ts";
 import { compareDecimals, figuresIn, withoutFigures } from "../text/decimal.ts";
 import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
@@ -13,8 +14,11 @@ export type Rule = {
   fields: readonly string[];
   /** When the rule applies, for the documentation. */
   when: string;
-  applies?: (change: Change, isForeseen: boolean) => boolean;
+  applies?: (change: Change, cause: Cause | undefined) => boolean;
 };
+
+/** Why a date or status changes, if no source moved it: the clock alone changes it so, or due dates are listed where only the expiry was known. */
+export type Cause = "foreseen" | "listed";
 
 /** The rule for a new record. */
 export const added: Rule = { type: "opportunity_added", severity: "informational", fields: [], when: "a new record" };
@@ -42,7 +46,7 @@ export const fieldRules: readonly Rule[] = [
     severity: "informational",
     fields: ["status"],
     when: "foreseen: a date that was known has passed",
-    applies: (_, isForeseen) => isForeseen,
+    applies: (_, cause) => cause === "foreseen",
   },
   {
     type: "status_changed",
@@ -78,9 +82,16 @@ export const fieldRules: readonly Rule[] = [
     severity: "informational",
     fields: ["dates.response_at"],
     when: "foreseen: one of several due dates has passed, and the next one comes",
-    applies: (_, isForeseen) => isForeseen,
+    applies: (_, cause) => cause === "foreseen",
   },
   { type: "date_changed", severity: "cosmetic", fields: ["dates.*"], when: "only its seconds differ", applies: isSameMinute },
+  {
+    type: "date_changed",
+    severity: "material",
+    fields: ["dates.closes_at", "dates.response_at"],
+    when: "due dates are listed where only the expiry was known",
+    applies: (_, cause) => cause === "listed",
+  },
   {
     type: "date_changed",
     severity: "critical",
@@ -120,6 +131,20 @@ export const fieldRules: readonly Rule[] = [
     when: "only white space, letter case, punctuation, mark-up or entities differ",
     applies: isReworded,
   },
+  {
+    type: "description_changed",
+    severity: "critical",
+    fields: ["title"],
+    when: "it says cancelled, rescinded or withdrawn, and did not",
+    applies: saysCancelled,
+  },
+  {
+    type: "description_changed",
+    severity: "material",
+    fields: ["summary", "description"],
+    when: "it says cancelled, rescinded or withdrawn, and did not",
+    applies: saysCancelled,
+  },
   { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
   { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
   { type: "attachments_changed", severity: "material", fields: ["attachments"], when: "any other change" },
@@ -131,10 +156,10 @@ export const fieldRules: readonly Rule[] = [
 /** Every rule, for the documentation. */
 export const rules: readonly Rule[] = [added, removed, ...fieldRules];
 
-/** The first rule that applies to a change. It is foreseen if the clock alone makes it, because a known date has passed (D-37). */
-export function ruleFor(change: Change, isForeseen = false): Rule {
+/** The first rule that applies to a change. */
+export function ruleFor(change: Change, cause?: Cause): Rule {
   const rule = fieldRules.find(
-    ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change, isForeseen) ?? true),
+    ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change, cause) ?? true),
   );
   if (rule === undefined) throw new Failure(`Cannot classify a change of ${change.field}: no rule applies`); // Unreachable: the last rule takes every field.
   return rule;
@@ -162,6 +187,11 @@ function isReordered({ previous, current }: Change): boolean {
   const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
   const after = sorted(current);
   return sorted(previous).every((item, index) => item === after[index]);
+}
+
+/** SAM.gov's CSV and API have no other way to say it. (E-196) */
+function saysCancelled({ previous, current }: Change): boolean {
+  return cancellationIn(String(current ?? "")) !== undefined && cancellationIn(String(previous ?? "")) === undefined;
 }
 
 /** Upstreams write the end of a day as 11:59 PM or as 11:59:59 PM. */

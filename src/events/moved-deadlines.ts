@@ -7,14 +7,14 @@ import type { OpportunityEvent } from "./event.ts";
 export type MovedDeadline = { at: string; until: string; to: string | null };
 
 /**
- * Each former deadline once, with its last replacement, the first that was replaced first. A due date that is still listed has not moved, and
- * neither has one that passed before the next one of a list took its place.
+ * Each former deadline once, with its last replacement, the first that was replaced first. A due date that is still listed has not moved, nor has
+ * the expiry, which was taken for one before due dates were listed, nor one that passed before the next one of a list took its place.
  */
 export function movedDeadlines(
-  { dates, sidecar }: Pick<Opportunity, "dates"> & { sidecar: Pick<Sidecar, "due_dates"> },
+  { dates, sidecar }: Pick<Opportunity, "dates"> & { sidecar: Pick<Sidecar, "due_dates" | "expires_at"> },
   history: readonly OpportunityEvent[],
 ): MovedDeadline[] {
-  const standing = [dates.closes_at, dates.response_at, ...sidecar.due_dates.map(({ at }) => at)].map(msOf);
+  const standing = [dates.closes_at, dates.response_at, sidecar.expires_at, ...sidecar.due_dates.map(({ at }) => at)].map(msOf);
   const moved = new Map<number, MovedDeadline>();
   for (const { changes, detected_at } of history) {
     for (const field of ["dates.response_at", "dates.closes_at"]) {

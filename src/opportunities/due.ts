@@ -9,7 +9,7 @@ import { relativeShort, relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
 import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
-import { CLOSING_SOON_MS, openStatuses, passedInWords, statusInWords } from "./status.ts";
+import { CLOSING_SOON_MS, cancellationIn, openStatuses, passedInWords, statusInWords, unendedStatuses } from "./status.ts";
 
 /**
  * - `due`: somebody stated a date by which to submit.
@@ -44,7 +44,9 @@ export const Due = object(
     expires_at: instant("When the announcement expires, if that is another date."),
     standard_at: instant("The next of NIH's standard due dates. It is only expected."),
     note: words("What the upstream says about the deadline."),
-    elsewhere: words('Other records of the opportunity that disagree on whether one can apply: "closed at SBIR.gov".'),
+    elsewhere: words(
+      'What disagrees with the status on whether one can apply: other records ("closed at SBIR.gov"), or the title ("its title says CANCELLED").',
+    ),
   },
   "When it is due.",
 );
@@ -60,6 +62,8 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
   const elsewhere = twins
     .filter((twin) => openStatuses.includes(twin.status) !== openStatuses.includes(status))
     .map((twin) => `${statusInWords(twin.status)} at ${twin.source.name}`);
+  const cancellation = unendedStatuses.includes(status) ? cancellationIn(opportunity.title) : undefined;
+  if (cancellation !== undefined) elsewhere.unshift(`its title says ${cancellation.toUpperCase()}`);
   const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: [...new Set(elsewhere)].join(", ") || null };
   const next = due.find(({ at }) => msOf(at) > now) ?? due.at(-1);
   if (next === undefined && expires_at !== null && msOf(expires_at) > now) {

@@ -21,6 +21,11 @@ export function statusInWords(status: string): string {
   return status === "pre_release" ? "pre-release" : status.replaceAll("_", " ");
 }
 
+/** The word of a text that says that something is cancelled, as it is written there: "CANCELLED", "rescinded". */
+export function cancellationIn(text: string): string | undefined {
+  return /\b(?:cancell?ed|rescinded|withdrawn)\b/i.exec(text)?.[0];
+}
+
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
 /** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */

@@ -139,6 +139,31 @@ const table: Row[] = [
   ...sameMoney.map(([before, after]) => display(before, after, "cosmetic")),
   ...otherMoney.map(([before, after]) => display(before, after, "material")),
 
+  [
+    "a title that says cancelled",
+    title("Custodial Services"),
+    title("CANCELLED: Custodial Services"),
+    "description_changed",
+    "critical",
+    "title",
+  ],
+  [
+    "a title that says it in other words",
+    title("CANCELED - Roof"),
+    title("CANCELLED - Roofs"),
+    "description_changed",
+    "informational",
+    "title",
+  ],
+  ["a title that says it no longer", title("WITHDRAWN - Roof"), title("Roof"), "description_changed", "informational", "title"],
+  [
+    "a text that says rescinded",
+    { description: "Bids are due." },
+    { description: "This notice is rescinded." },
+    "description_changed",
+    "material",
+    "description",
+  ],
   ["title", title("Robots"), title("Drones"), "description_changed", "informational", "title"],
   ["summary set", {}, { summary: "New" }, "description_changed", "informational", "summary"],
   ["description cleared", description("Old"), description(null), "description_changed", "informational", "description"],
@@ -236,13 +261,28 @@ const foreseen: Row[] = [
   ["the next due date", dates({ response_at: NOON }), dates({ response_at: LATER }), "date_changed", "informational", "dates.response_at"],
 ];
 
+/** Due dates that are listed where only the expiry was known. */
+const listed: Row[] = [
+  ["the last due date", dates({ closes_at: NOON }), dates({ closes_at: EARLIER }), "date_changed", "material", "dates.closes_at"],
+  ["the next due date", dates({ response_at: NOON }), dates({ response_at: EARLIER }), "date_changed", "material", "dates.response_at"],
+];
+
 describe("the event table", () => {
-  test.each(foreseen)("foreseen: %s", (_, before, after, type, severity, field) => {
+  test.each(listed)("listed: %s", (_, before, after, type, severity, field) => {
     const changes = detect(aContent(before), aContent(after));
-    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Set([field]))).toEqual([
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Map([[field, "listed"]]))).toEqual([
       expect.objectContaining({ type, severity, changed_fields: [field] }),
     ]);
-    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Set(["title"]))[0]?.severity).not.toBe("informational");
+  });
+
+  test.each(foreseen)("foreseen: %s", (_, before, after, type, severity, field) => {
+    const changes = detect(aContent(before), aContent(after));
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Map([[field, "foreseen"]]))).toEqual([
+      expect.objectContaining({ type, severity, changed_fields: [field] }),
+    ]);
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Map([["title", "foreseen"]]))[0]?.severity).not.toBe(
+      "informational",
+    );
   });
 
   test.each(table)("%s", (_, before, after, type, severity, field) => {
@@ -255,7 +295,8 @@ describe("the event table", () => {
     const changesOf = ([, before, after]: Row) => detect(aContent(before), aContent(after));
     const used = [
       ...table.flatMap((row) => changesOf(row).map((change) => ruleFor(change))),
-      ...foreseen.flatMap((row) => changesOf(row).map((change) => ruleFor(change, true))),
+      ...listed.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "listed"))),
+      ...foreseen.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "foreseen"))),
     ];
     expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);
     expect(rules).toHaveLength(fieldRules.length + 2); // The addition and the removal of a record as a whole.

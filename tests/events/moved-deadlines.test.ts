@@ -30,7 +30,7 @@ test("movedDeadlines() has each former deadline once, with what replaced it, and
     event("01-04", ["dates.closes_at", null, day("03-10")]),
     event("01-05", ["dates.opens_at", day("01-20"), day("01-25")], ["dates.closes_at", "soon", 7]),
   ];
-  expect(moved({ dates: dates(day("03-10"), day("03-05")), sidecar: { due_dates: [] } }, history)).toEqual([
+  expect(moved({ dates: dates(day("03-10"), day("03-05")), sidecar: { due_dates: [], expires_at: null } }, history)).toEqual([
     [day("03-01"), "01-01", day("03-10")],
     [day("02-20"), "01-03", null],
   ]);
@@ -38,7 +38,7 @@ test("movedDeadlines() has each former deadline once, with what replaced it, and
 
 test("movedDeadlines() compares instants: the same one in another zone has not moved", () => {
   const history = [event("01-01", ["dates.closes_at", "2026-03-11T04:59:59Z", day("03-10")])];
-  expect(moved({ dates: dates(day("03-10")), sidecar: { due_dates: [] } }, history)).toEqual([]);
+  expect(moved({ dates: dates(day("03-10")), sidecar: { due_dates: [], expires_at: null } }, history)).toEqual([]);
 });
 
 test("movedDeadlines() leaves out the due dates of a list that passed, and has those that moved before", () => {
@@ -47,7 +47,12 @@ test("movedDeadlines() leaves out the due dates of a list that passed, and has t
     event("01-15", ["dates.response_at", day("02-01"), day("02-10")]),
     event("02-11", ["dates.response_at", day("02-10"), day("06-01")]),
   ];
-  expect(moved({ dates: dates(day("06-01")), sidecar: { due_dates } }, history)).toEqual([[day("02-01"), "01-15", day("02-10")]]);
+  expect(moved({ dates: dates(day("06-01")), sidecar: { due_dates, expires_at: null } }, history)).toEqual([
+    [day("02-01"), "01-15", day("02-10")],
+  ]);
   const [first, second] = history.map(({ changes }) => changes[0]?.previous);
-  expect(moved({ dates: dates(day("06-01")), sidecar: { due_dates: [] } }, history).map(([at]) => at)).toEqual([`${first}`, `${second}`]);
+  expect(moved({ dates: dates(day("06-01")), sidecar: { due_dates: [], expires_at: null } }, history).map(([at]) => at)).toEqual([
+    `${first}`,
+    `${second}`,
+  ]);
 });

@@ -1,4 +1,6 @@
 /** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
+import { resolveAgency } from "../../agencies/resolve.ts";
+import { type Agency, agencyByCode, isWithin } from "../../agencies/table.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
@@ -6,7 +8,7 @@ import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { labelOf } from "./grants-gov/codes.ts";
+import { sameOrganization } from "./grants-gov/same.ts";
 import { dueDates, elementsOf, type FoundElement, joined, renamed, rowsIn } from "./items.ts";
 
 const SOURCE = "SBIR_GOV";
@@ -19,20 +21,7 @@ export const sbirGov: Format = {
   read,
 };
 
-const AGENCIES: Readonly<Record<string, string>> = {
-  DOD: "Department of Defense",
-  DOW: "Department of Defense",
-  HHS: "Department of Health and Human Services",
-  NASA: "National Aeronautics and Space Administration",
-  NSF: "National Science Foundation",
-  DOE: "Department of Energy",
-  USDA: "Department of Agriculture",
-  EPA: "Environmental Protection Agency",
-  DOC: "Department of Commerce",
-  ED: "Department of Education",
-  DOT: "Department of Transportation",
-  DHS: "Department of Homeland Security",
-};
+const DEFENSE = "DOD";
 
 /** The export's columns and the API's fields with the same values, for solicitation and topic. */
 const SOLICITATION_COLUMNS = {
@@ -118,8 +107,8 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
     description,
     status,
     organization: {
-      agency: agencyOf(textOf(solicitation.agency), context),
-      sub_agency: textOf(topic.branch) || textOf(solicitation.branch) || null,
+      agency: agencyOf(solicitation, context),
+      sub_agency: branchOf(topic) ?? branchOf(solicitation),
     },
     program: {
       type: programType({ program, title, number }),
@@ -136,11 +125,13 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
 }
 
 /** Keeps stored values that are more complete: the API truncates texts at 6,000 characters, and the export has no due dates. */
-function reconciled(solicitation: JsonObject, draft: Draft, { summary = null, description, dates = {}, due_dates = [] }: Draft): Draft {
+function reconciled(solicitation: JsonObject, draft: Draft, stored: Draft): Draft {
+  const { summary = null, description, dates = {}, due_dates = [] } = stored;
   const { closes_at = null } = draft.dates ?? {};
   const lacksDueDates = !("application_due_date" in solicitation) && due_dates.length > 0 && closes_at !== null;
   return {
     ...draft,
+    organization: sameOrganization(draft.organization ?? {}, stored.organization),
     ...(isBeginning(draft.description, description) ? { summary, description } : {}),
     ...(lacksDueDates ? { dates: { ...draft.dates, closes_at: dates.closes_at ?? null }, expires_at: closes_at } : {}),
   };
@@ -180,14 +171,28 @@ function lineageOf(solicitation: JsonObject, topic: JsonObject, title: string): 
   return Object.keys(topic).length === 0 ? number : `${number}|${named}`;
 }
 
-function codeOf({ agency }: JsonObject, topic: JsonObject): string {
-  return AGENCIES[textOf(agency)] === AGENCIES.DOD ? textOf(topic.topic_number) : "";
+function codeOf(solicitation: JsonObject, topic: JsonObject): string {
+  const { agency } = agencyIn(solicitation);
+  return agency !== undefined && isWithin(agency.code, DEFENSE) ? textOf(topic.topic_number) : "";
 }
 
-function agencyOf(code: string, context: FormatContext): string | null {
-  const name = labelOf(code, AGENCIES);
-  if (name === undefined && code !== "") context.warn(`unknown agency "${code}"`);
-  return name ?? (code || null);
+/** The agency of a solicitation: a code (`DOD`, `DOW`) or, in 2023, its name. */
+function agencyIn(solicitation: JsonObject): { text: string; agency: Agency | undefined } {
+  const text = textOf(solicitation.agency);
+  const code = resolveAgency({ codes: [], agency: text, sub_agency: null, issuing_office: null });
+  return { text, agency: code === null ? undefined : agencyByCode(code) };
+}
+
+function agencyOf(solicitation: JsonObject, context: FormatContext): string | null {
+  const { text, agency } = agencyIn(solicitation);
+  if (agency === undefined && text !== "") context.warn(`unknown agency "${text}"`);
+  return agency?.name ?? (text || null);
+}
+
+/** In 2023, "N/A" means that none is stated. */
+function branchOf({ branch }: JsonObject): string | null {
+  const text = textOf(branch);
+  return text === "" || text === "N/A" ? null : text;
 }
 
 /** The status, or null if it follows from the dates (D-37). */

@@ -4,7 +4,7 @@ import { sbirGov } from "../../../src/import/formats/sbir-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
 import { aCatalog, dropScratch } from "../../support/imports.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
-import { realPath, testReal } from "../../support/real-data.ts";
+import { realFile, realPath, testReal } from "../../support/real-data.ts";
 import { rawSql } from "../../support/sql.ts";
 
 afterAll(dropScratch);
@@ -28,6 +28,7 @@ async function draftOf(fields: object): Promise<Draft> {
 
 describe("real files", () => {
   test.each([
+    ["sbir-gov/solicitations-202312-makegov.json", 11, 11],
     ["sbir-gov/solicitations-20250912.json", 10, 10],
     ["sbir-gov/solicitations-20250914.json", 15, 11], // One topic stands there five times.
     ["sbir-gov/sbir-topics-20260617.csv", 21, 21],
@@ -36,7 +37,7 @@ describe("real files", () => {
 
     expect([refused, warnings]).toEqual([[], []]);
     expect([items.length, kept.size]).toEqual([topics, different]);
-    expect(countBy(kept.values(), ({ program, status }) => `${program?.type} ${status}`)).toEqual({ "SBIR null": different });
+    expect(countBy(kept.values(), ({ status }) => `${status}`)).toEqual({ null: different });
   });
 
   test("a topic of the API, field by field", async () => {
@@ -190,14 +191,14 @@ test("a date of another form is left out with a warning", async () => {
 });
 
 test("BOTH is SBIR with STTR as a keyword; unknown codes give a warning", async () => {
-  const input = textInput(JSON.stringify([aSolicitation({ program: "BOTH", phase: "BOTH", agency: "NRC", current_status: "Paused" })]));
+  const input = textInput(JSON.stringify([aSolicitation({ program: "BOTH", phase: "BOTH", agency: "XYZ", current_status: "Paused" })]));
   const { drafts, warnings } = await readFormat(sbirGov, [input]);
   expect(drafts[0]).toMatchObject({
     program: { type: "SBIR", contract_class: "Phase I, Phase II" },
     classifications: { keywords: ["STTR"] },
-    organization: { agency: "NRC" },
+    organization: { agency: "XYZ" },
   });
-  expect(warnings).toEqual(['unknown status "Paused"', 'unknown agency "NRC"']);
+  expect(warnings).toEqual(['unknown status "Paused"', 'unknown agency "XYZ"']);
 });
 
 test("an empty response has no opportunities, and is no error", async () => {
@@ -282,4 +283,42 @@ describe("the topics at four dates, from the CSV export and the API", () => {
       [21, 21, 0],
     ]);
   });
+});
+
+test("the same topics are the same records with their agencies in words, as in 2023, and as codes of any year", async () => {
+  const text = realFile("sbir-gov/solicitations-202312-makegov.json").toString();
+  const { db, take } = await aCatalog();
+  const inWords = await take(text, { format: sbirGov });
+  expect([inWords.added, inWords.messages]).toEqual([11, []]);
+  const lineages = await db.all(
+    rawSql<{ lineage: string }>("select lineage from opportunities where lineage not like 'node/%' order by 1"),
+  );
+  expect(lineages.map(({ lineage }) => lineage)).toEqual(["DTRA23D-P01", "HR0011ST2023D", "HR0011ST2023D-02", "HR0011ST2023D-03"]);
+  for (const [defense, homeland, health] of [
+    ["DOD", "DHS", "HHS"],
+    ["DOW", "Dept of Homeland Security", "HHS"],
+    ["Department of War", "DEPARTMENT OF HOMELAND SECURITY", "Department of Health & Human Services"],
+  ] as const) {
+    const other = text
+      .replaceAll('"agency":"Department of Defense"', `"agency":"${defense}"`)
+      .replaceAll('"agency":"Department of Homeland Security"', `"agency":"${homeland}"`)
+      .replaceAll('"agency":"Department of Health and Human Services"', `"agency":"${health}"`);
+    expect(await take(other, { format: sbirGov })).toMatchObject({ added: 0, events: 0, unchanged: 11, messages: [] });
+  }
+});
+
+test("due dates that the API lists where the CSV had only the expiry are no earlier deadline", async () => {
+  const { db, takeFiles } = await aCatalog();
+  const files = ["sbir-gov/topics_search-20250714.csv", "sbir-gov/solicitations-20250914.json"].map((name) => realPath(name));
+  for (const file of files) await takeFiles([file], { format: sbirGov });
+  const severities = async () => {
+    const rows = await db.all(rawSql<{ severity: string; document: Uint8Array }>("select severity, document from events"));
+    return countBy(
+      rows.filter(({ document }) => Buffer.from(document).includes("dates.closes_at")),
+      ({ severity }) => severity,
+    );
+  };
+  expect(await severities()).toEqual({ material: 6 });
+  for (const file of files) await takeFiles([file], { format: sbirGov });
+  expect(await severities()).toEqual({ material: 6 });
 });
