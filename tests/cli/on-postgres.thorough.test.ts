@@ -55,11 +55,11 @@ describe.if(hasPostgres)("a command", () => {
     const cursor = join(aDirectory(), "cursor");
     const run = () => fundfeed(["changes", "--cursor-file", cursor, "--format", "ndjson", "--database", url], {}, () => clock.now);
     await take([record("1")]);
-    expect((await run()).out.match(/"id":"evt_/g)).toHaveLength(1);
+    expect((await run()).out).toMatch(/^\{"id":[^\n]*"type":"opportunity_added"[^\n]*\n$/);
     expect((await run()).out).toBe("");
     clock.now += SECOND;
     await take([record("2")]);
-    expect((await run()).out.match(/"id":"evt_/g)).toHaveLength(1);
+    expect((await run()).out).toMatch(/^\{"id":[^\n]*"type":"opportunity_added"[^\n]*\n$/);
     await db.close();
   });
 
