@@ -6,9 +6,10 @@ import { pathAndQuery } from "../http/query-text.ts";
 import { urlForRouter } from "../http/quirks.ts";
 import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
-import type { SearchFile } from "../search/search-file.ts";
+import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
+import { changesFields } from "./change-list.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
 import { deadlinesPage } from "./deadlines-page.tsx";
@@ -17,6 +18,7 @@ import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
+import { type IndexProgress, isProgress, noIndexYet, progressInWords, RETRY_SECONDS } from "./index-being-built.tsx";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, unlessKnown } from "./output-response.ts";
@@ -25,6 +27,7 @@ import { outputsDescription } from "./outputs-description.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { qualityPage } from "./quality-page.tsx";
 import { pageFiles, pageResponse } from "./response.ts";
+import { robotsText } from "./robots.ts";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.tsx";
@@ -32,8 +35,8 @@ import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.
 type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
   openCatalog: () => Promise<CatalogDb>;
-  /** Returns the search index. It may lack the newest changes. */
-  searchIndex: () => Promise<SearchFile>;
+  /** Returns the search index, which may lack the newest changes, or how far it is while it is built. */
+  searchIndex: () => Promise<SearchFile | IndexProgress>;
   now: () => EpochMs;
   /** The host that the operator named, besides the loopback names. */
   host: string;
@@ -72,18 +75,23 @@ function refusalOf(request: Request, host: string): Response | undefined {
 }
 
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
-  const respondPage = (page: BrowsePage) => pageResponse(page, options.up);
+  const respondPage = (page: BrowsePage, building?: IndexProgress) => pageResponse(page, options.up, building && progressInWords(building));
+  let empty: SearchFile | undefined;
   const router = new Elysia({ strictPath: true, normalize: false })
-    .onError(({ code, error }) => (code === "NOT_FOUND" ? respondPage(notFound("There is no such page.")) : failed(error)))
-    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context)))
+    .onError(({ code, error }) => {
+      if (code === "NOT_FOUND") return respondPage(notFound("There is no such page."));
+      return error instanceof NobodyWaits ? plainResponse(503, "The client has left.") : failed(error);
+    })
+    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), isSearch))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )
-    .get("/changes", ({ request }) => pageOf(request, changesPage))
-    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage))
+    .get("/changes", ({ request }) => pageOf(request, changesPage, isFiltered))
+    .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage, always))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
-    .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage))
+    .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage, always))
+    .get("/robots.txt", () => new Response(robotsText(options.up?.hasSignIn === true), { headers: ROBOTS }))
     .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
@@ -99,9 +107,17 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
   return async (request) => router.fetch(request);
 
-  async function pageOf(request: Request, make: (context: PageContext) => Promise<BrowsePage>): Promise<Response> {
+  /** `needsIndex` says whether the page would be wrong without the index. */
+  async function pageOf(
+    request: Request,
+    make: (context: PageContext) => Promise<BrowsePage>,
+    needsIndex: (query: URLSearchParams) => boolean = never,
+  ): Promise<Response> {
     try {
-      return respondPage(await withContext(request, make));
+      return await withContext(request, async (context, building) => {
+        const page = building !== undefined && needsIndex(context.query) ? noIndexYet() : await make(context);
+        return respondPage(page, building);
+      });
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error;
       const { pathname, searchParams } = new URL(request.url);
@@ -112,15 +128,24 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   function outputOf(request: Request, output: SearchOutput): Promise<Response> {
     const address = publicAddress(request);
-    return withContext(request, (context) => outputResponse(request, output, { ...context, address }));
+    return withContext(request, async (context, building) =>
+      building === undefined ? outputResponse(request, output, { ...context, address }) : notYet(building),
+    );
   }
 
-  async function withContext<T>({ url }: Request, make: (context: PageContext) => Promise<T>): Promise<T> {
+  async function withContext<T>(
+    { url, signal }: Request,
+    make: (context: PageContext, building: IndexProgress | undefined) => Promise<T>,
+  ): Promise<T> {
     const { openCatalog, searchIndex, now } = options;
-    const index = await searchIndex();
+    const found = await searchIndex();
+    if (signal.aborted) throw new NobodyWaits();
+    const building = isProgress(found) ? found : undefined;
+    if (building !== undefined) empty ??= openEmptySearchFile();
+    const index = isProgress(found) ? (empty ?? openEmptySearchFile()) : found;
     const catalog = await openCatalog();
     try {
-      return await make({ catalog, index, now: now(), query: new URL(url).searchParams });
+      return await make({ catalog, index, now: now(), query: new URL(url).searchParams }, building);
     } finally {
       await catalog.close();
     }
@@ -149,6 +174,23 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     );
     return respondPage({ title: "Cannot be shown", status: 500, body });
   }
+}
+
+/** The client has left before its page was begun. */
+class NobodyWaits extends Error {}
+
+const ROBOTS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "public, max-age=3600" };
+
+const [never, always] = [() => false, () => true];
+const isSearch = (query: URLSearchParams) => query.size > 0;
+/** Which opportunities changed is asked of the index; when and what is not. */
+const isFiltered = (query: URLSearchParams) => [...query.keys()].some((name) => !Object.hasOwn(changesFields, name));
+
+/** The response to programs while there is no index. */
+function notYet(building: IndexProgress): Response {
+  const problem = { title: "Not yet", status: 503, detail: `${progressInWords(building)}.` };
+  const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": `${RETRY_SECONDS}` };
+  return new Response(JSON.stringify(problem), { status: 503, headers });
 }
 
 function notFound(reason: string): BrowsePage {

@@ -10,8 +10,11 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
-/** The addresses of style and icon. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. */
-type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined };
+/**
+ * The addresses of style and icon. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. `notice` is a sentence above
+ * the page, about all of them.
+ */
+type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined; notice?: string | undefined };
 
 /**
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
@@ -21,9 +24,13 @@ export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: F
   return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
+/** For search engines, of a page that has no text of its own for them. */
+const DESCRIPTION =
+  "US federal grants, contracts, SBIR and STTR topics and prizes of all sources in one place: who may apply, until when, and what changed.";
+
 type DocumentProps = { page: Exclude<BrowsePage, { location: string }>; frame: Frame };
 
-function Document({ page: { title, section: current, body }, frame }: DocumentProps) {
+function Document({ page: { title, section: current, body, description = DESCRIPTION }, frame }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -31,6 +38,7 @@ function Document({ page: { title, section: current, body }, frame }: DocumentPr
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · fundfeed`}</title>
+        <meta name="description" content={description} />
         <link rel="stylesheet" href={frame.style} />
         <link rel="icon" href={frame.icon} type="image/svg+xml" />
       </head>
@@ -52,6 +60,7 @@ function Document({ page: { title, section: current, body }, frame }: DocumentPr
           </nav>
         </header>
         <main id="content" tabindex={-1}>
+          {frame.notice !== undefined && <p role="status">{frame.notice}.</p>}
           {body}
         </main>
         <footer>

@@ -10,6 +10,8 @@ export type BrowseSection = "find" | "changes" | "deadlines" | "sources";
 export type BrowsePage =
   | {
       title: string;
+      /** A sentence for search engines. */
+      description?: string;
       section?: BrowseSection;
       status?: number;
       body: Child;

@@ -16,9 +16,9 @@ function hashedFile(name: string, extension: string, contentType: string, text: 
   return { path: `/${name}-${hash}.${extension}`, contentType, text };
 }
 
-/** The page as HTML, or a redirect to its tidier address. `up` is that of `Frame`. */
-export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }): Response {
+/** The page as HTML, or a redirect to its tidier address. `up` and `notice` are those of `Frame`. */
+export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }, notice?: string): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
   const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
-  return new Response(htmlOf(page, { style: style.path, icon: icon.path, up }), { status: page.status ?? 200, headers });
+  return new Response(htmlOf(page, { style: style.path, icon: icon.path, up, notice }), { status: page.status ?? 200, headers });
 }

@@ -13,7 +13,7 @@ import { CREATE_TEXTS } from "../filter/texts.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import { COMMON_TABLES } from "./common-rows.ts";
 import { WORD_TABLES } from "./vocabulary.ts";
-import { beginBuild } from "./write.ts";
+import { beginBuild, finishBuild } from "./write.ts";
 
 const SEARCH_FILE = "search.db";
 
@@ -73,6 +73,60 @@ function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
+/** How long a statement waits for a program that commits to the index. */
+const READ_WAIT_MS = 1000;
+
+/** Opens the index in a directory to read it alone, while another program writes it. Undefined if there is none that this program can read. */
+export function openSearchFileToRead(directory: string): SearchFile | undefined {
+  const path = join(directory, SEARCH_FILE);
+  if (inodeOf(path) === undefined) return undefined;
+  let sqlite: Database | undefined;
+  try {
+    sqlite = new Database(path, { readwrite: true, create: false, strict: true }); // A journal of a killed writer must be played back.
+    tune(sqlite);
+    sqlite.run("pragma query_only = on");
+    requireOwnFile(sqlite, SEARCH_FILE);
+    if (isCurrent(sqlite)) {
+      sqlite.run(`pragma busy_timeout = ${READ_WAIT_MS}`);
+      const [opened, inode] = [sqlite, inodeOf(path)];
+      return { sqlite, isInPlace: () => inodeOf(path) === inode, close: () => opened.close() };
+    }
+  } catch (error) {
+    if (!isBusy(error)) throw new Failure(`Cannot open ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  sqlite?.close();
+  return undefined;
+}
+
+/** Whether another program holds the index for itself at the moment, as one does that builds it. */
+function isBusy(error: unknown): boolean {
+  return /^SQLITE_BUSY/.test(codeOf(error));
+}
+
+/** Whether an index is whole, and how many rows it has. Undefined if another program holds it at the moment. */
+export function buildOf({ sqlite }: SearchFile): { isBuilt: boolean; rows: number } | undefined {
+  sqlite.run("pragma busy_timeout = 0");
+  try {
+    const state = sqlite
+      .query<{ is_built: number; rows: number | null }, []>("select is_built, (select max(seq) from records) as rows from progress")
+      .get();
+    return { isBuilt: state?.is_built === 1, rows: state?.rows ?? 0 };
+  } catch (error) {
+    if (isBusy(error)) return undefined;
+    throw error;
+  } finally {
+    sqlite.run(`pragma busy_timeout = ${READ_WAIT_MS}`);
+  }
+}
+
+/** An index of no records, in memory until the program ends. */
+export function openEmptySearchFile(): SearchFile {
+  const index = openTemporarySearchFile();
+  finishBuild(index.sqlite);
+  index.sqlite.run("update progress set is_built = 1, is_checked = 1, is_same = 1");
+  return index;
+}
+
 /** An index without a name: nothing is left of it, however the program ends. */
 export function openTemporarySearchFile(): SearchFile {
   const directory = temporaryDirectory("search");
@@ -115,9 +169,7 @@ const MAPPED_MAX = 0x7fff0000;
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */
 function prepare(sqlite: Database): void {
-  sqlite.run("pragma temp_store = memory");
-  sqlite.run("pragma cache_size = -32000");
-  sqlite.run(`pragma mmap_size = ${MAPPED_MAX}`); // A filter reads all rows: without a system call for each page it takes half the time.
+  tune(sqlite);
   sqlite.run("pragma synchronous = normal");
   requireWritable(sqlite);
   if (isCurrent(sqlite)) return;
@@ -129,6 +181,12 @@ function prepare(sqlite: Database): void {
       createIndexTables(sqlite, "");
     })
     .immediate();
+}
+
+function tune(sqlite: Database): void {
+  sqlite.run("pragma temp_store = memory");
+  sqlite.run("pragma cache_size = -32000");
+  sqlite.run(`pragma mmap_size = ${MAPPED_MAX}`); // A filter reads all rows: without a system call for each page it takes half the time.
 }
 
 /** Whether the tables of this version are there. */

@@ -35,8 +35,8 @@ export type Addition = {
   end: () => Promise<void>;
 };
 
-/** Makes the addition to a server whose databases are open. */
-type Add = (server: { api: App["fetch"]; access: Access; log: Log }) => Addition;
+/** Makes the addition to a server whose databases are open. `commits` changes with each commit to the catalog, if that is known. */
+type Add = (server: { api: App["fetch"]; access: Access; log: Log; commits: () => number }) => Addition;
 
 /** How long after its start the server builds `/docs` and `/openapi.json`, if no request has asked for them yet. */
 const DESCRIBE_AFTER_MS = 1000;
@@ -55,7 +55,7 @@ export async function serve(machine: Machine, options: ServeOptions, add?: Add):
   const stores = await openStores(options, now(), (message) => log.notice(now(), message));
   const { model, access } = stores;
   access.quotas = sharedQuotas ?? ownQuotas;
-  const addition = add?.({ api: (request) => app.fetch(request), access, log });
+  const addition = add?.({ api: (request) => app.fetch(request), access, log, commits: model.db.commits });
   let app: App;
   try {
     const listener = await listen(

@@ -28,6 +28,8 @@ export type Job = {
   isQuiet?: true;
   /** Runs at each start, also if it is not due. */
   runsAtStart?: true;
+  /** Whether it is to run before its time, at most every `WANTED_EVERY_MS`, unless it failed. */
+  isWanted?: () => boolean;
   /** Whether there is anything to do. A job that is not needed is not run. */
   isNeeded?: () => boolean;
 };
@@ -60,6 +62,8 @@ const GRACE_MS = 10_000;
 const RETRY_MS = MINUTE_MS;
 /** Between the first runs of jobs that have never run. */
 const STAGGER_MS = 1000;
+/** From the beginning of a run of a job to the next one, if it is wanted before its time. */
+const WANTED_EVERY_MS = 10_000;
 /** Servers on the same machine go first. */
 const NICENESS = 10;
 
@@ -137,6 +141,8 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
     for (const entry of entries) {
       const { job, state } = entry;
       state.next_at = Math.min(state.next_at, now() + job.everyMs); // The clock may have been set back since it was chosen.
+      if (state.state === "waiting" && state.result !== "failed" && job.isWanted?.() === true)
+        state.next_at = Math.min(state.next_at, Math.max(now(), (state.started_at ?? 0) + WANTED_EVERY_MS));
       if (state.state === "running" || state.next_at > now()) continue;
       if (job.isNeeded?.() === false) {
         state.next_at = now() + job.everyMs;

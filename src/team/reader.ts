@@ -6,30 +6,30 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { catalogPerRequest, type DatabaseLocation } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
-import { currentIndex } from "../browse/search-index.ts";
+import { type IndexProgress, indexOfOthers, isProgress, progressInWords } from "../browse/index-being-built.tsx";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { ToolData } from "../mcp/queries.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
-import type { KeptOpen } from "../search/kept-open.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 
-type ReaderOptions = { socket: string; location: DatabaseLocation; index: KeptOpen; log: Log; hasSignIn: boolean };
+/** `searchData` is the directory of the search index, which a job keeps up to date. */
+type ReaderOptions = { socket: string; location: DatabaseLocation; searchData: string; log: Log; hasSignIn: boolean };
 
 /** The types of Bun do not have it for sockets. Without it, Bun cuts off a response that takes ten seconds. */
 const NEVER_IDLE: object = { idleTimeout: 0 };
 
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
-export async function serveReader(machine: Machine, { socket, location, index, log, hasSignIn }: ReaderOptions): Promise<void> {
+export async function serveReader(machine: Machine, { socket, location, searchData, log, hasSignIn }: ReaderOptions): Promise<void> {
   const { now } = machine;
   const openCatalog = catalogPerRequest(location, now);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const stopped = Promise.withResolvers<void>();
   machine.onStopSignal(stopped.resolve);
 
-  const searchIndex = currentIndex(index.current, openCatalog, onFailure, now);
+  const searchIndex = indexOfOthers(searchData, openCatalog);
   const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn } });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
@@ -54,7 +54,7 @@ export async function serveReader(machine: Machine, { socket, location, index, l
 
 type McpData = {
   openCatalog: () => Promise<CatalogDb>;
-  searchIndex: () => Promise<SearchFile>;
+  searchIndex: () => Promise<SearchFile | IndexProgress>;
   now: () => EpochMs;
   onFailure: (error: unknown) => void;
 };
@@ -73,7 +73,11 @@ async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): P
       await catalog.close();
     }
   };
-  const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => work(await searchIndex());
+  const withIndex: ToolData["withIndex"] = async (_catalog, _call, work) => {
+    const index = await searchIndex();
+    if (isProgress(index)) throw new Failure(`${progressInWords(index)}; try again in a minute`);
+    return work(index);
+  };
   const queries = toolQueries({ place: "the data of a server", withCatalog, withIndex });
   return createMcpResponder({ queries, now, onFailure });
 }

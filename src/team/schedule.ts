@@ -17,10 +17,13 @@ export type ScheduleOptions = {
   backupEvery: number;
 };
 
+/** Returns a number that changes with each commit to the catalog; NaN if nobody knows that. */
+type Commits = () => number;
+
 const BACKUPS_KEPT = 14;
 
-/** How often the search index is brought up to date for what `import` and other programs store. */
-const INDEX_EVERY_MS = 10 * MINUTE_MS;
+/** How often the search index is brought up to date for what `import` and other programs store: if commits are noticed, they do it sooner. */
+const [INDEX_EVERY_MS, INDEX_UNNOTICED_EVERY_MS] = [10 * MINUTE_MS, MINUTE_MS];
 
 /** What is pulled unless the operator says otherwise: every source once, of those that need no key or have one. */
 export function defaultPulls(env: Readonly<Record<string, string | undefined>>): Map<string, number> {
@@ -31,11 +34,21 @@ export function defaultPulls(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** The jobs, in the order in which they first run. */
-export function jobsOf({ pulls, watchEvery, hasWatches, backups, backupEvery }: ScheduleOptions, now: () => EpochMs): Job[] {
+export function jobsOf(
+  { pulls, watchEvery, hasWatches, backups, backupEvery }: ScheduleOptions,
+  now: () => EpochMs,
+  commits: Commits = () => Number.NaN,
+): Job[] {
+  const isNoticed = !Number.isNaN(commits());
+  let indexedUntil = Number.NaN;
   const index: Job = {
     name: "index",
-    args: () => ["find", "--limit", "1"], // Every search begins by bringing the index up to date.
-    everyMs: INDEX_EVERY_MS,
+    args: () => {
+      indexedUntil = commits(); // Before it begins: what comes later is for the next run.
+      return ["find", "--limit", "1"]; // Every search begins by bringing the index up to date.
+    },
+    ...(isNoticed && { isWanted: () => commits() !== indexedUntil }),
+    everyMs: isNoticed ? INDEX_EVERY_MS : INDEX_UNNOTICED_EVERY_MS,
     limitMs: 2 * HOUR_MS,
     lane: "index",
     isQuiet: true,

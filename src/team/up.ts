@@ -30,17 +30,19 @@ const TICK_MS = 1000;
 
 /** Serves until a signal stops it, and returns its exit code, as `serve` does. All programs that it started have ended then. */
 export function up(machine: Machine, options: UpOptions): Promise<number> {
-  return serve(machine, options, ({ api, access, log }) => additionOf(machine, options, api, access, log));
+  return serve(machine, options, (server) => additionOf(machine, options, server));
 }
 
-function additionOf(machine: Machine, options: UpOptions, api: Addition["fetch"], access: Access, log: Log): Addition {
+type ServerParts = { api: Addition["fetch"]; access: Access; log: Log; commits: () => number };
+
+function additionOf(machine: Machine, options: UpOptions, { api, access, log, commits }: ServerParts): Addition {
   const { now, program } = machine;
   const { data, host, baseUrl } = options;
   const env = envOfChildren(machine, options);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // It happened elsewhere.
   const reader = createReaderProcess({ command: [...program, "up"], env, writeLog: machine.writeLog, onFailure: onChildFailure });
-  const jobs = createJobs(jobsOf(options, now), {
+  const jobs = createJobs(jobsOf(options, now, commits), {
     command: program,
     env,
     now,

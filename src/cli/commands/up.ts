@@ -6,7 +6,6 @@ import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches } from "../../../db/sqlite/open.ts";
 import { createLog } from "../../monitoring/log.ts";
 import { upstreams } from "../../pull/upstreams.ts";
-import { keepOpen } from "../../search/kept-open.ts";
 import { UP_LOCK } from "../../team/job-file.ts";
 import { READER_VARIABLE } from "../../team/reader-process.ts";
 import { defaultPulls } from "../../team/schedule.ts";
@@ -15,7 +14,7 @@ import { closest } from "../../text/closest.ts";
 import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { addSearchOptions, openIndex } from "../search-options.ts";
+import { addSearchOptions } from "../search-options.ts";
 import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
 import { addWatchOptions } from "../watch-options.ts";
 
@@ -73,11 +72,10 @@ function isForThisMachine({ host, baseUrl }: Pick<UpOptions, "host" | "baseUrl">
 async function serveAsReader({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
   const { serveReader } = await import("../../team/reader.ts");
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
-  const index = keepOpen(() => openIndex(options, (message) => log.notice(machine.now(), message)));
+  const searchData = options.searchData ?? options.data;
   try {
-    await serveReader(machine, { socket, location: { ...options, mode: "read" }, index, log, hasSignIn: options.pages === "key" });
+    await serveReader(machine, { socket, location: { ...options, mode: "read" }, searchData, log, hasSignIn: options.pages === "key" });
   } finally {
-    index.close();
     log.flush();
   }
 }

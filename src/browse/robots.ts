@@ -1,0 +1,21 @@
+/** `/robots.txt` (RFC 9309): what search engines may read. */
+
+/** Pages of opportunities and sources, if all may read them; no searches, of which there is no end. */
+const OPEN = `User-agent: *
+Disallow: /*?
+Disallow: /find.
+Disallow: /changes.
+Disallow: /events.
+Disallow: /subscribe
+Disallow: /status
+Disallow: /mcp
+Disallow: /v1/
+Allow: /v1/docs
+`;
+
+/** Nothing, if the pages ask for a sign-in. */
+const CLOSED = "User-agent: *\nDisallow: /\n";
+
+export function robotsText(hasSignIn: boolean): string {
+  return hasSignIn ? CLOSED : OPEN;
+}
