@@ -1,11 +1,13 @@
 /** The head of every response of the pages: HEAD as GET, compression, and what robots read. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { pageFiles } from "../../src/browse/response.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";
 import { sendRaw } from "../support/raw.ts";
+
+setDefaultTimeout(300_000);
 
 let site: BrowsedSite;
 let paths: string[];
