@@ -2,7 +2,7 @@
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
 import type { CatalogDb } from "../../db/engine.ts";
-import { pathAndQuery } from "../http/query-text.ts";
+import { pathAndQuery, uriReference } from "../http/query-text.ts";
 import { urlForRouter } from "../http/quirks.ts";
 import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
@@ -127,7 +127,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
 
   function outputOf(request: Request, output: SearchOutput): Promise<Response> {
-    const address = publicAddress(request);
+    const address = uriReference(publicAddress(request)); // A client may send what a URI may not contain.
     return withContext(request, async (context, building) =>
       building === undefined ? outputResponse(request, output, { ...context, address }) : notYet(building),
     );

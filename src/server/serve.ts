@@ -19,6 +19,7 @@ import { startPeriodicWork } from "./periodic-work.ts";
 import { drain, watchStopSignals } from "./signals.ts";
 import { FilesReplaced, openStores } from "./stores.ts";
 import { readCertificateFiles, reloadCertificate, warnOfPlainHttp } from "./tls.ts";
+import { unknownVariables } from "./variables.ts";
 
 /** What `up` adds to a server: more on the same port, and work beside it. */
 export type Addition = {
@@ -135,9 +136,10 @@ function runLater(delayMs: number, work: () => unknown): Disposable {
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-function announce({ printLine, now }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {
+function announce({ printLine, now, env }: Machine, options: ServeOptions, listener: Listener, baseUrl: string, log: Log): void {
   printLine(options.json ? JSON.stringify({ base_url: baseUrl }) : `listening on ${baseUrl}`);
   log.notice(now(), `The API reference is at ${baseUrl}/docs`);
+  for (const sentence of unknownVariables(env)) log.notice(now(), sentence);
   if (options.baseUrl === undefined && loopbackFor(listener.address) !== undefined)
     log.notice(
       now(),

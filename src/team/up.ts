@@ -90,7 +90,8 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     fetch: front,
     hasPages: options.pages !== "off",
     start: (origin) => {
-      for (const line of introduction(options, origin, access, machine)) log.notice(now(), line);
+      const publicOrigin = baseUrl === undefined ? origin : new URL(baseUrl).origin;
+      for (const line of introduction(options, publicOrigin, access, machine)) log.notice(now(), line);
       timer = setInterval(jobs.tick, TICK_MS);
       jobs.tick();
     },

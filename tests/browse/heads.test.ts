@@ -68,3 +68,9 @@ test("search engines read pages and no searches, and each page has a description
   ]);
   expect(await (await fetch(site.origin)).text()).toMatch(/<meta name="description" content="[^"]{50,160}"\/>/);
 });
+
+test("the address of a feed in itself is a URI, whatever the client sent", async () => {
+  const line = "GET /changes.atom?words={quantum}&since=all HTTP/1.1";
+  const response = await sendRaw(Number(new URL(site.origin).port), [line, "Host: 127.0.0.1", "Connection: close"]);
+  expect(await response?.text()).toContain('/changes.atom?words=%7Bquantum%7D&amp;since=all"/>');
+});

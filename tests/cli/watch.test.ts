@@ -144,7 +144,7 @@ describe("fundfeed watch", () => {
     receiver.respond = () => new Response("", { status: 500 });
     const failed = await watch("run");
     expect(JSON.parse(failed.out).data.counts.new).toBe(1);
-    expect(failed.err).toMatch(/^q to webhook \S+: Cannot deliver .*\nq to stdout: delivered 1 new\n$/);
+    expect(failed.err).toMatch(/^q to stdout: delivered 1 new\nq to webhook \S+: Cannot deliver .*\n$/);
     const shown = async () => JSON.parse((await watch("show", "q", "--json")).out).receivers;
     expect((await shown()).map(({ to, state, matching }: Record<string, unknown>) => [to, state, matching])).toEqual([
       ["webhook", "failing", 1],
@@ -410,9 +410,9 @@ describe("fundfeed watch", () => {
     await take(record("2"));
     rmSync(secret);
     const told =
+      "other: delivered 1 new\n" + // What failed comes last.
       `hook: Cannot read ${secret}: there is no such file; the next run tries again\n` +
       "mail: Cannot read FUNDFEED_SMTP_URL: it is not set; the next run tries again\n" +
-      "other: delivered 1 new\n" +
       "slack: Cannot read FUNDFEED_SLACK_URL: it is not set; the next run tries again\n";
     expect(await run({}, "run")).toEqual({ code: 1, out: "", err: told });
     const waiting = { attempts: 0, delivered_at: null };

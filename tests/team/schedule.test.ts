@@ -17,7 +17,7 @@ const options = (more: Partial<ScheduleOptions>): ScheduleOptions => ({
   backupEvery: DAY_MS,
   ...more,
 });
-const jobs = (more: Partial<ScheduleOptions>) => jobsOf(options(more), () => NOW);
+const jobs = (more: Partial<ScheduleOptions>, commits = () => 1) => jobsOf(options(more), () => NOW, commits);
 
 test("by default every source is pulled, by one upstream of each, and no more often than every six hours", () => {
   const pulled = defaultPulls({});
@@ -61,4 +61,16 @@ test("a backup has the time in its name; after it, the newest fourteen are kept,
   for (const name of [...days, ...others, "2026-11-20T000000Z.partial"]) mkdirSync(join(directory, name), { recursive: true });
   backup?.onSuccess?.();
   expect(readdirSync(directory).sort()).toEqual([...days.slice(2), ...others].sort());
+});
+
+test("a commit to the catalog wakes the index; without notice of commits it looks each minute", () => {
+  let commits = 1;
+  const [index] = jobs({}, () => commits);
+  expect(index?.isWanted?.()).toBe(true);
+  index?.args();
+  expect(index?.isWanted?.()).toBe(false);
+  commits++;
+  expect(index?.isWanted?.()).toBe(true);
+  const [unnoticed] = jobs({}, () => Number.NaN);
+  expect([unnoticed?.isWanted, unnoticed?.everyMs]).toEqual([undefined, HOUR_MS / 60]);
 });

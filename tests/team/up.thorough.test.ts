@@ -146,6 +146,16 @@ describe("up", () => {
     for (const secret of [key, session, ...feeds.map((address) => address.replace(/.*\//, ""))]) expect(server.log()).not.toContain(secret);
   });
 
+  test("says where the pages are by the public address, and refuses backups that cannot be written", async () => {
+    const port = await freePort();
+    const server = await upOn(aHome(), "--port", `${port}`, "--base-url", "https://api.example.org/v1");
+    await waitFor("it has said all", () => server.log().includes("keys create"));
+    expect(server.log()).toContain("The pages are at https://api.example.org/ and the jobs at https://api.example.org/status");
+    expect(await server.stop()).toBe(0);
+    const { code, err } = await aHome().run(["up", "--port", "0", "--pull", "none", "--backups", "/proc/none"]);
+    expect([code, err]).toEqual([1, expect.stringContaining("Cannot back up into /proc/none: ")]);
+  });
+
   test("with --pages off serves the API alone, on any address", async () => {
     const server = await upOn(aHome(), "--host", "0.0.0.0", "--pages", "off");
     expect(await (await server.get("/docs")).text()).not.toContain(">Pages</a>");

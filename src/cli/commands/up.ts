@@ -1,7 +1,7 @@
 /** `fundfeed up`: everything that a small team needs, on one address. (E-67) */
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
-import { Failure } from "../../../db/reason.ts";
+import { Failure, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches } from "../../../db/sqlite/open.ts";
 import { createLog } from "../../monitoring/log.ts";
@@ -54,6 +54,7 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
       command.error("error: --backups copies files; back up --database with pg_dump (docs/operate/postgres.md)");
     const release = await holdAlone(options.data);
     try {
+      if (options.backups !== undefined) requireWritable(options.backups);
       const watches = { hasWatches: () => hasWatches(options.watchData ?? options.data) };
       cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
     } finally {
@@ -77,6 +78,16 @@ async function serveAsReader({ machine }: Cli, options: Omit<UpOptions, "pulls" 
     await serveReader(machine, { socket, location: { ...options, mode: "read" }, searchData, log, hasSignIn: options.pages === "key" });
   } finally {
     log.flush();
+  }
+}
+
+/** Throws if no backup could be written there, now and not at the first one. */
+function requireWritable(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    throw new Failure(`Cannot back up into ${directory}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -129,7 +129,9 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
   else {
-    for (const outcome of outcomes) {
+    const isBad = ({ failure, paused }: WatchOutcome) => failure !== null || paused !== null;
+    // What failed comes last: `up` shows the last line as the reason of the run.
+    for (const outcome of [...outcomes.filter((each) => !isBad(each)), ...outcomes.filter(isBad)]) {
       const isOne = outcomes.filter(({ watch }) => watch === outcome.watch).length === 1;
       const name = isOne ? outcome.watch : `${outcome.watch} to ${outcome.to}`;
       for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${name}: ${line}`);

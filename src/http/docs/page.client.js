@@ -23,13 +23,16 @@ function makeTabs(group, number) {
   list.setAttribute("role", "tablist");
   list.setAttribute("aria-label", "Language");
   for (const [index, figure] of [...group.querySelectorAll("figure")].entries()) {
-    figure.id = `sample-${number}-${index}`;
-    figure.setAttribute("role", "tabpanel");
+    const panel = document.createElement("div"); // A figure may not have the role.
+    panel.id = `sample-${number}-${index}`;
+    panel.setAttribute("role", "tabpanel");
+    figure.replaceWith(panel);
+    panel.append(figure);
     const tab = document.createElement("button");
     tab.type = "button";
     tab.textContent = figure.dataset.language;
     tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", figure.id);
+    tab.setAttribute("aria-controls", panel.id);
     tab.addEventListener("click", () => {
       const before = tab.getBoundingClientRect().top;
       showLanguage(tab.textContent);

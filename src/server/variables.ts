@@ -1,0 +1,23 @@
+/** The environment variables of all commands. A mistyped one would otherwise do nothing, without a word. */
+import { CHILD_VARIABLE } from "../runtime/supervise.ts";
+import { didYouMean } from "../text/closest.ts";
+
+const PREFIX = "FUNDFEED_";
+
+/** Without the prefix, as docs/operate/settings.md lists them. */
+export const variableNames = `
+  BACKUPS BACKUP_EVERY BASE_URL BROWSE_HOST BROWSE_PORT CONTACT DATA DATABASE HEALTH_URL HOST KEY LOG_FORMAT LOG_LEVEL
+  MAIL_FROM METRICS_HOST METRICS_PORT PAGES PORT PULL QUOTAS QUOTA_SHARE READ_DATABASE REDACT_CONTACTS SAM_GOV_KEY
+  SEARCH_DATA SIMPLER_KEY SLACK_URL SMTP_URL TLS_CERT TLS_KEY WATCH_DATA WATCH_EVERY WATCH_METRICS_FILE WEBHOOK_SECRET
+`
+  .trim()
+  .split(/\s+/);
+
+/** A sentence for each variable with our prefix that is no setting. */
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = [...variableNames.map((name) => PREFIX + name), CHILD_VARIABLE];
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .sort()
+    .map((name) => `${name} is no setting${didYouMean(name, known)}; only a watch may name it`);
+}
