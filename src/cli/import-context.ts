@@ -7,9 +7,9 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import type { ImportContext, ImportOutcome, ImportProgress } from "../import/context.ts";
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
-import { formatCount } from "./output.ts";
 import { progressReporter } from "./progress.ts";
 
 /** How often an import yields to the event loop, which delivers signals. */
@@ -60,16 +60,16 @@ export function formatOutcome(outcome: ImportOutcome, isDryRun = false): string 
   const { read, added, changed, unchanged, merged, rejected, removed, linked, events } = outcome;
   const counts = (named: Record<string, number>) =>
     Object.entries(named)
-      .map(([name, count]) => `${formatCount(count)} ${name}`)
+      .map(([name, count]) => `${withCommas(count)} ${name}`)
       .join(", ");
   const ofRead = counts({ added, changed, unchanged, merged, rejected });
   const others = isDryRun ? `${counts({ removed })}, links not counted` : counts({ removed, linked });
-  return `${counts({ read })}: ${ofRead}; ${others}, ${formatCount(events, "event")}`;
+  return `${counts({ read })}: ${ofRead}; ${others}, ${counted(events, "event")}`;
 }
 
 /** Prints the most frequent reasons for rejections, and the files that list all of them. */
 export function printRejects({ printError }: Machine, { reasons = [], rejects }: Pick<ImportOutcome, "reasons" | "rejects">): void {
   for (const { reason, records, file, line } of reasons)
-    printError(`${formatCount(records)} rejected: ${reason}; first at ${file === "-" ? "standard input" : file}:${line}`);
+    printError(`${withCommas(records)} rejected: ${reason}; first at ${file === "-" ? "standard input" : file}:${line}`);
   for (const file of rejects) printError(`Rejected records with their reasons are in ${file}`);
 }

@@ -1,6 +1,6 @@
 /** How commands print results: JSON, tables, and values for people. */
 import type { Machine } from "../runtime/machine.ts";
-import { counted, withCommas } from "../text/counted.ts";
+import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 
@@ -33,7 +33,7 @@ export function table(rows: readonly Record<string, string | number | null>[], e
 /** Instants are cut to the second; `--json` has the milliseconds. */
 function formatCell(cell: string | number | null): string {
   if (cell === null) return "–";
-  return typeof cell === "number" ? formatCount(cell) : toSecond(oneLine(cell));
+  return typeof cell === "number" ? withCommas(cell) : toSecond(oneLine(cell));
 }
 
 /** Turns a formatted instant into "2026-01-31 17:00:00Z". Returns other text unchanged. */
@@ -44,11 +44,6 @@ export function toSecond(text: string): string {
 /** The instant in UTC, or null for null. */
 export function instantOrNull(instant: EpochMs | null): string | null {
   return instant === null ? null : formatInstant(instant);
-}
-
-/** "1,234", or with a noun "1,234 records" and "1 record". */
-export function formatCount(count: number, noun?: string): string {
-  return noun === undefined ? withCommas(count) : counted(count, noun);
 }
 
 /** Fits a terminal of 80 columns. */

@@ -9,10 +9,11 @@ import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import { type SourceFreshness, silentInWords } from "../sources/freshness.ts";
+import { counted, withCommas } from "../text/counted.ts";
 import { formatDuration } from "../text/duration.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { cut, formatCount } from "./output.ts";
+import { cut } from "./output.ts";
 
 /** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;
@@ -121,12 +122,12 @@ export function markdownTable(results: readonly SearchResult[], now: EpochMs): s
 
 /** How many records were left out because another one of their opportunity is shown; "" if none was. */
 export function twinsInWords(twins: number): string {
-  return twins === 0 ? "" : `${formatCount(twins, "more record")} of the same opportunities: --all-sources`;
+  return twins === 0 ? "" : `${counted(twins, "more record")} of the same opportunities: --all-sources`;
 }
 
 /** How many changes were left out because another record of the opportunity had told them; "" if none was. */
 export function repeatsInWords(repeats: number): string {
-  const told = repeats === 1 ? "1 more change was" : `${formatCount(repeats)} more changes were`;
+  const told = repeats === 1 ? "1 more change was" : `${withCommas(repeats)} more changes were`;
   return repeats === 0 ? "" : `${told} told before by another source's record: --all-sources`;
 }
 

@@ -3,13 +3,13 @@ import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
+import { withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import type { Matching } from "../watch/matching.ts";
 import type { WatchStatus } from "../watch/watch.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
-import { formatCount } from "./output.ts";
 
 /** Why nothing was done to a watch. */
 export const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
@@ -30,7 +30,7 @@ export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now
 
 /** What a watch is about, and how many opportunities that are now. */
 export function definitionInWords({ filter, all_sources }: Matching, matching: number, now: EpochMs): string {
-  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${formatCount(matching)} match now`;
+  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${withCommas(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */

@@ -7,6 +7,7 @@ import { BadCursorFile } from "../../feed/cursor-file.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { readFreshness } from "../../sources/freshness.ts";
+import { counted } from "../../text/counted.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../../text/moment.ts";
@@ -16,7 +17,7 @@ import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { formatCount, instantOrNull, wrapped } from "../output.ts";
+import { instantOrNull, wrapped } from "../output.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
 
 type ChangesOptions = CommonOptions &
@@ -148,7 +149,7 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
 
 /** What was looked for, so that nobody wonders why something is missing. */
 function footOf(printed: number, isMore: boolean, { since, until, types, atLeast }: FeedFilter, conditions: readonly string[]): string {
-  const count = printed === 0 ? "No changes" : formatCount(printed, "change");
+  const count = printed === 0 ? "No changes" : counted(printed, "change");
   const start = since === undefined ? "the beginning" : timeInWords(formatInstant(since));
   const end = until === undefined ? "" : ` until ${timeInWords(formatInstant(until))}`;
   const kinds = [`${atLeast} or more`, ...(types === undefined ? [] : [`type ${types.join(", ")}`])];

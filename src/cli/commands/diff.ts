@@ -6,6 +6,7 @@ import type { ToldDifferences } from "../../feed/printers.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
+import { withCommas } from "../../text/counted.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { AS_OF, SINCE } from "../../text/moment.ts";
@@ -14,7 +15,7 @@ import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { formatCount, wrapped } from "../output.ts";
+import { wrapped } from "../output.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
@@ -57,7 +58,7 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
           output.print(
             printer.end({ ...period, at_least: options.atLeast, filter: given, filter_in_words: words, records } satisfies Summary),
           );
-          const counts = Object.entries(records).map(([kind, count]) => `${formatCount(count)} ${kind}`);
+          const counts = Object.entries(records).map(([kind, count]) => `${withCommas(count)} ${kind}`);
           const foot = [
             `${counts.join(", ")} from ${timeInWords(period.from)} to ${timeInWords(period.to)}`,
             options.atLeast,

@@ -11,6 +11,7 @@ import { resolveFilter } from "../../filter/known.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { contactsErasedInWords, nothingKnownInWords } from "../../past/in-words.ts";
 import { capitalized } from "../../text/capitalized.ts";
+import { counted } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -18,7 +19,7 @@ import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { formatCount, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { addAsOfOption } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
@@ -107,7 +108,7 @@ async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path
   } finally {
     file.abandon();
   }
-  const text = `${formatCount(written.records, "record")} and ${formatCount(written.events, "event")} in ${path}`;
+  const text = `${counted(written.records, "record")} and ${counted(written.events, "event")} in ${path}`;
   printResult(cli, options, { file: path, ...written }, text);
 }
 
@@ -125,8 +126,8 @@ async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, dir
     };
     await exportHistories(db, { ...chosen, report: stopOrReport }, files.put);
     const { records, events, amounts_left_out } = files.finish();
-    const leftOut = amounts_left_out > 0 ? `; ${formatCount(amounts_left_out, "amount")} left out, with too many digits` : "";
-    const text = `${formatCount(records, "record")} and ${formatCount(events, "event")} in ${directory}${leftOut}`;
+    const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
+    const text = `${counted(records, "record")} and ${counted(events, "event")} in ${directory}${leftOut}`;
     printResult(cli, options, { directory, records, events, amounts_left_out }, text);
   } catch (error) {
     throw new Failure(`Cannot export into ${directory}: ${reasonOf(error)}`, { cause: error });
@@ -162,7 +163,7 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
   try {
     await printing[format]();
   } catch (error) {
-    const reason = `the output is incomplete and ends after ${formatCount(printed, "record")}`;
+    const reason = `the output is incomplete and ends after ${counted(printed, "record")}`;
     throw new Failure(`Cannot finish export: ${reasonOf(error)}; ${reason}`, { cause: error });
   }
 }

@@ -13,6 +13,7 @@ import type { SearchFile } from "../../search/search-file.ts";
 import { everyInShort, readingInWords, understoodInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { capitalized } from "../../text/capitalized.ts";
+import { withCommas } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
@@ -27,7 +28,7 @@ import {
   refuseUnknownOptions,
   withWords,
 } from "../filter-options.ts";
-import { formatCount, wrapped } from "../output.ts";
+import { wrapped } from "../output.ts";
 import {
   colorStyle,
   freshnessInShort,
@@ -113,7 +114,7 @@ async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>
 /** The filters in words, so that nobody wonders why something is missing. */
 function tellFilters({ machine }: Cli, { words, ...filter }: Filter, total: number, now: EpochMs): void {
   const conditions = describeFilter(filter, now);
-  if (conditions.length > 0) machine.printError(`Found ${formatCount(total)} with ${conditions.join("; ")}`);
+  if (conditions.length > 0) machine.printError(`Found ${withCommas(total)} with ${conditions.join("; ")}`);
 }
 
 type Answer = SearchPage & {
@@ -125,7 +126,7 @@ type Answer = SearchPage & {
 
 /** What is said below the results: all of it. */
 function footOf({ results, total, twins, next, understood, counts, drop, freshness }: Answer, continuing: string): string[] {
-  const hidden = `${formatCount(results.length)} of ${formatCount(total)} shown${next === null ? "" : `; ${continuing}`}`;
+  const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...(understood === null ? [] : understoodInWords(understood)),
     total > results.length ? hidden : "",
@@ -139,7 +140,7 @@ function footOf({ results, total, twins, next, understood, counts, drop, freshne
 /** The same on a narrow terminal: how the question was read, and one line. */
 function shortFootOf({ results, total, next, understood, drop, freshness }: Answer): string[] {
   const parts = [
-    results.length === 0 ? null : `${formatCount(results.length)} of ${formatCount(total)}`,
+    results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
     understood && everyInShort(understood),
     next === null ? null : "more with --limit",
     freshnessInShort(freshness),

@@ -1,10 +1,11 @@
 /** `fundfeed imports list`: list imports with their files. */
 import { type FileDigest, listImports, type Summary } from "../../import/import-log.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "../output.ts";
+import { instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
@@ -52,10 +53,8 @@ function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, 
 /** Leaves out counts of zero. */
 function countsOf({ read = 0, ...others }: Partial<Summary>): string {
   const parts = Object.entries(others).filter(([, count]) => count > 0);
-  const details = parts
-    .map(([name, count]) => (name === "events" ? formatCount(count, "event") : `${formatCount(count)} ${name}`))
-    .join(", ");
-  return `${formatCount(read)} read${details === "" ? "" : `: ${details}`}`;
+  const details = parts.map(([name, count]) => (name === "events" ? counted(count, "event") : `${withCommas(count)} ${name}`)).join(", ");
+  return `${withCommas(read)} read${details === "" ? "" : `: ${details}`}`;
 }
 
 /** Shortens a path at its beginning, because paths differ at their end. */

@@ -2,13 +2,14 @@
 import { Option } from "commander";
 import { DEFAULT_PLAN } from "../../accounts/account.ts";
 import { createKey, isExpired, type KeyListing, listKeys, listUse, type NewKey, revokeKey, rotateKey } from "../../accounts/key.ts";
+import { counted } from "../../text/counted.ts";
 import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../../text/instant.ts";
 import { AHEAD } from "../../text/moment.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
@@ -92,7 +93,7 @@ function entryOf({ id, state, account, label, last_four, used_today, ...times }:
     ...(label === null ? [] : [`"${oneLine(label)}"`]),
     ...at("created", times.created_at),
     ...(times.last_used_at === null ? ["never used"] : at("last used", times.last_used_at)),
-    ...(used_today === 0 ? [] : [`${formatCount(used_today, "request")} today`]),
+    ...(used_today === 0 ? [] : [`${counted(used_today, "request")} today`]),
     ...at(isExpired(parseStoredMs(times.expires_at) ?? null, now) ? "expired" : "expires", times.expires_at), // Also a revoked key.
     ...at("revoked", times.revoked_at),
   ];

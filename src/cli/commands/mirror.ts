@@ -8,10 +8,11 @@ import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
+import { counted } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { formatCount, type OutputOptions } from "../output.ts";
+import type { OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { isPrivate, readKey } from "../server-key.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
@@ -90,7 +91,7 @@ async function run(cli: Cli, baseUrl: string, options: MirrorOptions, { wait, ti
     let saved = 0;
     const progress = ({ records, events }: SyncSummary) => {
       saved = records;
-      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${formatCount(events, "event")}` });
+      reportProgress({ step: "mirroring", done: records, unit: `record${records === 1 ? "" : "s"}, ${counted(events, "event")}` });
     };
     try {
       await warnOnce();
@@ -114,7 +115,7 @@ function isFinalFailure(error: unknown): boolean {
 /** The end of an error after some records were saved. */
 function savedSoFar(saved: number, { into }: MirrorOptions): string {
   if (saved === 0) return "";
-  return `; it came as far as ${formatCount(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
+  return `; it came as far as ${counted(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
 }
 
 /** Warns once of source codes that the server does not name: most are mistyped, and nothing would be copied. */
@@ -142,7 +143,7 @@ function withImportName(code: string): string {
 function report({ machine }: Cli, { json, into }: MirrorOptions, summary: SyncSummary, time?: string): void {
   const { records, events, mark } = summary;
   const print = into === "-" ? machine.printError : machine.printLine;
-  const sentence = `${formatCount(records, "record")}, ${formatCount(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;
+  const sentence = `${counted(records, "record")}, ${counted(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;
   print(json ? JSON.stringify({ ...(time !== undefined && { time }), ...summary }) : time === undefined ? sentence : `${time} ${sentence}`);
 }
 

@@ -4,12 +4,13 @@ import { DUPLICATE, qualityOf, type SourceQuality } from "../../quality/report.t
 import { dataRules } from "../../quality/rules.ts";
 import { requireSources } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
 import { momentOption, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
 /** What `--fail-on` can name besides the rules. */
@@ -78,15 +79,15 @@ function has({ findings, falls, last_import }: SourceQuality, what: string): boo
 /** A heading, what was found, what fell, and how much of each field is filled. */
 function textOf({ source, records, live, linked, last_import, fill, findings, falls, compared }: SourceQuality): string {
   const facts = [
-    `${formatCount(records, "record")}, ${formatCount(live)} not archived`,
-    ...(linked === 0 ? [] : [`${formatCount(linked)} also in another source`]),
+    `${counted(records, "record")}, ${withCommas(live)} not archived`,
+    ...(linked === 0 ? [] : [`${withCommas(linked)} also in another source`]),
     ...(last_import === null || last_import.rejected === 0
       ? []
-      : [`${formatCount(last_import.rejected)} of ${formatCount(last_import.read)} rejected by the last import`]),
+      : [`${withCommas(last_import.rejected)} of ${withCommas(last_import.read)} rejected by the last import`]),
   ];
   const found = findings.map((each) => ({ rule: each.rule, records: each.records, for_example: each.sample_ids[0] ?? "" }));
   const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
-  const amount = (what: string, value: number) => (what === "records" ? formatCount(value) : percent(value));
+  const amount = (what: string, value: number) => (what === "records" ? withCommas(value) : percent(value));
   const fell = falls.map(({ what, before, now }) => `${what} fell from ${amount(what, before)} to ${amount(what, now)}`);
   const since = compared === null ? "" : ` since ${toSecond(compared.since)}`;
   const partly = fill.filter(({ share }) => share > 0 && share < 1).map(({ field, share }) => `${field} ${percent(share)}`);

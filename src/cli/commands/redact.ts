@@ -11,11 +11,12 @@ import { filesWithRecords, withholdRecords } from "../../import/rejects.ts";
 import { dropDownloads } from "../../pull/pull.ts";
 import { upstreams } from "../../pull/upstreams.ts";
 import { requireSources } from "../../sources/source.ts";
+import { counted } from "../../text/counted.ts";
 import { sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { withImportContext } from "../import-context.ts";
-import { formatCount, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
@@ -61,7 +62,7 @@ async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string
 }
 
 function formatRedacted({ records, events }: Redacted): string {
-  return `${formatCount(records, "record")} and ${formatCount(events, "event")}`;
+  return `${counted(records, "record")} and ${counted(events, "event")}`;
 }
 
 const LEFT_IN_LOG =

@@ -2,9 +2,10 @@
 import { failureWith } from "../../../db/reason.ts";
 import { warningOfChangesAhead } from "../../changes/judging.ts";
 import { noTurns, turnStatuses } from "../../changes/status-turns.ts";
+import { withCommas } from "../../text/counted.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 
 export function refreshCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
@@ -18,8 +19,8 @@ export function refreshCommand(command: CliCommand, cli: Cli): CliCommand {
       });
     } catch (error) {
       if (turns.changed === 0) throw error;
-      throw failureWith(error, `it had changed ${formatCount(turns.changed)}, and the same command changes the rest`);
+      throw failureWith(error, `it had changed ${withCommas(turns.changed)}, and the same command changes the rest`);
     }
-    printResult(cli, options, turns, `${formatCount(turns.changed)} changed`);
+    printResult(cli, options, turns, `${withCommas(turns.changed)} changed`);
   });
 }

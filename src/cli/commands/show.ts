@@ -18,6 +18,7 @@ import { erasedInWords } from "../../past/in-words.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { findSimilar } from "../../search/similar.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { plainParagraphs, plainText } from "../../text/plain-text.ts";
@@ -26,7 +27,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
-import { formatCount, printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
+import { printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
 import { addAsOfOption } from "../past-moment.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
@@ -154,7 +155,7 @@ function partLines({ parts, total }: Belonging): string[] {
   const lines = parts.flatMap((part) =>
     wrapped(oneLine(`${valueText({ text: recordInWords(part), record: part.id })}: ${part.title}`), TERMINAL_WIDTH),
   );
-  return more > 0 ? [...lines, `${formatCount(more)} more`] : lines;
+  return more > 0 ? [...lines, `${withCommas(more)} more`] : lines;
 }
 
 /** The lines of a text as plain text, wrapped. */
@@ -201,6 +202,6 @@ function historyLines(history: readonly OpportunityEvent[]): string[] {
     [significant.length - shown.length, "earlier change"],
     [history.length - significant.length, "cosmetic change"],
   ] as const;
-  const counts = omitted.filter(([count]) => count > 0).map(([count, noun]) => formatCount(count, noun));
+  const counts = omitted.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
   return counts.length === 0 ? lines : [...lines, `Not shown: ${counts.join(", ")} (--json has all)`];
 }

@@ -7,6 +7,7 @@ import { countUnresolved } from "../../sources/published-agencies.ts";
 import { type Silence, silenceOf } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource } from "../../sources/source.ts";
 import { didYouMean } from "../../text/closest.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { DAY_MS, dateAt, type EpochMs, secondsSince } from "../../text/instant.ts";
 import { upperCaseCode } from "../../text/source-code.ts";
@@ -14,7 +15,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { formatCount, instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
@@ -133,7 +134,7 @@ function lineOf(row: StatusRow) {
     source,
     records,
     open,
-    posted: posted === null ? null : posted === 0 ? "today" : formatCount(posted, "day"),
+    posted: posted === null ? null : posted === 0 ? "today" : counted(posted, "day"),
     changed: since(last_change_age_seconds),
     imported: since(last_import_age_seconds),
     state,
@@ -142,7 +143,7 @@ function lineOf(row: StatusRow) {
 
 /** Why each silent source counts as silent, and which ones have records of unknown agencies. */
 function remarks(rows: readonly StatusRow[]): string[] {
-  const unresolved = rows.filter((row) => row.unresolved > 0).map((row) => `${row.source} ${formatCount(row.unresolved)}`);
+  const unresolved = rows.filter((row) => row.unresolved > 0).map((row) => `${row.source} ${withCommas(row.unresolved)}`);
   const found = `Records of no known agency: ${unresolved.join(", ")}; --agency finds them only by their published names`;
   const lines = [...rows.flatMap(reasonsOfSilence), ...(unresolved.length === 0 ? [] : [found])];
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
@@ -155,7 +156,7 @@ function reasonsOfSilence({
   usual_news_pause_days: news,
   usual_import_pause_days: imports,
 }: StatusRow): string[] {
-  const usually = (pause: number | null) => `usually a pause is no longer than ${formatCount(pause ?? 0, "day")}`;
+  const usually = (pause: number | null) => `usually a pause is no longer than ${counted(pause ?? 0, "day")}`;
   if (silent_because === "no_imports")
     return [`${source} is silent because nothing after ${known_on} was imported; ${usually(imports ?? news)}`];
   return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];

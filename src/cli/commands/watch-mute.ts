@@ -3,13 +3,14 @@ import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { meets } from "../../events/feed.ts";
 import { readHistory } from "../../events/history.ts";
+import { counted } from "../../text/counted.ts";
 import { quoted } from "../../text/quoted.ts";
 import { statusOf } from "../../watch/pending.ts";
 import { changeTypes, type Watch } from "../../watch/watch.ts";
 import { listMuted, listWatches, mute, requireWatch, unmute } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addIdArgument, requireOpportunity } from "../one-opportunity.ts";
-import { formatCount, printResult } from "../output.ts";
+import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions } from "../search-options.ts";
 import { addWatchOptions, type WatchOptions, withWatches } from "../watch-options.ts";
 
@@ -48,7 +49,7 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
       }
       if (ended.length === 0)
         throw new Failure(`Cannot unmute ${text}: it is not muted${names.length === 0 ? "" : ` in ${names.join(", ")}`}`);
-      const parts = ended.map(({ watch, skipped }) => `${watch} (${skipped === 0 ? "no change" : formatCount(skipped, "change")} skipped)`);
+      const parts = ended.map(({ watch, skipped }) => `${watch} (${skipped === 0 ? "no change" : counted(skipped, "change")} skipped)`);
       const lost = ended.some(({ skipped }) => skipped > 0) ? `; fundfeed show ${text} has them` : "";
       printResult(cli, options, { id, watches: ended, muted: false }, `Unmuted ${quoted(title)} in ${parts.join(", ")}${lost}`);
     });

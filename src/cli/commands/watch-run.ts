@@ -6,6 +6,7 @@ import { watchMetricsText } from "../../monitoring/watch-metrics.ts";
 import { isOutputClosed } from "../../runtime/machine.ts";
 import { replaceText } from "../../runtime/replace-file.ts";
 import { runEvery, sleep } from "../../runtime/run-every.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
@@ -14,7 +15,7 @@ import type { SentMessage, Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { formatCount, instantOrNull } from "../output.ts";
+import { instantOrNull } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
@@ -149,7 +150,7 @@ function shown({ failure, waits_until, ...outcome }: WatchOutcome) {
 
 function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcome, now: EpochMs): string[] {
   const delivered =
-    messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${formatCount(messages, "message")}`}`];
+    messages === 0 ? [] : [`delivered ${countsInWords(counts)}${messages === 1 ? "" : ` in ${counted(messages, "message")}`}`];
   if (paused !== null) return [...delivered, `paused: ${paused}`];
   if (failure !== null) return [...delivered, `${failure.reason}; ${retryInWords(failure, now)}`];
   if (messages > 0) return delivered;
@@ -171,6 +172,6 @@ export function countsInWords(counts: WatchOutcome["counts"]): string {
   ] as const;
   return parts
     .filter(([count]) => count > 0)
-    .map(([count, word]) => `${formatCount(count)} ${word}`)
+    .map(([count, word]) => `${withCommas(count)} ${word}`)
     .join(", ");
 }

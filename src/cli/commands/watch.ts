@@ -7,6 +7,7 @@ import { dueOf } from "../../opportunities/due.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
 import type { Machine } from "../../runtime/machine.ts";
+import { counted, withCommas } from "../../text/counted.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
@@ -20,7 +21,7 @@ import type { PendingMessage, Watch, WatchDefinition, WatchStatus } from "../../
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { formatCount, instantOrNull, printResult, table } from "../output.ts";
+import { instantOrNull, printResult, table } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
@@ -235,13 +236,10 @@ function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, st
   const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
   return [
     ["to", receiverName(watch.definition.receiver)],
-    ["matching", formatCount(members)],
-    [
-      "delivered",
-      `${formatCount(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`,
-    ],
-    ["failed", formatCount(failed_total, "attempt")],
-    ["on its way", pending === null ? null : `${pending.id}, ${formatCount(pending.attempts.count, "failed attempt")}`],
+    ["matching", withCommas(members)],
+    ["delivered", `${counted(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`],
+    ["failed", counted(failed_total, "attempt")],
+    ["on its way", pending === null ? null : `${pending.id}, ${counted(pending.attempts.count, "failed attempt")}`],
     ["next attempt", pending === null || paused !== null ? null : formatInstant(nextAttemptAt(pending.attempts, now))],
     ["state", stateOf(status)],
   ];
