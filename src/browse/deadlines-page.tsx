@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
+
 import type { CatalogDb } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
@@ -13,6 +14,7 @@ import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, startOfEasternDate } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { AHEAD, readMoment } from "../text/moment.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { momentText } from "../text/value.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
@@ -216,7 +218,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
         <ul>
           {opportunities.map(({ id, title }) => (
             <li key={id}>
-              <a href={opportunityAddress(id)}>{cutTitle(title)}</a>
+              <a href={opportunityAddress(id)}>{ellipsized(title, TITLE_MAX)}</a>
             </li>
           ))}
         </ul>
@@ -230,8 +232,4 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
       )}
     </li>
   );
-}
-
-function cutTitle(title: string): string {
-  return title.length <= TITLE_MAX ? title : `${title.slice(0, TITLE_MAX).toWellFormed()}…`;
 }

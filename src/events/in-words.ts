@@ -1,4 +1,5 @@
 /** Events in words for people: what changed, from what to what. The texts are plain: escape them for wherever they are shown. */
+
 import { amountInWords, cutMoney, fundingInWords, isAmount, moneyPartsOf, repeatsAmounts } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { counted } from "../text/counted.ts";
@@ -7,6 +8,7 @@ import { compareDecimals, isDecimal } from "../text/decimal.ts";
 import { minuteOf } from "../text/instant.ts";
 import { arrayOf, isObject } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { hasSameItems } from "../text/same-items.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 import type { FeedEntry } from "./feed.ts";
@@ -230,8 +232,7 @@ function listInWords(named: Named, previous: readonly unknown[], current: readon
 /** What an item of a list is called: a code, an attachment's name, a question. */
 function nameOf(item: unknown): string {
   const name = isObject(item) ? (item.name ?? item.question ?? item.url) : item;
-  const text = plainText(typeof name === "string" ? name : "without a name");
-  return text.length <= SHORT ? text : `${text.slice(0, SHORT - 1).toWellFormed()}…`;
+  return ellipsized(plainText(typeof name === "string" ? name : "without a name"), SHORT);
 }
 
 function listed(names: readonly string[]): string {

@@ -16,7 +16,7 @@ import type { SearchFile } from "../search/search-file.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
-import { beginning } from "../text/quoted.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { webAddress } from "../text/web-address.ts";
 import { type CalendarEntry, calendarOf } from "./icalendar.ts";
 
@@ -91,7 +91,7 @@ function entriesOf(
 ): Omit<CalendarEntry, "revision" | "changed_at">[] {
   const { id, status, source, organization } = opportunity;
   const title = plainText(opportunity.title);
-  const short = title.length > TITLE_MAX ? `${beginning(title, TITLE_MAX)}…` : title;
+  const short = ellipsized(title, TITLE_MAX);
   const number = numberOf(opportunity);
   const due = dueOf(opportunity, now, twins);
   const isOver = OVER.some((each) => each === status);

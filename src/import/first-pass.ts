@@ -2,6 +2,7 @@
  * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
  * each item: place → complete → validate → relate → redact → render → stage. (E-19)
  */
+
 import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";
@@ -10,6 +11,7 @@ import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant }
 import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
 import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
@@ -315,7 +317,7 @@ const WARNING_LENGTH_MAX = 300;
 function once(notify: (message: string) => void): (message: string) => void {
   const sent = new Set<string>();
   return (whole) => {
-    const message = whole.length > WARNING_LENGTH_MAX ? `${whole.slice(0, WARNING_LENGTH_MAX).toWellFormed()}…` : whole;
+    const message = ellipsized(whole, WARNING_LENGTH_MAX);
     if (sent.has(message) || sent.size === WARNINGS_MAX) return;
     sent.add(message);
     notify(message);

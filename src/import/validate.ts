@@ -1,4 +1,5 @@
 /** Validates one record of an import against the schema and the limits. */
+
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { Unstorable } from "../../db/value.ts";
 import type { ValidRecord } from "../changes/content.ts";
@@ -8,6 +9,7 @@ import { closest } from "../text/closest.ts";
 import { type EpochMs, formatInstant, isFuture, parseInstant, parseStoredMs } from "../text/instant.ts";
 import { isObject } from "../text/json-value.ts";
 import { memoizeLast } from "../text/memoize.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { nullable } from "../text/schema.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { hasStrayByte } from "../text/utf8.ts";
@@ -353,7 +355,7 @@ function isLonger(text: string, lengthMax: number): boolean {
 }
 
 function shown(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
+  return JSON.stringify(ellipsized(text, 60));
 }
 
 function join(path: string, name: string): string {

@@ -6,7 +6,7 @@ import { dueInWords, dueOf } from "../opportunities/due.ts";
 import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { numberOf } from "../search/number.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { beginning, quoted } from "../text/quoted.ts";
+import { ellipsized, quoted } from "../text/quoted.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /** Titles and the like are cut to this length in lists. */
@@ -49,13 +49,13 @@ export function rowOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
   const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
   return {
     id,
-    number: shortened(numberOf(opportunity)),
+    number: inRow(numberOf(opportunity)),
     source: opportunity.source.code,
-    title: shortened(title),
-    status: shortened(status),
-    program_type: shortened(opportunity.program.type),
-    agency: shortened(opportunity.organization.agency),
-    sub_agency: shortened(opportunity.organization.sub_agency),
+    title: inRow(title),
+    status: inRow(status),
+    program_type: inRow(opportunity.program.type),
+    agency: inRow(opportunity.organization.agency),
+    sub_agency: inRow(opportunity.organization.sub_agency),
     posted_at: dates.posted_at,
     opens_at: dates.opens_at,
     closes_at: dates.closes_at,
@@ -65,15 +65,15 @@ export function rowOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
     due: dueInWords(due, now, { quote: quoted }),
     amount_min: funding?.amount_min ?? null,
     amount_max: funding?.amount_max ?? null,
-    set_aside_types: classifications.set_aside_types.slice(0, 10).map((code) => shortened(code)),
-    url: shortened(opportunity.source.url),
+    set_aside_types: classifications.set_aside_types.slice(0, 10).map((code) => inRow(code)),
+    url: inRow(opportunity.source.url),
     updated_at,
   };
 }
 
 /** Cuts a text to the length that lists have. */
-function shortened<Text extends string | null>(text: Text): Text | string {
-  return text === null || text.length <= ROW_TEXT_MAX ? text : `${beginning(text, ROW_TEXT_MAX)}…`;
+function inRow<Text extends string | null>(text: Text): Text | string {
+  return text === null ? text : ellipsized(text, ROW_TEXT_MAX);
 }
 
 /** The most characters of a value of a change in a list of events, and the most changes. */
@@ -99,16 +99,16 @@ export function eventRowOf(event: OpportunityEvent, valueMax = VALUE_MAX): Stati
       const text = jsonTextOf(values[name]);
       if (text.length <= valueMax) return values[name];
       cut.push(`changes[${n}].${name}`);
-      return `${beginning(text, valueMax)}…`;
+      return ellipsized(text, valueMax);
     });
-    return { field: shortened(field), previous, current };
+    return { field: inRow(field), previous, current };
   });
-  const in_words = shortened(
+  const in_words = inRow(
     changesInWords(event)
       .map(({ words }) => words)
       .join("; "),
   );
-  return { event_id: id, detected_at, type: shortened(type), severity: shortened(severity), in_words, changes: rows, cut };
+  return { event_id: id, detected_at, type: inRow(type), severity: inRow(severity), in_words, changes: rows, cut };
 }
 
 /** A text as it is, another value as JSON. */

@@ -4,7 +4,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, parseInstantMs, parseStoredMs } from "../text/instant.ts";
-import { beginning } from "../text/quoted.ts";
+import { ellipsized } from "../text/quoted.ts";
 import { relativeShort, relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
 import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
@@ -140,7 +140,7 @@ const WORDS_MAX = 200;
 /** The parts of the sentence: "due in 12 days", "Dec 4, 2026, 5:00 PM ET", and what else there is to say. */
 export function dueParts(due: Due, now: EpochMs, { zone, quote = (text) => text }: Shown = {}) {
   const { kind, at, verb, words, note, elsewhere } = due;
-  const short = (text: string) => quote(text.length <= WORDS_MAX ? text : `${beginning(text, WORDS_MAX)}…`);
+  const short = (text: string) => quote(ellipsized(text, WORDS_MAX));
   const more = [
     words === null || kind === "anytime" ? "" : short(words),
     kind === "over" && due.dates.length > 1 ? `the last of ${due.dates.length} due dates` : "",

@@ -1,9 +1,11 @@
 /** What an opportunity pays, in words. Every door says it so. */
+
 import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
 import { plainText } from "../text/plain-text.ts";
+import { ellipsized } from "../text/quoted.ts";
 
-/** The characters of a text about money that are shown. */
-const MONEY_MAX = 160;
+/** The characters of a text about money that are shown, without the ellipsis. */
+const MONEY_MAX = 159;
 
 /** "$1,500,000" */
 export function amountInWords(decimal: string): string {
@@ -55,6 +57,5 @@ export function repeatsAmounts(part: string, amounts: readonly string[]): boolea
 
 /** The parts as one text, cut to the length of a line. */
 export function cutMoney(parts: readonly string[]): string {
-  const text = parts.join("; ");
-  return text.length <= MONEY_MAX ? text : `${text.slice(0, MONEY_MAX - 1).toWellFormed()}…`;
+  return ellipsized(parts.join("; "), MONEY_MAX);
 }

@@ -8,7 +8,12 @@ const QUOTED_MAX = 160;
 /** The beginning of a foreign text in quotes, on one line, without characters that hide or reorder text. */
 export function quoted(text: string, max = QUOTED_MAX): string {
   const visible = oneLine(text.replace(INVISIBLE, ""));
-  return JSON.stringify(visible.length > max ? `${beginning(visible, max)}…` : visible);
+  return JSON.stringify(ellipsized(visible, max));
+}
+
+/** The text, or if it is longer its first `max` characters and "…". */
+export function ellipsized(text: string, max: number): string {
+  return text.length > max ? `${beginning(text, max)}…` : text;
 }
 
 /** The first characters, without half a surrogate pair at the end. */

@@ -1,6 +1,8 @@
 /** Reads values that a person or a program gives. Each reader throws a BadValue that says what it must be. No package: every start loads it. */
+
 import { BadValue } from "./bad-value.ts";
 import { didYouMean } from "./closest.ts";
+import { ellipsized } from "./quoted.ts";
 
 /** The most items of a list. */
 export const ITEMS_MAX = 50;
@@ -34,8 +36,7 @@ function nameAmong<Name extends string>(names: readonly Name[], given: unknown, 
 
 /** A value for an error message, on one line and not too long. */
 export function shownValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? "undefined";
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return ellipsized(JSON.stringify(value) ?? "undefined", 60);
 }
 
 /** A reader of whole numbers, also in plain digits. */
