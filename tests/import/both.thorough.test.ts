@@ -58,13 +58,13 @@ async function rowsOf({ all }: CatalogDb): Promise<unknown> {
   return tables;
 }
 
-const engines = [async () => sqliteLocation(":memory:"), postgresLocation];
+const emptyLocations = [async () => sqliteLocation(":memory:"), postgresLocation];
 
 test.if(hasPostgres)(
   "imports leave the same on both engines, and exports of it are restored",
   async () => {
     const found: unknown[] = [];
-    for (const emptyLocation of engines) {
+    for (const emptyLocation of emptyLocations) {
       const emptyCatalog = async () => (await emptyLocation()).catalog(NOON);
       const here = await aCatalog(await emptyCatalog());
       const outcomes = await fill(here);

@@ -2,8 +2,11 @@
 import { dirname, join, relative } from "node:path";
 import { projectFiles, readText, root } from "./project-files.ts";
 
-/** Opens databases on the engine of the run (`database-locations.ts`). */
-const OPENS_DATABASES = /\b(aCatalog|testApi|defaultLocation|describe\.each\((engines|locations))\(?/;
+/** Opens databases on the engine of the run (`database-locations.ts`), unless they are opened already. */
+const OPENS_DATABASES = /\b(aCatalog\((?!db\)|openCatalog)|testApi\(|defaultLocation\(|(\(|of )(engines|locations)\))/;
+/** So does a thorough test that names the engine, or imports on it and measures nothing. Its clients see no engine. */
+const NAMES_ENGINE = /\b((\(|of )(engines|locations)\)|onPostgres \?)/;
+const [IMPORTS, MEASURES] = [/\baCatalog\(\)/, /performance\.now|support\/(linear|cpu-time)\.ts"/];
 /** These offer it, and open nothing of their own. */
 const OPENERS = ["api", "database-locations", "engines", "imports"].map((name) => `tests/support/${name}.ts`);
 /** What starts a process: the program, PostgreSQL, Redis, a browser. */
@@ -21,7 +24,11 @@ export function isThorough(path: string): boolean {
 
 /** The test files that open their databases on the engine of the run: `thorough` runs them on PostgreSQL, too. */
 export function postgresTests(): string[] {
-  return testFiles.filter((path) => uses(path, OPENS_DATABASES, OPENERS));
+  return testFiles.filter((path) => (isThorough(path) ? seesEngine(readText(path)) : uses(path, OPENS_DATABASES, OPENERS)));
+}
+
+function seesEngine(text: string): boolean {
+  return NAMES_ENGINE.test(text) || (IMPORTS.test(text) && !MEASURES.test(text));
 }
 
 /** Whether a test file, or a file of the tests that it imports, starts a process. */
