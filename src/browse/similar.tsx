@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
 
-import { dueOf } from "../opportunities/due.ts";
+import { type Due, dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
 import { numberInWords } from "../search/number.ts";
@@ -26,21 +26,26 @@ export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }
       <h2 id="similar">Similar opportunities</h2>
       {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
       <ul>
-        {relations.map(({ opportunity, relation, why }) => (
-          <SimilarItem key={opportunity.id} opportunity={opportunity} now={now} why={capitalized(names[relation] + why)} />
+        {relations.map(({ opportunity, twins, relation, why }) => (
+          <SimilarItem
+            key={opportunity.id}
+            due={dueOf(opportunity, now, twins)}
+            {...{ opportunity, now }}
+            why={capitalized(names[relation] + why)}
+          />
         ))}
       </ul>
     </section>
   );
 }
 
-function SimilarItem({ opportunity, now, why }: { opportunity: WholeOpportunity; now: EpochMs; why: string }) {
+function SimilarItem({ opportunity, due, now, why }: { opportunity: WholeOpportunity; due: Due; now: EpochMs; why: string }) {
   return (
     <li>
       <a href={opportunityAddress(opportunity.id)}>
         <bdi>{cutText(opportunity.title, 200)}</bdi>
       </a>{" "}
-      <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now)} now={now} />
+      <StatusBadge status={opportunity.status} /> <DueLine due={due} now={now} />
       <br />
       <span class="quiet">
         {cutText(numberInWords(opportunity), 200)}. {cutText(why, 300)}.

@@ -44,7 +44,7 @@ export function isWide(width: number): boolean {
 }
 
 /** An opportunity, its other records, and lines that stand below it. */
-type TableRow = { opportunity: WholeOpportunity; twins?: readonly WholeOpportunity[]; below: readonly string[] };
+type TableRow = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[]; below: readonly string[] };
 
 /** A line for each opportunity, with the lines below it indented. */
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {

@@ -39,7 +39,7 @@ export function similarMembers({ words, similar, rounds }: Similar): Static<type
 
 /** A table with the shared words below each line, the rounds, and the words that were looked for. */
 export function similarLines({ words, similar, rounds }: Similar, now: EpochMs, width: number, style: TableStyle): string[] {
-  const rows = similar.map(({ opportunity, shared }) => ({ opportunity, below: [cut(`shared: ${shared.join(", ")}`, width - 2)] }));
+  const rows = similar.map(({ shared, ...other }) => ({ ...other, below: [cut(`shared: ${shared.join(", ")}`, width - 2)] }));
   return [
     similar.length === 0 ? "Nothing is like it" : resultTable(rows, now, width, style),
     ...(rounds.length === 0 ? [] : ["", "Other rounds of the same call, by title, agency and number"]),
@@ -50,11 +50,11 @@ export function similarLines({ words, similar, rounds }: Similar, now: EpochMs, 
 }
 
 /** "earlier  PD-20-7236, posted Jun 6, 2025, due …, archived, id 1a2b3c4d". */
-function roundLines({ opportunity, isEarlier }: Round, now: EpochMs, width: number): string[] {
+function roundLines({ opportunity, twins, isEarlier }: Round, now: EpochMs, width: number): string[] {
   const { dates, status, id } = opportunity;
   const dated = [
     dates.posted_at === null ? [] : `posted ${dateInWords(dates.posted_at)}`,
-    dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now)),
+    dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now, twins)),
   ].flat();
   const facts = [numberInWords(opportunity), ...dated, statusInWords(status), `id ${id.slice(0, ID_BEGINNING)}`].join(", ");
   return wrapped(oneLine(facts), width - LABEL_WIDTH).map(

@@ -229,7 +229,7 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   let repeats = 0;
   for (let first = 0; first < rest.length; first += DOCUMENTS) {
     const batch = rest.slice(first, first + DOCUMENTS);
-    const isRow = (record: WholeOpportunity, seq: number) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now);
+    const isRow: IsRow = (record, seq, twins) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now, twins);
     for (const [n, entry] of (await readEntries(sql, batch, { groups, now }, isRow)).entries()) {
       if (entry === "repeat") repeats++;
       else if (entry !== "unmatched") entries.push(entry);
@@ -284,12 +284,15 @@ function rankOf(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
+/** Whether a change is told of this record of an opportunity. */
+type IsRow = (record: WholeOpportunity, seq: number, twins: readonly WholeOpportunity[]) => boolean;
+
 /** The entry of each event, or why there is none. */
 async function readEntries(
   sql: CatalogSql,
   heads: readonly Head[],
   { groups, now }: { groups: Groups; now: EpochMs },
-  isRow: (record: WholeOpportunity, seq: number) => boolean,
+  isRow: IsRow,
 ): Promise<(FeedEntry | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
   const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
@@ -302,11 +305,15 @@ async function readEntries(
     if (event === undefined || changed === undefined)
       throw new Failure(`Cannot read event ${id}: its record is missing. Run fundfeed check to see what else is wrong`);
     const group = (groups.get(opportunity_seq) ?? []).flatMap(({ seq }) => ofRecords.get(seq) ?? []);
-    const row = (groups.get(opportunity_seq) ?? []).find(({ seq }) => isRow(ofRecords.get(seq) ?? changed, seq));
+    const twinsOf = (record: WholeOpportunity) => group.filter((each) => each !== record);
+    const row = (groups.get(opportunity_seq) ?? []).find(({ seq }) => {
+      const record = ofRecords.get(seq);
+      return record !== undefined && isRow(record, seq, twinsOf(record));
+    });
     const opportunity = row === undefined ? undefined : ofRecords.get(row.seq);
     if (opportunity === undefined) return "unmatched";
     if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
-    const twins = group.filter((each) => each !== opportunity);
+    const twins = twinsOf(opportunity);
     const at = changed === opportunity ? null : changed.source.name;
     return { seq, event, opportunity, due: dueOf(opportunity, now, twins), twins, at };
   });

@@ -43,8 +43,8 @@ const columns: Readonly<Record<string, (opportunity: WholeOpportunity, due: Due)
 
 export const csvHeader = csvLine(Object.keys(columns));
 
-export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs): string {
-  return csvLine(cellsOf(opportunity, now));
+export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): string {
+  return csvLine(cellsOf(opportunity, now, twins));
 }
 
 /** The header of `find`, whose last column names the other records of the same opportunity. */
@@ -57,7 +57,7 @@ export function foundCsvLine(opportunity: WholeOpportunity, twins: readonly Whol
   ]);
 }
 
-function cellsOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): (string | null)[] {
+function cellsOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): (string | null)[] {
   const due = dueOf(opportunity, now, twins);
   return Object.values(columns).map((cell) => cell(opportunity, due));
 }

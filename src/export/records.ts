@@ -6,12 +6,13 @@ import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqli
 import type { OpportunityEvent } from "../events/event.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
 const recordsInOrder = () =>
-  select(pick(opportunities, "seq", "source_opportunity_id", "lineage", "status_basis", "turns_at", "document", "sidecar"))
+  select(pick(opportunities, "seq", "id", "source_opportunity_id", "lineage", "status_basis", "turns_at", "document", "sidecar"))
     .from(opportunities)
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id));
 const allRecords = query({}, recordsInOrder);
@@ -43,13 +44,13 @@ type AnyRow = Row & Partial<Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
- * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded`
+ * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. Those of the past come without twins. `codes` are source codes in upper case, `isIncluded`
  * chooses among the records. Without them, all records are exported. `report` is called after each batch with the records read so far,
  * included or not, and with the saved count of all that will be read.
  */
 export type Selection = {
   codes?: readonly string[] | undefined;
-  isIncluded?: ((opportunity: WholeOpportunity) => boolean) | undefined;
+  isIncluded?: ((opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => boolean) | undefined;
   now?: EpochMs | undefined;
   asOf?: EpochMs | undefined;
   /** Called once for each record whose contacts at `asOf` are not known, because they were erased since. */
@@ -59,7 +60,7 @@ export type Selection = {
 
 /** Calls `take` with one line for each record, least recently updated first, in one read transaction. */
 export async function exportLines(db: CatalogDb, selection: Selection, take: (line: string) => void): Promise<void> {
-  await eachBatch(db, selection, false, async (sql, rows) => {
+  await eachBatch(db, selection, {}, async (sql, rows) => {
     const found = await sql.all(upstreamIdsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const ids = Map.groupBy(found, ({ seq }) => seq);
     const { asOf } = selection;
@@ -70,54 +71,67 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
   });
 }
 
-/** Calls `take` with each opportunity with its sidecar, in the same order. */
+/** Calls `take` with each opportunity with its sidecar and its other records, in the same order. */
 export async function exportOpportunities(
   db: CatalogDb,
   selection: Selection,
-  take: (opportunity: WholeOpportunity) => void,
+  take: (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, false, (_, rows) => {
-    for (const row of rows) take(wholeOpportunity(at(row, instantOf(selection))));
+  await eachBatch(db, selection, { twins: true }, (_, rows, twins) => {
+    for (const row of rows) {
+      const opportunity = wholeOpportunity(at(row, instantOf(selection)));
+      take(opportunity, twins.get(opportunity.id) ?? []);
+    }
   });
 }
 
-/** Calls `take` with each opportunity, all of its events, the oldest first, and the opportunity's JSON text, in the same order. */
+/** Calls `take` with each opportunity, all of its events, the oldest first, its JSON text and its other records, in the same order. */
 export async function exportHistories(
   db: CatalogDb,
   selection: Selection,
-  take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string) => void,
+  take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string, twins: readonly WholeOpportunity[]) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, true, async (sql, rows) => {
+  await eachBatch(db, selection, { twins: true, histories: true }, async (sql, rows, twins) => {
     const found = selection.asOf !== undefined ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const histories = Map.groupBy(found, ({ seq }) => seq);
     for (const stored of rows) {
       const row = at(stored, instantOf(selection));
       const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
       const history = documents.map((document) => parseStored<OpportunityEvent>(document));
-      take(wholeOpportunity(row), history, utf8.decode(row.document));
+      const opportunity = wholeOpportunity(row);
+      take(opportunity, history, utf8.decode(row.document), twins.get(opportunity.id) ?? []);
     }
   });
 }
 
-/** Calls `take` with batches of the selected rows, in one read transaction. With `histories`, rows of the past have theirs. */
+type Twins = ReadonlyMap<string, readonly WholeOpportunity[]>;
+
+/** What is read besides the rows: their other records, and the histories of rows of the past. */
+type Besides = { twins?: boolean; histories?: boolean };
+
+/** Calls `take` with batches of the selected rows, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
   selection: Selection,
-  histories: boolean,
-  take: (sql: CatalogSql, rows: readonly AnyRow[]) => void | Promise<void>,
+  besides: Besides,
+  take: (sql: CatalogSql, rows: readonly AnyRow[], twins: Twins) => void | Promise<void>,
 ): Promise<void> {
   const { codes, isIncluded, asOf, noteErased, report } = selection;
   await db.readTransaction(async (sql) => {
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
     const takeBatch = async (rows: AnyRow[]) => {
-      const included = isIncluded === undefined ? rows : rows.filter((row) => isIncluded(wholeOpportunity(at(row, instantOf(selection)))));
+      const hasTwins = asOf === undefined && (besides.twins === true || isIncluded !== undefined);
+      const ids = hasTwins ? rows.map(({ id }) => id) : [];
+      const twins: Twins = await readTwins(sql, ids, instantOf(selection) ?? Number.NEGATIVE_INFINITY);
+      const isWanted = (row: AnyRow) => isIncluded?.(wholeOpportunity(at(row, instantOf(selection))), twins.get(row.id) ?? []) ?? true;
+      const included = isIncluded === undefined ? rows : rows.filter(isWanted);
       for (const { erased = null } of included) if (erased !== null) noteErased?.();
-      await take(sql, included);
+      await take(sql, included, twins);
       read += rows.length;
       await report?.(read, counted?.records ?? 0);
     };
-    if (asOf !== undefined) await eachPastRow(sql, asOf, { codes, histories }, takeBatch);
+    if (asOf !== undefined) await eachPastRow(sql, asOf, { codes, histories: besides.histories === true }, takeBatch);
     else if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
     else await sql.each(recordsOfSources, { codes }, takeBatch);
   });

@@ -5,7 +5,7 @@
  * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used. (E-46)
  */
 import { Failure } from "../../db/reason.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueOf } from "../opportunities/due.ts";
 import { programTypes, statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -102,8 +102,8 @@ export const fields = {
   posted_before: dateField("posted", "<", "posted_at", ({ dates }) => dates.posted_at),
   opens_after: dateField("opens", ">=", "opens_at", ({ dates }) => dates.opens_at),
   opens_before: dateField("opens", "<", "opens_at", ({ dates }) => dates.opens_at),
-  closes_after: dateField("closes", ">=", "due_at", ({ dates }, now) => dueDateOf(dates, now)),
-  closes_before: dateField("closes", "<", "due_at", ({ dates }, now) => dueDateOf(dates, now)),
+  closes_after: dateField("closes", ">=", "due_at", dueAt),
+  closes_before: dateField("closes", "<", "due_at", dueAt),
   min_amount: amountField({
     label: "Award at least",
     help: "awards of this many dollars or more are possible",
@@ -126,6 +126,10 @@ export const fields = {
   words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
 
+function dueAt(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): string | null {
+  return dueOf(opportunity, now, twins).at;
+}
+
 function applicantKind(text: string): string {
   const kind = text.toLowerCase().replaceAll(/[\s_]+/g, "-");
   if (applicantKinds.includes(kind) || /^\d\d$/.test(kind)) return kind;
@@ -145,9 +149,9 @@ export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["r
 
 export const fieldNames = Object.keys(fields) as FieldName[];
 
-/** Whether an opportunity meets all conditions at an instant. */
-export function matches(filter: Filter, opportunity: WholeOpportunity, now: EpochMs): boolean {
-  return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now));
+/** Whether an opportunity meets all conditions at an instant. `twins` are its other records. */
+export function matches(filter: Filter, opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): boolean {
+  return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now, twins));
 }
 
 /** All conditions as SQL on `records` of search.db. */

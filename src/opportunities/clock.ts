@@ -2,7 +2,6 @@
  * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, status turns, and every
  * reader but `/v1`, whose server turns statuses itself, ask here. (E-63, E-64)
  */
-import { dateInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";
@@ -86,22 +85,4 @@ function isLast(at: string, dueDates: DueDates): boolean {
 
 function msOf(at: string | null): EpochMs {
   return parseInstantMs(at) ?? Number.NEGATIVE_INFINITY;
-}
-
-/** What is said of an opportunity that has no due date: "no date stated, posted 2016", "responses were due Mar 3, 2026". */
-export function undatedInWords({
-  dates: { posted_at, response_at },
-}: {
-  dates: Pick<Opportunity["dates"], "posted_at" | "response_at">;
-}): string {
-  if (response_at !== null) return `responses were due ${dateInWords(response_at)}`;
-  return `no date stated${posted_at === null ? "" : `, posted ${posted_at.slice(0, 4)}`}`;
-}
-
-/** `response_at` if it lies ahead, else `closes_at`, which is null if it is not stated. Of several due dates, the next one, or the last if all have passed. */
-export function dueDateOf(
-  { closes_at, response_at }: Pick<Opportunity["dates"], "closes_at" | "response_at">,
-  now: EpochMs,
-): string | null {
-  return response_at !== null && msOf(response_at) > now ? response_at : closes_at;
 }

@@ -54,7 +54,7 @@ export type Due = Static<typeof Due>;
 type DueDate = Due["dates"][number];
 
 /** The account at an instant. Of several records of one opportunity, the due dates of the one that lists them count. */
-export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): Due {
+export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Due {
   const { dates, status } = opportunity;
   const { closes_at } = dates;
   const { due, expires_at } = statedDates(opportunity, twins);
@@ -164,13 +164,18 @@ export function dueInWords(due: Due, now: EpochMs, shown: Shown = {}): string {
   return first + [dated, ...more].join(due.kind === "in_words" ? ": " : "; ");
 }
 
-/** The same for a table: "Jan 8 (46d)", "today", "~Mar 28 (4mo)" for what is expected, "ends Jan 7" for an expiry, "anytime", "posted 2016". */
-export function dueInShort({ kind, at, verb }: Due, now: EpochMs): string {
+/**
+ * The same for a table: "Jan 8 (46d)", "today", "~Mar 28 (4mo)" for what is expected, "ends Jan 7" for an expiry, "over, ends Jan 8" if the announcement outlives
+ * its due dates, "anytime", "posted 2016".
+ */
+export function dueInShort({ kind, at, verb, expires_at }: Due, now: EpochMs): string {
   const ms = parseStoredMs(at);
   if (at === null || ms === undefined) return kind === "none" ? (/posted \d+$/.exec(verb)?.[0] ?? "–") : kind.replace("_", " ");
   const [date, distance] = [dateInWords(dayWithoutHour(at) ?? at), relativeShort(ms, now)];
   const day = distance === null ? date : date.replace(/, \d{4}$/, "");
   if (kind === "expires") return `ends ${day}`;
+  if (kind === "over" && expires_at !== null)
+    return `over, ends ${dateInWords(dayWithoutHour(expires_at) ?? expires_at).replace(/, \d{4}$/, "")}`;
   if (kind === "anytime") return `until ${day}`;
   const mark = kind === "expected" ? "~" : "";
   if (distance === null) return mark + day;
@@ -178,11 +183,12 @@ export function dueInShort({ kind, at, verb }: Due, now: EpochMs): string {
 }
 
 /** The days alone, without how far away they are, for messages that are read later: "due Dec 4, 2026". */
-export function dueOnDay({ at, verb, kind, elsewhere, standard_at }: Due, zone?: string): string {
+export function dueOnDay({ at, verb, kind, elsewhere, standard_at, expires_at }: Due, zone?: string): string {
   const dayOf = (at: string) => dateInWords(dayWithoutHour(at) ?? at, zone);
   const words = `${kind === "in_words" ? "due date in words" : verb}${at === null ? "" : ` ${dayOf(at)}`}`;
   const standard = standard_at === null ? "" : `; next expected ${dayOf(standard_at)}`;
-  return `${elsewhere === null ? "" : `${elsewhere}; `}${words}${standard}`;
+  const expiry = expires_at === null ? "" : `; expires ${dayOf(expires_at)}`;
+  return `${elsewhere === null ? "" : `${elsewhere}; `}${words}${standard}${expiry}`;
 }
 
 /** Whether it is due, or ends, within the two weeks in which a status says so. */

@@ -1,6 +1,6 @@
 /** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
 import { agencyCodeOf } from "../filter/columns.ts";
-import { dueDateOf } from "../opportunities/clock.ts";
+import { dueOf } from "../opportunities/due.ts";
 import { statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
@@ -72,9 +72,9 @@ function hasUnknownAgency(opportunity: WholeOpportunity): boolean {
   return agencyCodeOf(opportunity) === null;
 }
 
-function isPastDue({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
-  const due = parseInstantMs(dueDateOf(dates, now));
-  return unendedStatuses.includes(status) && due !== undefined && due <= now;
+function isPastDue(opportunity: WholeOpportunity, now: EpochMs): boolean {
+  const due = parseInstantMs(dueOf(opportunity, now, []).at);
+  return unendedStatuses.includes(opportunity.status) && due !== undefined && due <= now;
 }
 
 function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {

@@ -9,11 +9,13 @@ import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/qu
 import { Failure } from "../../db/reason.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { instantCell } from "../filter/columns.ts";
-import { dueDateOf, shownAt } from "../opportunities/clock.ts";
-import { wholeOpportunity } from "../opportunities/opportunity.ts";
+import { shownAt } from "../opportunities/clock.ts";
+import { dueOf } from "../opportunities/due.ts";
+import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
-import { type EpochMs, isFuture } from "../text/instant.ts";
+import { readTwins } from "../opportunities/related.ts";
+import { type EpochMs, isFuture, parseInstantMs } from "../text/instant.ts";
 import { lastRow } from "./common-rows.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 import { countAgain, finishBuild, writeRecords } from "./write.ts";
@@ -113,7 +115,7 @@ async function readStep(
 ): Promise<"current" | "rebuild" | Turn | Batch | { checksum: Checksum | undefined }> {
   if (state.identity !== identity || isOlder(await catalog.get(newest), state)) return "rebuild";
   if (now !== undefined && isFuture(state.judged_until, now)) return "rebuild"; // The clock was ahead.
-  if (due.length > 0) return { due, turned: await catalog.all(recordsByIds, { ids: due }) };
+  if (due.length > 0) return await readTurn(catalog, due, now);
   const rows = await readBatch(catalog, state);
   if (rows.length > 0) return { rows, isSame: (await catalog.get(recordAt, { time: state.stored_at, last: state.id })) !== undefined };
   if (state.is_checked === 1) return "current";
@@ -193,15 +195,19 @@ function dueIds(sqlite: Database, now: EpochMs | undefined): string[] {
 }
 
 /** Records that are due, and as the catalog has them. A catalog that was restored may lack one, which is then due no more. */
-type Turn = { due: readonly string[]; turned: readonly Row[] };
+type Turn = { due: readonly string[]; turned: readonly Row[]; twins: ReadonlyMap<string, readonly WholeOpportunity[]> };
+
+async function readTurn(catalog: CatalogSql, due: readonly string[], now = Number.NEGATIVE_INFINITY): Promise<Turn> {
+  return { due, turned: await catalog.all(recordsByIds, { ids: due }), twins: await readTwins(catalog, due, now) };
+}
 
 /** Writes what the clock has changed, without the texts. */
-function turnRecords(sqlite: Database, { due, turned }: Turn, now: EpochMs | undefined): void {
+function turnRecords(sqlite: Database, { due, turned, twins }: Turn, now: EpochMs | undefined): void {
   const settle = sqlite.query("update records set turns_at = null where id = ?");
   for (const id of due) settle.run(id);
   const update = sqlite.query("update records set status = ?, due_at = ?, turns_at = ? where id = ?");
   for (const row of turned) {
-    const { opportunity, due_at, turns_at } = timed(row, now);
+    const { opportunity, due_at, turns_at } = timed(row, now, twins.get(row.id));
     update.run(opportunity.status, due_at, turns_at, row.id);
   }
   noteJudged(sqlite, now);
@@ -212,12 +218,12 @@ function noteJudged(sqlite: Database, now: EpochMs | undefined): void {
 }
 
 /** A record at an instant, what it is called due at then, and when that or its status changes. */
-function timed(row: Row, now = Number.NEGATIVE_INFINITY) {
+function timed(row: Row, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
-  const { dates } = opportunity;
-  const turns = [shown.turns_at, instantCell(dates.response_at)].filter((at) => at !== null).filter((at) => at > now);
-  return { opportunity, due_at: instantCell(dueDateOf(dates, now)), turns_at: turns.length === 0 ? null : Math.min(...turns) };
+  const { at, dates } = dueOf(opportunity, now, twins);
+  const turns = [shown.turns_at, ...dates.map(({ at }) => parseInstantMs(at))].filter((at) => at != null).filter((at) => at > now);
+  return { opportunity, due_at: instantCell(at), turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 
 function writeBatch(sqlite: Database, { rows, isSame }: Batch, { is_built, is_same }: State, now: EpochMs | undefined): void {

@@ -8,6 +8,7 @@ import { agencyCodeOf } from "../filter/columns.ts";
 import { textColumns, textsOf } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { readTwins } from "../opportunities/related.ts";
 import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { bestMatches } from "./best-match.ts";
@@ -18,11 +19,14 @@ import { STOP_WORDS } from "./question.ts";
 import type { SearchFile } from "./search-file.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
+/** An opportunity and its other records. */
+type Other = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
+
 /** `shared` are the telling words that both have. */
-type SimilarOne = { opportunity: WholeOpportunity; shared: string[] };
+type SimilarOne = Other & { shared: string[] };
 
 /** Another round of the same call, and why it is taken for one. */
-export type Round = { opportunity: WholeOpportunity; isEarlier: boolean; reason: string };
+export type Round = Other & { isEarlier: boolean; reason: string };
 
 /**
  * `words` are the telling words of the opportunity, the most telling first. `isWhole` is false if the budget was spent before all was looked at.
@@ -30,17 +34,15 @@ export type Round = { opportunity: WholeOpportunity; isEarlier: boolean; reason:
 export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[]; isWhole: boolean };
 
 export const relations = ["earlier_round", "later_round", "similar"] as const;
-type Relation = { opportunity: WholeOpportunity; relation: (typeof relations)[number]; why: string };
+type Relation = Other & { relation: (typeof relations)[number]; why: string };
 
 /** What was found, rounds first, each with what it is to the opportunity and why. */
 export function relationsIn({ similar, rounds }: Similar): Relation[] {
   return [
-    ...rounds.map(({ opportunity, isEarlier, reason }): Relation => {
-      return { opportunity, relation: isEarlier ? "earlier_round" : "later_round", why: reason };
+    ...rounds.map(({ isEarlier, reason: why, ...round }): Relation => {
+      return { ...round, relation: isEarlier ? "earlier_round" : "later_round", why };
     }),
-    ...similar.map(
-      ({ opportunity, shared }): Relation => ({ opportunity, relation: "similar", why: `shared words: ${shared.join(", ")}` }),
-    ),
+    ...similar.map(({ shared, ...other }): Relation => ({ ...other, relation: "similar", why: `shared words: ${shared.join(", ")}` })),
   ];
 }
 
@@ -73,11 +75,17 @@ export async function findSimilar(
   const missing = new Map(others.map((each) => [each.id, each.missing]));
   const ids = others.map(({ id }) => id);
   const records = await readOpportunities(catalog, ids, now);
-  const rounds = records.flatMap((record) => roundOf(opportunity, record) ?? []);
+  const twins = await readTwins(catalog, ids, now);
+  const twinsOf = ({ id }: WholeOpportunity) => twins.get(id) ?? [];
+  const rounds = records.flatMap((record) => roundOf(opportunity, record, twinsOf(record)) ?? []);
   const isRound = new Set(rounds.map((round) => round.opportunity.id));
   const sharedMin = Math.max(Math.min(SHARED_MIN, words.length), words.length * SHARED_SHARE_MIN);
   const similar = records
-    .map((record) => ({ opportunity: record, shared: words.filter((word) => missing.get(record.id)?.includes(word) === false) }))
+    .map((record) => ({
+      opportunity: record,
+      twins: twinsOf(record),
+      shared: words.filter((word) => missing.get(record.id)?.includes(word) === false),
+    }))
     .filter((each) => each.shared.length >= sharedMin && !isRound.has(each.opportunity.id));
   return { words, similar: similar.slice(0, limit), rounds: rounds.sort(byYear).slice(0, ROUNDS_MAX), isWhole };
 }
@@ -116,7 +124,7 @@ function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[]
  * A record as another round of the same call; undefined if it is none. Title and agency are the same, and the number differs in digits only:
  * in a year, or, some months apart, in a sequence.
  */
-function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity): Round | undefined {
+function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: readonly WholeOpportunity[]): Round | undefined {
   const [number, another] = [numberOf(opportunity) ?? "", numberOf(other) ?? ""];
   if (!isNextNumber(number, another) || GOODS.test(other.title)) return undefined;
   const agency = agencyCodeOf(opportunity);
@@ -127,7 +135,12 @@ function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity): Round 
   const isApart = years > 0 || years < 0 || Math.abs(days) >= ROUND_DAYS;
   if (!isApart) return undefined;
   const title = share === 1 ? "same title" : "almost the same title";
-  return { opportunity: other, isEarlier: (years || days) < 0, reason: `${title} and agency, and the number differs only in digits` };
+  return {
+    opportunity: other,
+    twins,
+    isEarlier: (years || days) < 0,
+    reason: `${title} and agency, and the number differs only in digits`,
+  };
 }
 
 /** Whether two numbers are the same but for their digits, as PD-23-7236 and PD-20-7236 are. */

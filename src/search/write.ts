@@ -52,6 +52,7 @@ export function finishBuild(sqlite: Database): void {
   deleteRows(sqlite, rowsOf(sqlite, `${replaced} order by seq`));
   const naming = sqlite.query<{ id: string }, []>("select id from records where canonical_id is not null").all();
   for (const { id } of naming) moveToGroup(sqlite, id);
+  markGroups(sqlite, naming);
   countAgain(sqlite);
   configure(sqlite, { hashsize: BYTES, automerge: 8, deletemerge: 0 });
 }
@@ -70,9 +71,11 @@ type Written = { opportunity: WholeOpportunity; stored_at: EpochMs; due_at: Epoc
 /** Writes a batch in the order of changes. `isBuilding` until `finishBuild`: then old rows of the same records are not looked for. */
 export function writeRecords(sqlite: Database, records: readonly Written[], isBuilding: boolean): void {
   const words = new Set<string>();
+  const opportunities = records.map(({ opportunity }) => opportunity);
   let seq = lastRow(sqlite); // Before rows are deleted: the number of a row that has gone is still among the common ones.
   if (!isBuilding) {
-    const ids = JSON.stringify(records.map(({ opportunity }) => opportunity.id));
+    markGroups(sqlite, opportunities); // The groups that a record leaves.
+    const ids = JSON.stringify(opportunities.map(({ id }) => id));
     // All deletes first, in the order of rows: FTS5 writes out what it has in memory for each row that is not after the last one.
     deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
   }
@@ -100,7 +103,8 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   }
   if (isBuilding) return;
   addWords(sqlite, words);
-  for (const { opportunity } of records) moveToGroup(sqlite, opportunity.id);
+  for (const { id } of opportunities) moveToGroup(sqlite, id);
+  markGroups(sqlite, opportunities);
   coverFullRanges(sqlite);
 }
 
@@ -124,6 +128,19 @@ function moveToGroup(sqlite: Database, id: string): void {
     setGroup.run(group, each);
     for (const { id } of naming.all(each)) moving.add(id);
   }
+}
+
+/** Lets everything in the groups of some records turn at once: what one record of a group lists is due for the others, too. (E-129) */
+function markGroups(sqlite: Database, records: readonly { id: string }[]): void {
+  const ids = JSON.stringify(records.map(({ id }) => id));
+  sqlite
+    .query(
+      `with changed as (select twin_of, id from records where id in (select value from json_each(?))),
+        groups as (select twin_of as id from changed where twin_of is not null
+          union select id from changed where exists (select 1 from records where twin_of = changed.id))
+        update records set turns_at = 0 where twin_of in (select id from groups) or id in (select id from groups)`,
+    )
+    .run(ids);
 }
 
 function rowsOf(sqlite: Database, sql: string, ...values: string[]): number[] {

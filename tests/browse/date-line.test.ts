@@ -35,7 +35,7 @@ const dates = (closes_at: string | null, others: object = {}) => ({
 });
 
 const section = ({ opportunity, moved }: Awaited<ReturnType<typeof stored>>) =>
-  Dates({ opportunity, due: dueOf(opportunity, NOW), moved, now: NOW });
+  Dates({ opportunity, due: dueOf(opportunity, NOW, []), moved, now: NOW });
 
 /** The section as HTML, with the signs on the line from left to right, and the texts of the list. */
 async function shown(...versions: Partial<Draft>[]) {
@@ -49,7 +49,7 @@ async function shown(...versions: Partial<Draft>[]) {
       .replaceAll(/\s+/g, " ")
       .trim(),
   );
-  const today = Number(/<text class="today" x="([\d.]+)%"/.exec(html)?.[1]);
+  const today = Number(/<text class="now" x="([\d.]+)%"/.exec(html)?.[1]);
   return { html, signs, items, today, label: /aria-label="([^"]*)"/.exec(html)?.[1] };
 }
 
@@ -98,7 +98,7 @@ describe("the dates of an opportunity", () => {
   test("say that one has closed only of what cannot be applied for any more", async () => {
     const head = async (status: string) => {
       const { opportunity } = await stored({ ...dates("2026-02-27T12:00:00Z"), status });
-      return /<strong>(.*?) </.exec(String(DueLine({ due: dueOf(opportunity, NOW), now: NOW })))?.[1];
+      return /<strong>(.*?) </.exec(String(DueLine({ due: dueOf(opportunity, NOW, []), now: NOW })))?.[1];
     };
     expect([await head("closed"), await head("forecast")]).toEqual(["Closed", "Was expected"]);
   });

@@ -87,7 +87,7 @@ async function allRows(db: CatalogDb, now: number): Promise<FeedEntry[]> {
       seq,
       event: JSON.parse(Buffer.from(event).toString()),
       opportunity,
-      due: dueOf(opportunity, now),
+      due: dueOf(opportunity, now, []),
       twins: [],
       at: null,
     };

@@ -1,14 +1,6 @@
 /** D-37: what the clock changes in a record, and when. */
 import { describe, expect, test } from "bun:test";
-import {
-  clockedAt,
-  clockTurnsAt,
-  dueDateOf,
-  lastDueDate,
-  type StatusBasis,
-  type Timed,
-  undatedInWords,
-} from "../../src/opportunities/clock.ts";
+import { clockedAt, clockTurnsAt, lastDueDate, type StatusBasis, type Timed } from "../../src/opportunities/clock.ts";
 import { DAY_MS, formatInstant } from "../../src/text/instant.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -77,20 +69,8 @@ describe("the clock", () => {
   });
 });
 
-describe("what people call due", () => {
-  test("is the next due date, then the deadline", () => {
-    const dates = { closes_at: at(40), response_at: at(10) };
-    expect([0, 9.99, 10, 50].map((days) => dueDateOf(dates, NOW + days * DAY_MS))).toEqual([at(10), at(10), at(40), at(40)]);
-    expect(dueDateOf({ closes_at: at(40), response_at: null }, NOW)).toBe(at(40));
-    expect(dueDateOf({ closes_at: null, response_at: at(-1) }, NOW)).toBeNull();
-    const undated = { posted_at: at(-50), closes_at: null, response_at: null };
-    expect([undated, { ...undated, response_at: "2026-02-27T17:00:00-05:00" }].map((dates) => undatedInWords({ dates }))).toEqual([
-      "no date stated, posted 2026",
-      "responses were due Feb 27, 2026",
-    ]);
-  });
-
-  test("ends with the last due date, whatever its offset and place in the list", () => {
+describe("the last of several due dates", () => {
+  test("is the last one, whatever its offset and place in the list", () => {
     expect(lastDueDate([{ at: "2026-03-02T01:00:00+14:00" }, { at: "2026-03-01T23:00:00-05:00" }, { at: "2026-03-01T00:00:00Z" }])).toBe(
       "2026-03-01T23:00:00-05:00",
     );

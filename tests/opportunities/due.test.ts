@@ -20,7 +20,8 @@ const parent = {
   dates: { closes_at: "2028-01-07T23:59:59-05:00" },
 };
 const ofNih = { agency_codes: ["HHS-NIH11"] };
-const standardOf = (title: string, others: Partial<Draft> = {}) => dueOf(record({ ...parent, title, ...others }, ofNih), NOW).standard_at;
+const standardOf = (title: string, others: Partial<Draft> = {}) =>
+  dueOf(record({ ...parent, title, ...others }, ofNih), NOW, []).standard_at;
 
 const listed = ["2024-01-30", "2025-01-24", "2026-05-27", "2026-09-23"].map((day) => ({ at: `${day}T23:59:59-04:00`, words: null }));
 
@@ -70,8 +71,8 @@ const accounts: [string, WholeOpportunity, readonly WholeOpportunity[], Partial<
     ],
     { kind: "over", elsewhere: "closed at SBIR.gov" },
     "closed at SBIR.gov; was due Sep 23, 2026 (64 days ago); the last of 4 due dates; expires Jan 8, 2027",
-    "Sep 23, 2026",
-    "closed at SBIR.gov; was due Sep 23, 2026",
+    "over, ends Jan 8",
+    "closed at SBIR.gov; was due Sep 23, 2026; expires Jan 8, 2027",
   ],
   [
     "a closing date that lies after the due dates of a twin, which does not call it an expiry",
@@ -161,7 +162,7 @@ describe("NIH's standard due dates", () => {
     expect(standardOf(title, { program: { solicitation_id: "RFA-CA-26-001" } })).toBeNull();
     expect(standardOf(title, { description: "Applications are due on March 3." })).toBeNull();
     expect(standardOf(title, { description: "Applications are welcome." })).toBe("2027-02-05T23:59:59-05:00");
-    expect(dueOf(record({ ...parent, title }), NOW).kind).toBe("due");
+    expect(dueOf(record({ ...parent, title }), NOW, []).kind).toBe("due");
     expect(standardOf(title, { dates: { closes_at: "2027-01-08T23:59:59-05:00" } })).toBeNull();
   });
 });

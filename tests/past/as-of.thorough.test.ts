@@ -23,7 +23,7 @@ type Exported = { lines: string[]; histories: [WholeOpportunity, OpportunityEven
 async function exported({ db }: TestCatalog, moment: { now: number } | { asOf: number }): Promise<Exported> {
   const found: Exported = { lines: [], histories: [], erased: 0 };
   await exportLines(db, { ...moment, noteErased: () => found.erased++ }, (line) => void found.lines.push(line));
-  await exportHistories(db, moment, (...all) => void found.histories.push(all));
+  await exportHistories(db, moment, (opportunity, history, text) => void found.histories.push([opportunity, history, text]));
   return found;
 }
 

@@ -5,9 +5,10 @@ import { applicantKinds } from "../../src/filter/applicants.ts";
 import { type FieldName, type Filter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { nameOfPlace, placeCodes } from "../../src/filter/places.ts";
 import { textsOf } from "../../src/filter/texts.ts";
-import { dueDateOf } from "../../src/opportunities/clock.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
+import { readTwins } from "../../src/opportunities/related.ts";
 import { NO_BUDGET } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import type { CursorPlace } from "../../src/search/cursor.ts";
@@ -24,15 +25,14 @@ setDefaultTimeout(300_000);
 const NOW = Date.parse("2026-04-01T12:00:00Z");
 
 let all: WholeOpportunity[];
+let twins: Map<string, WholeOpportunity[]>;
 let index: SearchFile;
 
 beforeAll(async () => {
   const { db, all: stored } = await aCatalogOfAll();
-  all = await readOpportunities(
-    db,
-    stored.map(({ id }) => id),
-    NOW,
-  );
+  const ids = stored.map(({ id }) => id);
+  all = await readOpportunities(db, ids, NOW);
+  twins = await readTwins(db, ids, NOW);
   index = openSearchFile(await anIndexOfAll());
   await catchUp(db, index, undefined, NOW);
 });
@@ -48,10 +48,11 @@ const search = ({ text = [], filter = {}, order = "updated", limit = 100_000, pl
   return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place, NO_BUDGET);
 };
 const idsOf = (filter: Filter) => search({ filter }).ids;
+const meets = (filter: Filter, each: WholeOpportunity) => matches(filter, each, NOW, twins.get(each.id));
 /** The ids of what meets each filter. All are asked of one record before the next one, whose texts `matches` keeps. */
 function expectedIds(...filters: Filter[]): string[][] {
   const met = filters.map(() => new Set<WholeOpportunity>());
-  for (const each of all) for (const [n, filter] of filters.entries()) if (matches(filter, each, NOW)) met[n]?.add(each);
+  for (const each of all) for (const [n, filter] of filters.entries()) if (meets(filter, each)) met[n]?.add(each);
   return met.map((those) => rowsAmong(all, (each) => those.has(each)).map(({ id }) => id));
 }
 
@@ -157,7 +158,7 @@ describe("a search returns what matches() finds in all records", () => {
       { words: "clinical", min_amount: "1000" },
       { agency: ["energy"], closes_after: "-90d" },
     ]) {
-      const ids = new Set(all.filter((opportunity) => matches(filter, opportunity, NOW)).map(({ id }) => id));
+      const ids = new Set(all.filter((opportunity) => meets(filter, opportunity)).map(({ id }) => id));
       const expected = versions.filter(({ id }) => ids.has(id));
       const given = [changed, other, added].filter((each) => each !== undefined);
       expect(whichMayMatch(index, filter, [...given, ...versions], NOW)).toEqual([...given, ...expected]);
@@ -267,7 +268,7 @@ describe("sorting", () => {
 
   test("by closes has the next deadline first, then those without one, then the past ones", () => {
     const due = sorted("closes")
-      .map(({ dates }) => dueDateOf(dates, NOW))
+      .map((each) => dueOf(each, NOW, twins.get(each.id) ?? []).at)
       .map((date) => (date === null ? null : Date.parse(date)));
     const [coming, none] = [due.filter((ms) => ms !== null && ms >= NOW), due.filter((ms) => ms === null)] as [number[], null[]];
     const past = due.filter((ms) => ms !== null && ms < NOW) as number[];

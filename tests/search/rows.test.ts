@@ -2,11 +2,13 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Filter, readFilter } from "../../src/filter/filter.ts";
 import type { Draft } from "../../src/import/record.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
+import { readOpportunities } from "../../src/opportunities/records.ts";
 import { readBelonging, readGroups, readTwins } from "../../src/opportunities/related.ts";
 import { NO_BUDGET } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
-import { listDeadlines } from "../../src/search/deadlines.ts";
+import { deadlinesIn, listDeadlines } from "../../src/search/deadlines.ts";
 import { findAll, groupsOf } from "../../src/search/find.ts";
 import { type SearchRequest, search as searchIn, sorts } from "../../src/search/search.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
@@ -116,6 +118,47 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     await store(named("A", "A"), named("B", null));
     expect(await groups()).toEqual({ A: "A", B: "B", C: "C", D: "D" });
     expect(await search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+  });
+
+  test.if(isThere)("are due when the one that lists the due dates says, whichever of them comes first, changes, or leaves", async () => {
+    const { db, store, index } = await indexed();
+    const at = (date: string) => Date.parse(`${date}T12:00:00Z`);
+    const listing = (...dates: string[]) => {
+      return { due_dates: dates.map((date) => ({ at: `${date}T12:00:00Z`, words: null })), expires_at: "2027-01-08T12:00:00Z" };
+    };
+    const canonical = named("C", null, { dates: { closes_at: "2027-01-07T12:00:00Z" } });
+    /** When each is due, by the index; the feed and the export must find the same. */
+    const due = async (now = NOON) => {
+      await catchUp(db, index, undefined, now);
+      const rows = index.sqlite.query<{ number: string; due_at: number }, []>("select number, due_at from records order by number").all();
+      const [ids, twins] = [
+        rows.map(({ number }) => idOf(number)),
+        await readTwins(
+          db,
+          rows.map(({ number }) => idOf(number)),
+          now,
+        ),
+      ];
+      const accounts = (await readOpportunities(db, ids, now)).map((each) => dueOf(each, now, twins.get(each.id) ?? []).at);
+      expect(rows.map(({ due_at }) => due_at)).toEqual(accounts.map((each) => Date.parse(each ?? "")));
+      return Object.fromEntries(rows.map(({ number, due_at }) => [number, new Date(due_at).toISOString().slice(0, 10)]));
+    };
+    await store(canonical);
+    expect(await due()).toEqual({ C: "2027-01-07" });
+    await store(named("T", "C", listing("2025-09-05", "2026-01-05")));
+    expect(await due()).toEqual({ C: "2026-01-05", T: "2026-01-05" });
+    expect(findAll(index, readFilter({ closes_after: "today" }, "filter"), NOON)).toEqual([]);
+    await store(named("T", "C", listing("2026-01-05", "2026-05-05", "2026-09-05")));
+    expect(await due()).toEqual({ C: "2026-05-05", T: "2026-05-05" });
+    const period = { since: NOON, until: at("2026-06-01") };
+    expect(deadlinesIn(index, {}, period, NOON, { limit: 10, allSources: false })).toEqual([{ id: idOf("C"), due_at: at("2026-05-05") }]);
+    expect(await due(at("2026-05-06"))).toEqual({ C: "2026-09-05", T: "2026-09-05" });
+    const built = openSearchFile(aDirectory());
+    await catchUp(db, built, undefined, at("2026-05-06"));
+    expect(built.sqlite.query("select distinct due_at from records").all()).toEqual([{ due_at: at("2026-09-05") }]);
+    await store({ ...named("T", null), ...listing("2026-09-05") });
+    expect(await due(at("2026-05-06"))).toEqual({ C: "2027-01-07", T: "2026-09-05" });
+    built.close();
   });
 
   test.if(isThere)("name each other, and a record the parts that it has", async () => {

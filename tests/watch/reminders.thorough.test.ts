@@ -6,7 +6,6 @@
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openWatchFile } from "../../db/sqlite/open.ts";
-import { dueDateOf } from "../../src/opportunities/clock.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
 import type { Message } from "../../src/watch/message.ts";
@@ -98,8 +97,10 @@ describe.each<{ name: string; seed: number; fields: Partial<WatchDefinition>; it
       opportunity: { id: string; status: string; dates: { closes_at: string | null; response_at: string | null } },
       now: number,
     ) => {
-      const due = Date.parse(dueDateOf(opportunity.dates, now) ?? "");
-      return due > now && LIVE.includes(opportunity.status) ? Math.floor(due / MINUTE) * MINUTE : undefined;
+      const { closes_at, response_at } = opportunity.dates;
+      const ahead = [response_at, closes_at].map((at) => Date.parse(at ?? "")).filter((at) => at > now);
+      const due = Math.min(...ahead);
+      return ahead.length > 0 && LIVE.includes(opportunity.status) ? Math.floor(due / MINUTE) * MINUTE : undefined;
     };
     const nameOf = (id: string, due: number) => `${id} ${due}`;
     const accept = (body: string) => {

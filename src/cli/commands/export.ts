@@ -65,7 +65,9 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     await withCatalog(cli, options, async (db) => {
       const { source, ...others } = await resolveFilter(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;
-      const isIncluded = isFiltered ? (opportunity: WholeOpportunity) => matches(others, opportunity, now) : undefined;
+      const isIncluded = !isFiltered
+        ? undefined
+        : (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => matches(others, opportunity, now, twins);
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
       if (nothingKnown !== undefined) cli.machine.printError(capitalized(nothingKnown));
       let erased = 0;
@@ -149,8 +151,8 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     machine.printLine(line);
     printed++;
   };
-  const printCsv = (opportunity: WholeOpportunity) => {
-    machine.printText(csvLineOf(opportunity, now));
+  const printCsv = (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => {
+    machine.printText(csvLineOf(opportunity, now, twins));
     printed++;
   };
   const printCommonGrants = (opportunity: WholeOpportunity, history?: OpportunityEvent[]) =>
@@ -158,7 +160,10 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
   const printing = {
     ndjson: () => exportLines(db, selection, printLine),
     csv: () => exportOpportunities(db, selection, printCsv),
-    commongrants: () => (events ? exportHistories : exportOpportunities)(db, selection, printCommonGrants),
+    commongrants: () =>
+      events
+        ? exportHistories(db, selection, printCommonGrants)
+        : exportOpportunities(db, selection, (opportunity) => printCommonGrants(opportunity)),
   };
   try {
     await printing[format]();

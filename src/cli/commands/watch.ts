@@ -104,7 +104,7 @@ function testMessage({ name, definition }: Watch, sample: readonly WholeOpportun
   const now = machine.now();
   add(
     sample.map((opportunity) => {
-      return { kind: "new", opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, now) }) };
+      return { kind: "new", opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, now, []) }) };
     }),
   );
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };

@@ -118,8 +118,8 @@ const SimilarRow = object({
 type SimilarRow = Static<typeof SimilarRow>;
 
 function similarRows(found: Similar, now: EpochMs): SimilarRow[] {
-  return relationsIn(found).map(({ opportunity, relation, why }) => {
-    const { id, number, title, status, closes_at, due } = rowOf(opportunity, now, []);
+  return relationsIn(found).map(({ opportunity, twins, relation, why }) => {
+    const { id, number, title, status, closes_at, due } = rowOf(opportunity, now, twins);
     return { id, number, title, status, closes_at, due, relation, why };
   });
 }
