@@ -52,6 +52,7 @@ const EXPORT_FIELDS: Readonly<Record<string, string>> = {
   phase_ii_description_details_phase2description_with_html_remove: "phase2Description",
   phase_iii_dual_use_details_phase3description_with_html_removed: "phase3Description",
   references_details_referencedocuments_array_formatted: "referenceDocuments",
+  qanda_content_fetched_from_questions_endpoint_and_formatted: "questions",
 };
 
 const ENRICHED_FIELDS: Readonly<Record<string, string>> = {
@@ -188,8 +189,19 @@ async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElem
 
 /** A piece of any layout with the portal's own field names. */
 function portalFields(raw: JsonObject): JsonObject {
-  if ("topic_number_topiccode" in raw) return renamed(raw, EXPORT_FIELDS);
+  if ("topic_number_topiccode" in raw) {
+    const { questions, ...topic } = renamed(raw, EXPORT_FIELDS);
+    return textOf(questions) === "" ? topic : { ...topic, questions: questionsIn(textOf(questions)) };
+  }
   return "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : raw;
+}
+
+/** The questions of a topic in the export: "Q1 (09/08/2023): …", "A: …" on a line of its own, and a blank line between two of them. */
+function questionsIn(text: string): JsonObject[] {
+  return text.split(/(?:^|\n\n)Q\d+ \([\d/]*\): /).flatMap((each) => {
+    const [question = "", ...answer] = each.split(/\nA: /);
+    return each.trim() === "" ? [] : [{ question, answer: answer.join("\nA: ") }];
+  });
 }
 
 function faultOf(raw: JsonObject): string | undefined {

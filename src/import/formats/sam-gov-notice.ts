@@ -67,6 +67,17 @@ export function placeNames({ city, state, country }: JsonObject): string[] {
   return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 
+/** The codes and the words for a set-aside. Where only words name it, its codes are unknown, so that stored ones stay. */
+export function setAsidesOf(codes: string, label: string): Pick<Notice, "setAsides" | "setAsideLabel"> {
+  const setAsides = setAsideCodes(codes);
+  return { setAsideLabel: label, ...(setAsides.length === 0 && isSetAside(label) ? {} : { setAsides }) };
+}
+
+/** Whether words name a set-aside: "No Set aside used" does not. */
+export function isSetAside(label: string): boolean {
+  return label !== "" && !/^no set[- ]?aside/i.test(label);
+}
+
 /** Codes of `SBA` or, sometimes, the list `["SBA"]`. `NONE` is none. */
 export function setAsideCodes(text: string): string[] {
   return (text.match(/[A-Za-z0-9]+/g) ?? []).filter((code) => code !== "NONE");

@@ -25,7 +25,7 @@ import {
   rowsIn,
   withoutUndefined,
 } from "./items.ts";
-import { contactOf, type Identity, type Notice, type Organization, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
+import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
 const SOURCE = "SAM_GOV";
@@ -92,6 +92,7 @@ const KINDS: readonly Kind[] = [
   },
   { name: "Justification", words: /^justification/i, display: true },
   { name: "Special Notice", words: /^special notice/i, display: true },
+  { name: "Modification/Amendment/Cancel", words: /^modification\/amendment/i, display: true },
   { name: "Sale of Surplus Property", words: /^sale of surplus/i, display: true },
   { name: "Consolidate/(Substantially) Bundle", words: /bundle/i, display: true },
 ];
@@ -182,7 +183,7 @@ function noticeOfRow(row: JsonObject): Notice {
     ...columnTexts(IDENTITY_COLUMNS, text),
     ...columnTexts(TEXT_COLUMNS, text),
     organization: columnTexts(ORGANIZATION_COLUMNS, text),
-    setAsides: setAsideCodes(text("SetASideCode")),
+    ...setAsidesOf(text("SetASideCode"), text("SetASide")),
     naics: [text("NaicsCode")],
     placeOfPerformance: PLACE_COLUMNS.map(text),
     contacts: CONTACTS.map((which) => ({
@@ -204,8 +205,7 @@ function noticeOfResponse(response: JsonObject): Notice {
     agencyCode: textOf(response.fullParentPathCode).split(".")[1] ?? "",
     archiveDate: textOf(response.archiveDate),
     active: textOf(response.active),
-    setAsides: setAsideCodes(textOf(response.typeOfSetAside)),
-    setAsideLabel: textOf(response.typeOfSetAsideDescription),
+    ...setAsidesOf(textOf(response.typeOfSetAside), textOf(response.typeOfSetAsideDescription)),
     deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
     naics: [response.naicsCode, ...arrayOf(response.naicsCodes)].map(textOf),
     productCode: textOf(response.classificationCode),
@@ -277,13 +277,14 @@ function noticeVersion(notice: Identity): Version {
 function keysOf(notice: Identity): { key: string; series: string } {
   const { id, firstId = id, officeCode, baseType, awardNumber = "" } = notice;
   const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(squeezed) as [string, string, string];
+  const series = OF_VETERANS_AFFAIRS.exec(number)?.[1] ?? number;
   const isNumbered = isAward(notice) && !PLACEHOLDER.test(award);
   if (isUnnumberedAward(notice)) return provisional(id);
   if (officeCode === undefined) return provisional(isNumbered ? `${firstId}|${AWARD}|${award}` : firstId);
   if (number === office || PLACEHOLDER.test(number))
     return isNumbered ? { key: `|${office}|${AWARD}|${award}`, series: `|${office}|${award}` } : provisional(firstId);
   const kind = isAward(notice) ? `${AWARD}|${award}` : (kindOf(baseType)?.name ?? baseType);
-  return { key: `${number}|${office}|${kind}`, series: number };
+  return { key: `${number}|${office}|${kind}`, series };
 }
 
 function provisional(key: string): { key: string; series: string } {
@@ -298,6 +299,9 @@ function isAward({ type, baseType }: Identity): boolean {
 function isUnnumberedAward(notice: Identity): boolean {
   return isAward(notice) && notice.awardNumber === undefined;
 }
+
+/** Veterans Affairs appends the number of an amendment: `36C25226Q0689_2` and `36C25226Q06890001` belong to `36C25226Q0689`. */
+const OF_VETERANS_AFFAIRS = /^(36C\d{5}[A-Z]\d{4})\d{1,4}$/;
 
 const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;
 
@@ -391,7 +395,7 @@ function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullab
 
 function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
   return withoutUndefined({
-    requirements: notice.setAsides && requirementsOf(notice),
+    requirements: notice.setAsides === undefined && notice.setAsideLabel === "" ? undefined : requirementsOf(notice),
     geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
   });
 }
@@ -544,7 +548,8 @@ function dollarsOf(amount: string): string | undefined {
 }
 
 function requirementsOf({ setAsides = [], setAsideLabel }: Notice): string | null {
-  return setAsides.length === 0 ? null : `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
+  if (setAsides.length === 0 && !isSetAside(setAsideLabel)) return null;
+  return `Set-aside: ${setAsideLabel || setAsides.join(", ")}`;
 }
 
 function instantOf(text: string, timeOfDate: string, context: FormatContext): string | null {

@@ -70,8 +70,26 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
 /** A majority of stray bytes that decides, so that the rest of a large file need not be counted. */
 const STRAY_BYTES_ENOUGH = 1000;
 
+/** Refuses what spreadsheet programs write under the name of CSV, by the beginning of the file. */
+function refuseOtherText(beginning: string): void {
+  const header = beginning.slice(0, HEADER_MAX).split("\n", 1)[0] ?? "";
+  if (header.includes("\0")) throw new Error("the file is in UTF-16: save it as UTF-8");
+  if (/\r(?!$)/.test(header)) throw new Error("the lines of the file end with CR alone: save it with LF or CRLF");
+  const [, separator] = /^"[^"]*"([;\t])/.exec(header) ?? [];
+  if (separator !== undefined) throw separatedBy(separator);
+}
+
+const HEADER_MAX = 10_000;
+
+function separatedBy(separator: string): Error {
+  return new Error(`the fields of the file are separated by ${separator === ";" ? "semicolons" : "tabs"}: save it with commas`);
+}
+
 function checkedHeader(names: string[], wanted: readonly string[]): string[] {
   const missing = wanted.filter((name) => !names.includes(name));
+  const [only = ""] = names;
+  const separator = [";", "\t"].find((each) => names.length === 1 && wanted.length > 1 && only.includes(each));
+  if (separator !== undefined) throw separatedBy(separator);
   if (missing.length > 0) throw new Error(`the header has no column ${missing.map((name) => `"${name}"`).join(", ")}`);
   const seen = new Set<string>();
   const twice = names.find((name) => seen.size === seen.add(name).size);
@@ -112,7 +130,9 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
     if (length > ROW_MAX) throw new Error(`the row on line ${line} has more than ${ROW_MAX} characters: is a quote missing?`);
   }
 
+  let beginning = "";
   for await (const piece of textOfBytes(bytes, encoding)) {
+    if (beginning.length < HEADER_MAX && !beginning.includes("\n")) refuseOtherText((beginning += piece.slice(0, HEADER_MAX)));
     pieces += piece;
     // An unfinished row is read again from its start. Waiting until the text has doubled keeps the time linear.
     if (pieces.length >= unfinished.length) yield* takeRows(unfinished + pieces);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { dsip } from "../../../src/import/formats/dsip.ts";
+import { csvRows } from "../../../src/import/readers/csv-rows.ts";
 import type { Draft } from "../../../src/import/record.ts";
 import { countBy, readFormat, realInput, textInput } from "../../support/read-format.ts";
 import { describeReal, EXCERPTS } from "../../support/real-data.ts";
@@ -155,8 +156,9 @@ describe("real files", () => {
   test("a topic of the export, field by field", async () => {
     const { kept } = await readFormat(dsip, [await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz")]);
 
-    const draft = kept.get("SF254-01001");
-    expect({ ...draft, summary: draft?.summary?.slice(0, 32), description: draft?.description?.slice(0, 51) }).toEqual({
+    const { questions, ...draft } = kept.get("SF254-01001") as Draft;
+    expect(questions).toHaveLength(7);
+    expect({ ...draft, summary: draft.summary?.slice(0, 32), description: draft.description?.slice(0, 51) }).toEqual({
       source: { code: "DSIP", opportunity_id: "SF254-01001", url: "https://www.dodsbirsttr.mil/topics-app/" },
       title: "Autonomous Space Cargo Network (ASCN): AI-Driven Logistics Automation and Digital Twin Integration for Space Mobility",
       summary: "The goal for this effort is to d",
@@ -182,6 +184,24 @@ describe("real files", () => {
         tech_taxonomy: ["DSIP_FOCUS:Sustainment & Logistics"],
       },
       eligibility: { requirements: "Export controlled (ITAR)." },
+    });
+  });
+
+  test("a topic of the export has as many questions as it says were published", async () => {
+    const input = await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz");
+    const { kept } = await readFormat(dsip, [input]);
+    const published = new Map<string, number>();
+    for await (const { row } of csvRows(input.bytes(), []))
+      published.set(row.topic_number_topiccode ?? "", Number(row.published_questions_noofpublishedquestions));
+    const withQuestions = [...kept].filter(([, { questions }]) => questions !== undefined);
+    expect(withQuestions).toHaveLength(36);
+    for (const [code, { questions = [] }] of withQuestions) {
+      expect([code, questions.length]).toEqual([code, published.get(code) ?? 0]);
+      expect(questions.filter(({ question }) => !question)).toEqual([]);
+    }
+    expect(kept.get("AFX23E-TPCSO1")?.questions?.[0]).toMatchObject({
+      question: expect.stringContaining("Where can I find the &quot;Component-specific&quot; instructions."),
+      answer: "Pages/slides in excess of the maximum will not be considered during evaluations. See Attachment 11 for a sample slide deck.",
     });
   });
 

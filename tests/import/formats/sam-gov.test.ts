@@ -513,7 +513,7 @@ describe("odd and hostile files", () => {
       csv(aRow({ Extra: "" })).replace('"Extra"', '"Title"'),
       'Cannot import test: the header has the column "Title" twice',
     ],
-    ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le"), "Cannot import test: the row on line 1 has a quote"],
+    ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le"), "Cannot import test: the file is in UTF-16"],
     ["an empty file", "", "Cannot import test: the header has no column"],
     ["a maintenance page", "<html><body>Scheduled maintenance</body></html>", "Cannot import test: the header has no column"],
     ["a message", '{"message": "API rate limit exceeded"}', 'Cannot import test: it has no array "opportunitiesData"'],
@@ -536,4 +536,18 @@ describe("odd and hostile files", () => {
       "Cannot import endless: the row on line 3 has more than 4000000 characters",
     );
   });
+});
+
+test("a set-aside that only words name is kept, and its codes stay unknown", async () => {
+  const named = await draftOf({ SetASide: "Women-Owned Small Business" });
+  expect(named.eligibility?.requirements).toBe("Set-aside: Women-Owned Small Business");
+  expect(named.classifications).not.toHaveProperty("set_aside_types");
+  const none = await draftOf({ SetASide: "No Set aside used" });
+  expect([none.eligibility?.requirements, none.classifications?.set_aside_types]).toEqual([null, []]);
+});
+
+test("SAM.gov's type of amendments and cancellations from before 2019 is known", async () => {
+  const type = "Modification/Amendment/Cancel";
+  const { drafts, warnings } = await readFormat(samGov, [json(aRow({ Type: type, BaseType: type }))]);
+  expect([drafts[0]?.status_display, [...warnings]]).toEqual([type, []]);
 });

@@ -46,6 +46,12 @@ describe("csvRows()", () => {
   });
 
   test.each([
+    ["semicolons", "a;b\n1;2", "separated by semicolons: save it with commas", ["a", "b"]],
+    ["semicolons between quotes", '"a";"b"\n"1";"2"', "separated by semicolons: save it with commas"],
+    ["tabs", "a\tb\n1\t2", "separated by tabs: save it with commas", ["a", "b"]],
+    ["UTF-16", Buffer.from('\ufeff"a","b"\n1,2', "utf16le"), "the file is in UTF-16: save it as UTF-8"],
+    ["lines that end with CR", "a,b\r1,2\r", "the lines of the file end with CR alone: save it with LF or CRLF"],
+    ["lines that end with CR, quoted", '"a","b"\r"1","2"\r', "the lines of the file end with CR alone: save it with LF or CRLF"],
     ["no header", "", 'the header has no column "a"'],
     ["a missing column", "b\n1", 'the header has no column "a"'],
     ["a column twice", "a,a\n1,1", 'the header has the column "a" twice'],
@@ -54,9 +60,9 @@ describe("csvRows()", () => {
     ["a quote inside", 'a,b\n1"1,2', "the row on line 2 has a quote inside an unquoted field"],
     ["a row too wide", "a,b\n1,2\n1,2,3", "the row on line 3 has 3 fields where the header has 2"],
     ["a row too narrow", "a,b\n1", "the row on line 2 has 1 fields where the header has 2"],
-  ])("refuses %s", async (_, text, message) => {
-    await expect(rowsOf(text, ["a"])).rejects.toThrow(message);
-    await expect(rowsOf(text, ["a"], 1)).rejects.toThrow(message);
+  ] as [string, string | Buffer, string, string[]?][])("refuses %s", async (_, text, message, columns = ["a"]) => {
+    await expect(rowsOf(text, columns)).rejects.toThrow(message);
+    await expect(rowsOf(text, columns, 1)).rejects.toThrow(message);
   });
 
   test("replaces a byte that is not UTF-8 by half a surrogate pair, which no record may hold", async () => {

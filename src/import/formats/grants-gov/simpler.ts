@@ -178,11 +178,20 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
     contact: contactOf(text, isForecast),
     attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }, ...filesOf(raw)],
   };
-  return { ...grant, status: statusOf(textOf(raw.opportunity_status), grant, isForecast) };
+  if (raw.is_draft === true) warn(`Opportunity ${id} is called a draft (is_draft); it is imported as published`);
+  return { ...grant, status: statusOf(textOf(raw.opportunity_status), grant, isForecast, warn) };
 }
 
+const STATUSES: readonly string[] = ["forecasted", "posted", "closed", "archived"];
+
 /** The dates say when it closes and is archived. The stated status counts only without such a date. */
-function statusOf(status: string, { closeDate, archiveDate }: Omit<Grant, "status">, isForecast: boolean): Grant["status"] {
+function statusOf(
+  status: string,
+  { closeDate, archiveDate }: Omit<Grant, "status">,
+  isForecast: boolean,
+  warn: FormatContext["warn"],
+): Grant["status"] {
+  if (!STATUSES.includes(status)) warn(`unknown opportunity_status "${status}": the dates decide whether the opportunity is open`);
   if (status === "archived" && archiveDate === "") return status;
   if (status === "closed" && closeDate === "" && !isForecast) return status;
   return isForecast ? "forecast" : "posted";

@@ -47,3 +47,15 @@ test("one that closes before it opens is kept as published, with a warning", asy
   expect(due).toEqual([["2026-10-15", "Main"]]);
   expect([...warnings].join()).toContain("closes before it opens");
 });
+
+test("a draft, or a status word that is not known, is imported by its dates, with a warning", async () => {
+  const data = { opportunity_id: "2f98bc76-8ab0-4742-9143-950c1cbc0e42", legacy_opportunity_id: 1, opportunity_title: "A", is_draft: true };
+  const summary = { is_forecast: false, close_date: null, post_date: "2026-10-01" };
+  const text = JSON.stringify({ data: { ...data, opportunity_status: "paused", summary }, status_code: 200 });
+  const { kept, warnings } = await readFormat(grantsGov, [textInput(text, "one.json")]);
+  expect(kept.get("1")?.title).toBe("A");
+  expect([...warnings]).toEqual([
+    "Opportunity 1 is called a draft (is_draft); it is imported as published",
+    'unknown opportunity_status "paused": the dates decide whether the opportunity is open',
+  ]);
+});
