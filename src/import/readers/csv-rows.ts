@@ -132,7 +132,10 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
 
   let beginning = "";
   for await (const piece of textOfBytes(bytes, encoding)) {
-    if (beginning.length < HEADER_MAX && !beginning.includes("\n")) refuseOtherText((beginning += piece.slice(0, HEADER_MAX)));
+    if (beginning.length < HEADER_MAX && !beginning.includes("\n")) {
+      beginning += piece.slice(0, HEADER_MAX);
+      refuseOtherText(beginning);
+    }
     pieces += piece;
     // An unfinished row is read again from its start. Waiting until the text has doubled keeps the time linear.
     if (pieces.length >= unfinished.length) yield* takeRows(unfinished + pieces);
