@@ -56,7 +56,7 @@ const READS = 3;
 const COUNTED_MAX = 5000;
 
 type Window = { since: EpochMs | "all"; until: EpochMs; period: string; chart: Chart };
-type Shown = {
+type ShownChanges = {
   window: Window;
   buckets: readonly Bucket[];
   isPartial: boolean;
@@ -77,7 +77,13 @@ export async function changesPage({ catalog, index, now, query }: PageContext, b
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
 }
 
-async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs, budget: Budget): Promise<Shown> {
+async function readChanges(
+  catalog: CatalogDb,
+  index: SearchFile,
+  chosen: ChosenChanges,
+  now: EpochMs,
+  budget: Budget,
+): Promise<ShownChanges> {
   const { form, atLeast } = chosen;
   const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);
   const given = sinceOf(form, now);
@@ -157,7 +163,7 @@ function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: nu
   };
 }
 
-function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
+function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: ShownChanges }) {
   return (
     <>
       <h1>What changed</h1>
@@ -208,7 +214,7 @@ function TypeField({ form }: { form: SearchForm }) {
   );
 }
 
-function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: Shown; form: SearchForm }) {
+function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: ShownChanges; form: SearchForm }) {
   const { given } = form;
   const { since, until, type, at_least } = given;
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
