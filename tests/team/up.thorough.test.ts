@@ -124,7 +124,7 @@ describe("up", () => {
     expect(page).toContain("Quantum sensing");
     expect(page).toContain('<a href="/sign-out">');
     const subscriptions = await (await read("/subscribe?words=quantum", { cookie })).text();
-    const feeds = [...subscriptions.matchAll(/<code>([^<]+)<\/code>/g)].map(([, address = ""]) => address);
+    const feeds = [...subscriptions.matchAll(/<code id="[a-z]+">([^<]+)<\/code>/g)].map(([, address = ""]) => address);
     expect(feeds).toHaveLength(2);
     for (const address of feeds) {
       const response = await fetch(address);
