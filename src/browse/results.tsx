@@ -5,6 +5,7 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { awardsInWords } from "../opportunities/funding.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { numberOf } from "../search/number.ts";
 import type { SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -57,7 +58,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
   const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
   return (
-    <li class="result">
+    <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
         <a href={opportunityAddress(id)}>
           <bdi>{cutText(title, TITLE_MAX)}</bdi>

@@ -76,7 +76,9 @@ function SourcesBody({ rows, now }: BodyProps) {
         <a href={MONTHS_PATH}>Opportunities by month</a>
       </p>
       {rows.length === 0 ? (
-        <p class="empty">Nothing has been imported yet.</p>
+        <p class="empty">
+          Nothing has been imported yet. <code>fundfeed pull grants-gov</code> brings the first opportunities.
+        </p>
       ) : (
         <ul class="sources">
           {rows.map((row) => (

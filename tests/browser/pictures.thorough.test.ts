@@ -29,8 +29,10 @@ const views = [
   { name: "phone-light", width: 390, scheme: "light" },
   { name: "phone-dark", width: 390, scheme: "dark" },
 ] as const;
+/** Pages whose first result must be on the first screen of a phone. */
+const FIRST_SCREEN = ["home", "home-of-a-server", "find", "find-one", "find-over", "changes", "changes-few"];
 /** Pixels of a page from its top: what is below is more of the same. */
-const HEIGHT_MAX = 1800;
+const HEIGHT_MAX = 1200;
 
 type MadeWith = { chromium: string; arch: string };
 const whySkipped = await skipReason();
@@ -84,13 +86,17 @@ describe.skipIf(whySkipped !== undefined)("the pictures", () => {
   });
 
   for (const { name: view, width, scheme } of views) {
-    test(`of all pages and mails, ${view}, show no empty box`, async () => {
+    test(`of all pages and mails, ${view}, show no empty box, and results on the first screen`, async () => {
       await page.setViewportSize({ width, height: 844 });
       await page.emulateMedia({ colorScheme: scheme });
       for (const pictured of all) {
         current = pictured;
         await page.goto(`${PICTURED_ORIGIN}/${pictured.name}`);
         expect([pictured.name, await page.evaluate(EMPTY_BOXES)]).toEqual([pictured.name, []]);
+        if (width === 390 && FIRST_SCREEN.includes(pictured.name)) {
+          const top = await page.evaluate<number>("document.querySelector('.result').getBoundingClientRect().top");
+          expect([pictured.name, top < 844 - 24]).toEqual([pictured.name, true]); // Its title is above the edge.
+        }
         const height = Math.min(HEIGHT_MAX, await page.evaluate<number>("document.documentElement.scrollHeight"));
         made.set(`${pictured.name}-${view}`, await page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width, height } }));
       }
