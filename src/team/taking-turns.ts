@@ -5,36 +5,39 @@ import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 /** A page of few records takes as long. */
 const HELD_MAX_MS = 15;
 
+type Clock = () => number;
+
+/** When the thread was let go last, by whichever request. */
 let begun = 0;
 
-async function letOthersGo(): Promise<void> {
-  if (performance.now() - begun < HELD_MAX_MS) return;
+async function letOthersGo(clock: Clock): Promise<void> {
+  if (clock() - begun < HELD_MAX_MS) return;
   await nextTurn();
-  begun = performance.now();
+  begun = clock();
 }
 
 /** The catalog, which takes turns at each statement. Its connection must be that of one request, as transactions stay open meanwhile. */
-export function takingTurns(catalog: CatalogDb): CatalogDb {
+export function takingTurns(catalog: CatalogDb, clock: Clock = () => performance.now()): CatalogDb {
   return {
     ...catalog,
-    ...statementsInTurn(catalog),
-    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql) })),
+    ...statementsInTurn(catalog, clock),
+    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql, clock) })),
   };
 }
 
-function statementsInTurn(sql: CatalogSql): Pick<CatalogSql, "get" | "all" | "each"> {
+function statementsInTurn(sql: CatalogSql, clock: Clock): Pick<CatalogSql, "get" | "all" | "each"> {
   return {
     get: async (...statement) => {
-      await letOthersGo();
+      await letOthersGo(clock);
       return sql.get(...statement);
     },
     all: async (...statement) => {
-      await letOthersGo();
+      await letOthersGo(clock);
       return sql.all(...statement);
     },
     each: async (query, values, take) =>
       sql.each(query, values, async (rows) => {
-        await letOthersGo();
+        await letOthersGo(clock);
         await take(rows);
       }),
   };
