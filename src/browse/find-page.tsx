@@ -1,10 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
 import { fields } from "../filter/filter.ts";
+import { statusInWords } from "../opportunities/status.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
-import { understoodInWords } from "../search/understood.ts";
+import { matchedInWords, partialInWords, readingInWords } from "../search/understood.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -15,7 +16,6 @@ import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
-import { valueName } from "./value-names.ts";
 
 const PAGE_SIZE = 20;
 
@@ -44,7 +44,8 @@ type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResul
 
 function FindBody({ form, now, results, page }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
-  const sentences = understood === null ? [] : understoodInWords(understood);
+  const sentences = understood === null ? [] : readingInWords(understood);
+  const matched = page === undefined ? null : matchedInWords(page);
   return (
     <>
       <h1>Find funding opportunities</h1>
@@ -54,41 +55,45 @@ function FindBody({ form, now, results, page }: BodyProps) {
       {results === undefined ? (
         <p class="empty">Correct the marked values to see results.</p>
       ) : (
-        <div class="columns">
-          <section class="main" aria-labelledby="found">
-            <h2 id="found">{countInWords(total, isWhole)}</h2>
-            <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
-            {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
-            {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
-            {total === 0 && <NothingFound form={form} drop={drop} />}
-            <Results results={results} understood={understood} now={now} />
-            <Paging form={form} next={next} />
-            <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
-          </section>
+        <section aria-labelledby="found">
+          <h2 id="found" class="count">
+            {countInWords(total, isWhole)}
+          </h2>
+          <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
+          {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
+          {matched !== null && (
+            <p class="understood">
+              {capitalized(matched)}.{" "}
+              {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
+            </p>
+          )}
+          {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
+          {drop.length > 0 && <DropLinks form={form} drop={drop} />}
           {counts !== null && <CountLinks form={form} counts={counts} />}
-        </div>
+          <Results results={results} understood={understood} now={now} line={page === undefined ? "" : `${partialInWords(page)}:`} />
+          <Paging form={form} next={next} />
+          <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
+        </section>
       )}
     </>
   );
 }
 
-/** What to try next: the same search without a filter that leaves nothing, other words, or all that is open. */
-function NothingFound({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
+/** Whether the results are in another order than the best matches first. */
+function isInOrder({ given: { sort = "relevance" } }: SearchForm): boolean {
+  return sort !== "relevance";
+}
+
+/** Links to the same search without a filter that leaves nothing. */
+function DropLinks({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
   return (
-    <div class="empty">
-      <p>No opportunity meets all of these conditions.</p>
-      <ul>
-        {drop.map(({ name, records }) => (
-          <li key={name}>
-            <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {withCommas(records)}
-          </li>
-        ))}
-        {form.given.words !== undefined && <li>Try fewer or more common words. Endings do not matter.</li>}
-        <li>
-          <a href="/">See all that can be applied for</a>
+    <ul class="drop">
+      {drop.map(({ name, records }) => (
+        <li key={name}>
+          <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {withCommas(records)}
         </li>
-      </ul>
-    </div>
+      ))}
+    </ul>
   );
 }
 
@@ -100,28 +105,26 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
   const shown = (Object.keys(counts) as (keyof typeof counts)[]).filter((name) => counts[name].length > 1);
   if (shown.length === 0) return null;
   return (
-    <aside aria-labelledby="narrow">
-      <h2 id="narrow">Narrow it down</h2>
-      <dl class="counts">
-        {shown.map((name) => (
-          <div key={name}>
-            <dt>{capitalized(fields[name].label)}</dt>
-            {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
-              <dd key={value}>
-                <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
-                <span class="quiet">{withCommas(records)}</span>
-              </dd>
-            ))}
-          </div>
-        ))}
-      </dl>
-    </aside>
+    <dl class="counts">
+      {shown.map((name) => (
+        <div key={name}>
+          <dt>{fields[name].label}</dt>
+          {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
+            <dd key={value}>
+              <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
+              {withCommas(records)}
+            </dd>
+          ))}
+        </div>
+      ))}
+    </dl>
   );
 }
 
 /** A value for people: the name of a source, the words of a status. */
 function nameOf({ sources }: SearchForm, field: string, value: string): string {
-  return (field === "source" && sources.find(({ code }) => code === value)?.name) || valueName(field, value);
+  if (field === "status") return statusInWords(value);
+  return (field === "source" && sources.find(({ code }) => code === value)?.name) || value;
 }
 
 function countInWords(total: number, isWhole: boolean): string {

@@ -35,7 +35,7 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   const ids = next.map(({ id }) => id);
   const twins = await readTwins(catalog, ids, now);
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
-    return { opportunity, snippet: null, missing: [], twins: twins.get(opportunity.id) ?? [] };
+    return { opportunity, snippet: null, isMatch: true, missing: [], twins: twins.get(opportunity.id) ?? [] };
   });
   const coming = found.filter(({ opportunity, twins }) => dueOf(opportunity, now, twins).kind !== "over").slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);
@@ -62,12 +62,7 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
       <div class="columns">
         <section class="main" aria-labelledby="next">
           <h2 id="next">Due next</h2>
-          {results.length === 0 && (
-            <p class="empty">
-              {openings.open === 0 ? "Nothing is open." : "Nothing that is open states a date that lies ahead."} If this catalog is new, its
-              first import has not ended: <a href="/sources">Sources</a> says what is there.
-            </p>
-          )}
+          {results.length === 0 && <p class="empty">Nothing that is open states a date that lies ahead.</p>}
           <Results results={results} now={now} />
           <p class="paging">
             <a class="button" href={openAddress({})}>

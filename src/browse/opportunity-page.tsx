@@ -6,6 +6,7 @@ import { historyPage } from "../events/history.ts";
 import { movedDeadlines } from "../events/moved-deadlines.ts";
 import { factsOf, type RelatedRecords, recordInWords } from "../facts/facts.ts";
 import { dueOf } from "../opportunities/due.ts";
+import { numberInWords } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import type { Belonging } from "../opportunities/related.ts";
@@ -13,7 +14,6 @@ import { erasedInWords } from "../past/in-words.ts";
 import { readShown, type ShownRecord } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
 import { decodePlace, encodePlace } from "../search/cursor.ts";
-import { numberInWords } from "../search/number.ts";
 import { findSimilar, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
@@ -212,7 +212,7 @@ function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
       <a href={opportunityAddress(record.id, asOf)}>
         <bdi>{cutText(record.title, 200)}</bdi>
       </a>{" "}
-      <span class="quiet">{cutText(recordInWords(record), 300)}</span>
+      <span class="quiet">{cutText(recordInWords(record), 300)}</span> <StatusBadge status={record.status} />
     </li>
   );
 }

@@ -42,8 +42,7 @@ const limit = integer(1, ROWS_MAX, ROWS_DEFAULT, "The most rows.");
 const DEFAULT_DAYS = 30;
 /** Reads of the feed for one output: each examines a thousand events. */
 const READS = 30;
-const WORDS = "With words, the best matches come first, unless `sort` says otherwise; then every word must occur, exactly as it is.";
-const STRICT = "Every word must occur, exactly as it is.";
+const STRICT = "With words, only what has all of them is there.";
 const PERIOD = `Of the last 30 days, unless \`since\` says otherwise. ${STRICT}`;
 
 export const outputs: readonly SearchOutput[] = [
@@ -52,7 +51,8 @@ export const outputs: readonly SearchOutput[] = [
     contentType: "application/json",
     operationId: "findOpportunities",
     summary: "Find opportunities by words and filters",
-    description: `What \`fundfeed find --json\` prints. ${WORDS}`,
+    description:
+      "What `fundfeed find --json` prints. With words, the best matches come first, unless `sort` says otherwise, and what has only some of the words follows.",
     own: { ...findFields, limit },
     schema: FoundPage,
     write: async (context) => {
@@ -65,11 +65,11 @@ export const outputs: readonly SearchOutput[] = [
     contentType: "text/csv; charset=utf-8; header=present",
     operationId: "findOpportunitiesAsCsv",
     summary: "The same as CSV",
-    description: `What \`fundfeed find --format csv\` prints. ${WORDS}`,
+    description: `What \`fundfeed find --format csv\` prints. ${STRICT}`,
     own: { ...findFields, limit },
     write: async (context) => {
       const { now } = context;
-      const { results, next } = await foundBy(context);
+      const { results, next } = await foundBy(context, true);
       return {
         text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
         next,
@@ -135,9 +135,10 @@ export const outputs: readonly SearchOutput[] = [
   },
 ];
 
-function foundBy({ catalog, index, now, form }: OutputContext): Promise<SearchPage> {
+function foundBy({ catalog, index, now, form }: OutputContext, onlyMatching = false): Promise<SearchPage> {
   const { sort, after } = form.given;
-  const request = { filter: form.resolved, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources: form.allSources };
+  const { resolved: filter, allSources } = form;
+  const request = { filter, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources, onlyMatching };
   return search(catalog, index, request, now);
 }
 

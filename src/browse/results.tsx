@@ -5,9 +5,8 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { awardsInWords } from "../opportunities/funding.ts";
-import { unendedStatuses } from "../opportunities/status.ts";
-import { numberOf } from "../search/number.ts";
-import type { SearchResult } from "../search/search.ts";
+import { numberOf } from "../opportunities/number.ts";
+import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -37,17 +36,31 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
   return event.type === "opportunity_added" || isTurn ? undefined : event;
 }
 
-type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs };
+type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs; line?: string };
 
-/** The results in their order; nothing without any. `understood` has the words that they were searched for. */
-export function Results({ results, understood = null, now }: ResultsProps) {
-  if (results.length === 0) return null;
-  return (
-    <ol class="results">
-      {results.map((result) => (
+/**
+ * The results in their order; nothing without any. `understood` has the words that they were searched for; `line` stands before what has only
+ * some of them.
+ */
+export function Results({ results, understood = null, now, line = "" }: ResultsProps) {
+  const first = firstPartial(results) ?? results.length;
+  const listed = (some: readonly ShownResult[], start: number) => (
+    <ol class="results" start={start}>
+      {some.map((result) => (
         <ResultItem key={result.opportunity.id} result={result} understood={understood} now={now} />
       ))}
     </ol>
+  );
+  return (
+    <>
+      {first > 0 && listed(results.slice(0, first), 1)}
+      {first < results.length && (
+        <>
+          <h3>{line}</h3>
+          {listed(results.slice(first), first + 1)}
+        </>
+      )}
+    </>
   );
 }
 
@@ -58,7 +71,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
   const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
   return (
-    <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
+    <li class="result">
       <h3>
         <a href={opportunityAddress(id)}>
           <bdi>{cutText(title, TITLE_MAX)}</bdi>

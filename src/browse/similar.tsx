@@ -2,9 +2,9 @@
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
 
 import { type Due, dueOf } from "../opportunities/due.ts";
+import { numberInWords } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
-import { numberInWords } from "../search/number.ts";
 import { relationsIn, type Similar } from "../search/similar.ts";
 import { capitalized } from "../text/capitalized.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -25,7 +25,7 @@ export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }
     <section aria-labelledby="similar">
       <h2 id="similar">Similar opportunities</h2>
       {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
-      <ul class="similar">
+      <ul>
         {relations.map(({ opportunity, twins, relation, why }) => (
           <SimilarItem
             key={opportunity.id}

@@ -2,8 +2,8 @@
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { grouping, type Printer, standingOf } from "../feed/printers.ts";
+import { numberInWords } from "../opportunities/number.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
-import { numberInWords } from "../search/number.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, wrapped } from "./output.ts";

@@ -2,10 +2,10 @@
 import { agencyInShort } from "../agencies/understand.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
+import { numberInWords } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
-import { numberInWords } from "../search/number.ts";
-import type { SearchResult } from "../search/search.ts";
+import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import { type SourceFreshness, silentInWords } from "../sources/freshness.ts";
@@ -43,8 +43,13 @@ export function isWide(width: number): boolean {
   return width >= WIDE;
 }
 
-/** An opportunity, its other records, and lines that stand below it. */
-type TableRow = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[]; below: readonly string[] };
+/** An opportunity, its other records, a line that stands above it, and lines that stand below it. */
+type TableRow = {
+  opportunity: WholeOpportunity;
+  twins: readonly WholeOpportunity[];
+  above?: string | undefined;
+  below: readonly string[];
+};
 
 /** A line for each opportunity, with the lines below it indented. */
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {
@@ -71,11 +76,11 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
       .map((cell, column) => (column < widths.length ? padded(cut(cell, widths[column] ?? 0), widths[column] ?? 0) : cut(cell, titleWidth)))
       .join(" ".repeat(GAP))
       .trimEnd();
-  const lines = rows.flatMap(({ below }, n) => {
+  const lines = rows.flatMap(({ above, below }, n) => {
     const row = cells[n] ?? [];
     const [due = ""] = row;
     const shown = style.due(due, dues[n] !== undefined && isDueSoon(dues[n], now)) + line(row).slice(due.length);
-    return [shown, ...below.map((text) => `  ${text}`)];
+    return [...(above === undefined ? [] : ["", style.header(above)]), shown, ...below.map((text) => `  ${text}`)];
   });
   return [style.header(line(header)), ...lines].join("\n");
 }
@@ -102,7 +107,8 @@ export function matchLines(
   return [where === null ? "" : cut(oneLine(where), room), before + matched].filter((line) => line !== "");
 }
 
-export function markdownTable(results: readonly SearchResult[], now: EpochMs): string {
+/** `line` stands before the results from which on nothing matches, which are a table of their own. */
+export function markdownTable(results: readonly SearchResult[], line: string, now: EpochMs): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const linked = (text: string, url: string | null) =>
     url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
@@ -117,7 +123,10 @@ export function markdownTable(results: readonly SearchResult[], now: EpochMs): s
     const number = linked(numberInWords(opportunity), source.url);
     return `| ${cell(day)} | ${cell(status)} | ${cell(organization.agency ?? "")} | ${number} | ${cell(title)}${where} |`;
   });
-  return ["| Due | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...rows].join("\n");
+  const table = (some: readonly string[]) => ["| Due | Status | Agency | Number | Title |", "|---|---|---|---|---|", ...some].join("\n");
+  const first = firstPartial(results);
+  if (first === undefined) return table(rows);
+  return [...(first > 0 ? [table(rows.slice(0, first))] : []), line, table(rows.slice(first))].join("\n\n");
 }
 
 /** How many records were left out because another one of their opportunity is shown; "" if none was. */

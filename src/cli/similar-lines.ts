@@ -1,9 +1,9 @@
 /** What is like an opportunity and the rounds of its call, as `similar` and `show --similar` print them. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { dueOf, dueOnDay } from "../opportunities/due.ts";
+import { numberInWords } from "../opportunities/number.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { numberInWords } from "../search/number.ts";
 import type { Round, Similar } from "../search/similar.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import type { EpochMs } from "../text/instant.ts";

@@ -16,7 +16,8 @@ const Found = Type.Composite(
     object({
       due: Due,
       match: nullable(Type.String(), "The words around the match, which is in brackets."),
-      missing_words: Type.Array(Type.String(), { description: "The words of the question that it does not have." }),
+      missing_words: Type.Array(Type.String(), { description: "If it does not match: the words of the question that it does not have." }),
+      is_match: Type.Boolean({ description: "Whether it has all words." }),
       also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
     }),
   ],
@@ -29,19 +30,25 @@ const counts = (description: string) =>
 /** `filter` is the filter as it was given, and says so in words. */
 export const FoundPage = object({
   data: Type.Array(Found),
-  total: Type.Integer({ minimum: 0, description: "Opportunities that match." }),
+  total: Type.Integer({ minimum: 0, description: "Opportunities on all pages of this search." }),
+  matching: Type.Integer({ minimum: 0, description: "Opportunities that match: the same in any order." }),
+  partial: Type.Integer({
+    minimum: 0,
+    description: "More that have only some of the words. They follow the best matches, and are not listed in another order.",
+  }),
+  is_all: Type.Boolean({ description: "False if these numbers are the least there are: of too many, only the newest are counted." }),
   twins: Type.Integer({ minimum: 0, description: "Records left out because another one of their opportunity is shown." }),
   understood: nullable(
     object({
       words: Type.Array(Type.String(), { description: "The words that were looked for." }),
-      corrections: Type.Array(object({ asked: Type.String(), instead: Type.String() }), { description: "Words that no record has." }),
+      excluded: Type.Array(Type.String(), { description: "The words that must not be there." }),
+      corrections: Type.Array(object({ asked: Type.String(), also: Type.String(), records: Type.Integer() }), {
+        description: "Words that so few records have, and what was looked for, too.",
+      }),
       agencies: Type.Array(object({ asked: Type.String(), code: Type.String() }), { description: "Words that mean an agency." }),
       is_phrase_loosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
-      every: Type.Integer({ description: "Records that have all words." }),
-      any: Type.Integer({ description: "Records that have any of them." }),
-      is_all: Type.Boolean({ description: "Whether these two are exact; else there are at least so many." }),
     }),
-    "How the words were read. Null unless the best matches come first.",
+    "How the words were read. Null without words.",
   ),
   counts: nullable(
     object({
@@ -65,21 +72,25 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, twins, understood, counts, drop, isWhole }: SearchPage,
+  { results, next, total, matching, partial, isAll, twins, understood, counts, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
-  const data = results.map(({ opportunity, snippet, missing, twins }) => ({
+  const data = results.map(({ opportunity, snippet, isMatch, missing, twins }) => ({
     ...withoutSidecar(opportunity),
     due: dueOf(opportunity, now, twins),
     match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
     missing_words: [...missing],
+    is_match: isMatch,
     also_at: alsoAt(twins),
   }));
   const told = { filter, filter_in_words: describeFilter(filter, now) };
   return {
     data,
     total,
+    matching,
+    partial,
+    is_all: isAll,
     twins,
     understood: understood && understoodOf(understood),
     counts,
@@ -90,6 +101,6 @@ export function foundPage(
   };
 }
 
-function understoodOf({ isPhraseLoosened, isAll, ...understood }: Understood) {
-  return { ...understood, is_phrase_loosened: isPhraseLoosened, is_all: isAll };
+function understoodOf({ isPhraseLoosened, ...understood }: Understood) {
+  return { ...understood, is_phrase_loosened: isPhraseLoosened };
 }

@@ -4,10 +4,10 @@
  */
 import { dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
 import { fundingInWords } from "../opportunities/funding.ts";
+import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Belonging } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { numberInWords, numberOf } from "../search/number.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";

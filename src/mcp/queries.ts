@@ -20,7 +20,7 @@ import { COUNTED_MAX } from "../search/candidates.ts";
 import type { CursorKey } from "../search/cursor.ts";
 import { findByNumber } from "../search/find.ts";
 import { findNamed } from "../search/named.ts";
-import { type SearchPage, type Sort, searchFrom } from "../search/search.ts";
+import { type SearchPage, type SearchResult, type Sort, searchFrom } from "../search/search.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { findSimilar } from "../search/similar.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
@@ -35,10 +35,11 @@ import { nullable, object } from "../text/schema.ts";
  */
 export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; twins?: number };
 
-/** `match` is the words around a match, `missing` the words of the question that it does not have. */
-type Match = { opportunity: WholeOpportunity; match: string | null; missing: readonly string[]; twins: readonly WholeOpportunity[] };
+/** `match` is the words around a match, `missing` the words of the question that it does not have if it does not match. */
+type Match = Omit<SearchResult, "snippet"> & { match: string | null };
 
-export type FoundMatches = ToolPage<Match> & Pick<SearchPage, "understood" | "counts" | "drop" | "isWhole">;
+export type FoundMatches = ToolPage<Match> &
+  Pick<SearchPage, "matching" | "partial" | "isAll" | "understood" | "counts" | "drop" | "isWhole">;
 type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; twins: readonly WholeOpportunity[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
@@ -153,8 +154,8 @@ async function readFound(
     { ...request, countAtMost: COUNTED_MAX + 1 },
     { now: Math.trunc(now), keys: after },
   );
-  const items = results.map(({ opportunity, snippet, missing, twins }) => {
-    return { opportunity, match: snippet && inBrackets(snippet), missing, twins };
+  const items = results.map(({ snippet, ...result }) => {
+    return { ...result, match: snippet && inBrackets(snippet) };
   });
   return { ...page, total: page.isWhole && page.total <= COUNTED_MAX ? page.total : null, items };
 }

@@ -1,21 +1,23 @@
 /**
- * The records that answer a question best, and how the question was understood. A record that has only some of the words follows those that
- * have more of them. Filters stay strict. (E-65)
+ * The records that answer a question best, and how the question was understood. What matches comes first; then what has only some of the words,
+ * that with the most of them first. Filters stay strict. (E-65, E-150)
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
+import { idsIn, numbersAmong, wholeNumbersIn, withoutPhrases } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
-import { type Candidate, candidatesFor } from "./candidates.ts";
-import { numberKeyOf } from "./number.ts";
-import { groupsByWord, type Question, readQuestion, withoutPhrases } from "./question.ts";
+import { type Candidate, COUNTED_MAX, candidatesFor, MATCH, PARTIAL } from "./candidates.ts";
+import { probing } from "./find.ts";
+import { countGroups, type GroupCounts } from "./group-counts.ts";
+import { groupsByWord, type SpelledQuestion, spellQuestion } from "./question.ts";
 import { scorerOf } from "./score.ts";
 import type { SearchFile } from "./search-file.ts";
 import { snippetOf } from "./snippet.ts";
@@ -24,121 +26,181 @@ import { vocabularyOf } from "./vocabulary.ts";
 
 /** Candidates that are compared exactly at a time. The next ones follow them, so that a walk through the pages shows each record once. */
 const BLOCK = 150;
-/** Blocks that are ranked at all: who needs more results sorts by a date. */
+/** Blocks that are compared: those after them stay in the order of their weights. */
 const BLOCKS_MAX = 20;
-/** All of them are needed for any page: nobody knows how many are twins of others and give no row. */
+/** Candidates for the first pages: nobody knows how many are twins of others and give no row. */
 const CANDIDATES = BLOCK * BLOCKS_MAX;
 /** Characters of a description that are read for the score. */
 const DESCRIPTION_MAX = 12_000;
 /** Records with the number that was asked for. */
 const NUMBERED_MAX = 50;
 
-/** A result. `missing`: the words of the question that it does not have. */
-type BestMatch = { id: string; snippet: string | null; missing: string[] };
+/** A result. `missing`: the words of the question that it does not have; none if it matches. */
+type BestMatch = { id: string; snippet: string | null; isMatch: boolean; missing: string[] };
 
-/** `isWhole` is false if the budget was spent before all were found and compared. */
-type BestMatches = { found: BestMatch[]; hasMore: boolean; understood: Understood; rows: number[] | null; twins: number; isWhole: boolean };
+/**
+ * `rows` of the index are all that match, or have some of the words if none does; null if they are too many to count. `isAll` is false if there
+ * may be more than were counted, and `isWhole` if the budget was spent before all were found and compared.
+ */
+type BestMatches = GroupCounts & {
+  found: BestMatch[];
+  hasMore: boolean;
+  understood: Understood;
+  rows: number[] | null;
+  isAll: boolean;
+  isWhole: boolean;
+};
 
 type BestMatchRequest = {
   words: string;
   filter: Omit<Filter, "words">;
   offset: number;
   limit: number;
-  allWords?: boolean;
   allSources?: boolean;
+  /** Leave out what has only some of the words. */
+  onlyMatching?: boolean;
 };
 
-/** A page of the best matches: `limit` of them from `offset` on. `rows` of the index are all that match, null if they are too many to count. */
+/** A page of the best matches: `limit` of them from `offset` on. */
 export async function bestMatches(
   catalog: CatalogDb,
   { sqlite }: SearchFile,
-  { words, filter, offset, limit, allWords = false, allSources = false }: BestMatchRequest,
+  { words, filter, offset, limit, allSources = false, onlyMatching = false }: BestMatchRequest,
   now: EpochMs,
   budget: Budget,
 ): Promise<BestMatches> {
-  const { sql, values } = conditionOf(filter, now);
-  const condition = sql === "true" ? undefined : { sql, values };
-  const numbered = await withNumber(catalog, sqlite, words, condition);
-  const groups = groupsIn(sqlite, allSources ? null : condition);
-  const ranked: Ranked[] = groups.first(numbered.ids.map((id) => ({ id, missing: [] })));
-  if (numbered.isWhole && ranked.length > 0) {
-    const records = ranked.length;
-    const unchanged = { corrections: [], agencies: [], isPhraseLoosened: false };
-    const understood = { words: [words], ...unchanged, every: records, any: records, isAll: true };
-    const found = ranked.slice(offset, offset + limit).map(({ id }) => ({ id, missing: [], snippet: null }));
-    return { found, hasMore: ranked.length > offset + limit, understood, rows: null, twins: 0, isWhole: true };
-  }
-  const vocabulary = vocabularyOf(sqlite);
-  let question = readQuestion(words, vocabulary, { allWords });
-  let candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
-  let isPhraseLoosened = false;
-  if (candidates.best.length === 0 && question.phrases.length > 0 && !allWords) {
-    question = readQuestion(withoutPhrases(words), vocabulary);
-    candidates = candidatesFor(sqlite, question, condition, CANDIDATES, budget);
-    isPhraseLoosened = candidates.best.length > 0;
-  }
-  const { any, every, isAll, telling, bits } = candidates;
-  const { corrections, agencies } = question;
-  const understood = { words: question.groups.map(({ asked }) => asked), corrections, agencies, isPhraseLoosened, every, any, isAll };
-  const score = scorerOf(question, telling);
+  const condition = conditionIn(filter, now);
+  const most = offset + limit > CANDIDATES / 2 ? Number.POSITIVE_INFINITY : CANDIDATES;
+  const looked = lookFor(sqlite, words, condition, most, budget);
+  const { question, candidates, understood } = looked;
+  const numbered = await findNumbered(catalog, sqlite, words, condition, candidates.kinds);
+  const counts = countFound(sqlite, candidates, numbered, allSources);
+  const best = onlyMatching || numbered.isWhole ? candidates.best.filter(({ isMatch }) => isMatch) : candidates.best;
+  const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
+  const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
+  const score = scorerOf(question, candidates.telling);
   let { isWhole } = candidates;
-  for (let block = 0; block < BLOCKS_MAX && ranked.length <= offset + limit; block++) {
+  for (let block = 0; block * BLOCK < best.length && ranked.length <= offset + limit; block++) {
     if (block > 0 && budget.isSpent()) {
-      isWhole &&= block * BLOCK >= candidates.best.length;
+      isWhole = false;
       break;
     }
-    const rows = idsOf(sqlite, candidates.best.slice(block * BLOCK, (block + 1) * BLOCK));
-    ranked.push(...groups.first(await compared(catalog, rows, question, bits, score, now)));
+    const rows = idsOf(sqlite, best.slice(block * BLOCK, (block + 1) * BLOCK));
+    ranked.push(...groups.first(block < BLOCKS_MAX ? await compared(catalog, rows, looked, score, now) : rows.map(uncompared)));
   }
   const groupOf = groupsByWord(question);
   return {
-    found: ranked.slice(offset, offset + limit).map(({ id, missing, texts }) => {
-      return { id, missing, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
+    found: ranked.slice(offset, offset + limit).map(({ id, missing, isMatch, texts }) => {
+      return { id, isMatch, missing, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
     }),
     hasMore: ranked.length > offset + limit,
     understood,
-    rows: candidates.rows,
+    ...counts,
+    rows: candidates.isAll ? rowsOf(candidates.kinds, candidates.matching > 0 ? MATCH : PARTIAL) : null,
+    isAll: candidates.isAll,
     isWhole,
-    twins: allSources || candidates.rows === null ? 0 : countTwinsAmong(sqlite, candidates.rows),
   };
 }
 
-type Ranked = { id: string; missing: string[]; texts?: string[] };
+/** How many opportunities match, and how many more have some of the words, whatever the order. */
+export async function countMatches(
+  catalog: CatalogDb,
+  { sqlite }: SearchFile,
+  { words, filter, allSources = false }: Pick<BestMatchRequest, "words" | "filter" | "allSources">,
+  now: EpochMs,
+  budget: Budget,
+): Promise<Looked & { counts: GroupCounts }> {
+  const condition = conditionIn(filter, now);
+  const looked = lookFor(sqlite, words, condition, 0, budget);
+  const numbered = await findNumbered(catalog, sqlite, words, condition, looked.candidates.kinds);
+  return { ...looked, counts: countFound(sqlite, looked.candidates, numbered, allSources) };
+}
+
+/** Counts what was found. If the question is nothing but a number, what has some of its words is nothing that anybody wants. */
+function countFound(sqlite: Database, candidates: Looked["candidates"], { rows, isWhole }: Numbered, allSources: boolean): GroupCounts {
+  const { matching, partial, twins } = allSources ? { ...candidates, twins: 0 } : countGroups(sqlite, candidates);
+  const more = rows.filter(({ isMatch, isPartial }) => !isMatch && (isWhole || !isPartial)).length;
+  return { matching, partial: isWhole ? more : partial + more, twins };
+}
+
+/** The condition of filters; undefined if there are none. */
+function conditionIn(filter: BestMatchRequest["filter"], now: EpochMs): Condition | undefined {
+  const { sql, values } = conditionOf(filter, now);
+  return sql === "true" ? undefined : { sql, values };
+}
+
+type Looked = { question: SpelledQuestion; candidates: ReturnType<typeof candidatesFor>; understood: Understood };
+
+/** Reads a question and finds the candidates. If nothing has its phrases, their words may stand anywhere, and nothing matches. */
+export function lookFor(sqlite: Database, words: string, condition: Condition | undefined, most: number, budget: Budget): Looked {
+  const vocabulary = vocabularyOf(sqlite);
+  let question = spellQuestion(words, vocabulary);
+  let candidates = candidatesFor(sqlite, question, { condition, most }, budget);
+  const loose = candidates.matching + candidates.partial === 0 ? withoutPhrases(words) : words;
+  const isPhraseLoosened = loose !== words;
+  if (isPhraseLoosened) {
+    question = spellQuestion(loose, vocabulary);
+    candidates = candidatesFor(sqlite, question, { condition, most, isDemanding: false }, budget);
+  }
+  const { groups, excluded, corrections, agencies } = question;
+  const asked = (some: readonly { asked: string }[]) => some.map((each) => each.asked);
+  const understood = { words: asked(groups), excluded: asked(excluded), corrections, agencies, isPhraseLoosened };
+  return { question, candidates, understood };
+}
+
+/** Rows of a kind, null if they are too many to count by value. */
+function rowsOf(kinds: Uint8Array, kind: number): number[] | null {
+  const rows: number[] = [];
+  for (let row = kinds.indexOf(kind); row !== -1; row = kinds.indexOf(kind, row + 1)) if (rows.push(row) > COUNTED_MAX) return null;
+  return rows;
+}
+
+type Ranked = { id: string; isMatch: boolean; missing: string[]; texts?: string[] };
+
+/** The filters, and the same with the words, as conditions. */
+type Conditions = { filters: Condition | undefined; all: Condition };
 
 /**
- * Takes the first record of each group, and no group twice; in its place stands the canonical record if it meets the filters, too. With null
- * for the condition, every record is a group of its own.
+ * Takes the first record of each group, and no group twice. In its place stands the row of the group: of those that match the canonical record,
+ * else the first by id, as in any other order; if none matches, the canonical record if it meets the filters. With null for the conditions,
+ * every record is a group of its own.
  */
-function groupsIn(sqlite: Database, condition: Condition | undefined | null): { first: (ranked: readonly Ranked[]) => Ranked[] } {
+function groupsIn(sqlite: Database, conditions: Conditions | null): { first: (ranked: readonly Ranked[]) => Ranked[] } {
   const taken = new Set<string>();
   return {
     first: (ranked) => {
-      const shown = condition === null ? new Map<string, string>() : shownInstead(sqlite, ranked, condition);
+      const { groups, shown } = conditions === null ? NO_GROUPS : shownInstead(sqlite, ranked, conditions);
       return ranked.flatMap((each) => {
-        const id = shown.get(each.id) ?? each.id;
-        if (taken.has(id)) return [];
-        taken.add(id);
-        return [{ ...each, id }];
+        const group = groups.get(each.id) ?? each.id;
+        if (taken.has(group)) return [];
+        taken.add(group);
+        return [{ ...each, id: shown.get(group) ?? each.id }];
       });
     },
   };
 }
 
-/** For each twin: the canonical record if it meets the filters, else the first twin among these. */
-function shownInstead(sqlite: Database, ranked: readonly Ranked[], condition: Condition | undefined): Map<string, string> {
+/** The groups of twins, and for groups the record that is shown; without it, the first one is. */
+type Shown = { groups: Map<string, string>; shown: Map<string, string> };
+
+const NO_GROUPS: Shown = { groups: new Map(), shown: new Map() };
+
+function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, all }: Conditions): Shown {
   const among = "select id, twin_of from records where id in (select value from json_each(?)) and twin_of is not null";
-  const twins = new Map(sqlite.query<unknown, [string]>(among).values(JSON.stringify(ranked.map(({ id }) => id))) as [string, string][]);
-  const canonical = meeting(sqlite, [...twins.values()], condition ?? { sql: "true", values: [] });
-  const firstOf = new Map<string, string>();
-  return new Map(
-    ranked.flatMap(({ id }): [string, string][] => {
-      const group = twins.get(id);
-      if (group === undefined) return [];
-      if (!firstOf.has(group)) firstOf.set(group, canonical.has(group) ? group : id);
-      return [[id, firstOf.get(group) ?? id]];
-    }),
-  );
+  const groups = new Map(sqlite.query<unknown, [string]>(among).values(JSON.stringify(ranked.map(({ id }) => id))) as [string, string][]);
+  const ofKind = (isMatch: boolean) => [
+    ...new Set(ranked.flatMap((each) => (each.isMatch === isMatch ? (groups.get(each.id) ?? []) : []))),
+  ];
+  const matching = ofKind(true);
+  const shown = new Map([...meeting(sqlite, ofKind(false), filters ?? { sql: "true", values: [] })].map((id) => [id, id]));
+  if (matching.length === 0) return { groups, shown };
+  const inGroups = `select id, coalesce(twin_of, id) from records where ${GROUP_AMONG} and (${all.sql}) order by twin_of is not null desc, id desc`;
+  const rows = sqlite.query<unknown, (string | number)[]>(inGroups).values(JSON.stringify(matching), ...all.values) as [string, string][];
+  for (const [id, group] of rows) shown.set(group, id); // The first by id, or the canonical record, is the last one here.
+  return { groups, shown };
 }
+
+const GROUP_AMONG = "(id in (select value from json_each(?1)) or twin_of in (select value from json_each(?1)))";
 
 /** Those of the ids whose records meet a condition. */
 function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Condition): Set<string> {
@@ -147,30 +209,50 @@ function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Cond
   return new Set(rows.map(([id]) => id));
 }
 
-function countTwinsAmong(sqlite: Database, rows: readonly number[]): number {
-  const sql = "select count(*) - count(distinct coalesce(twin_of, id)) as twins from records where seq in (select value from json_each(?))";
-  return sqlite.query<{ twins: number }, [string]>(sql).get(JSON.stringify(rows))?.twins ?? 0;
-}
+type Row = { id: string; seq: number; mask: number; isMatch: boolean };
 
-type Row = { id: string; seq: number; mask: number };
-
-/** The ids of candidates; those that have gone since are left out. */
+/** The ids of candidates, in their order; those that have gone since are left out. */
 function idsOf(sqlite: Database, candidates: readonly Candidate[]): Row[] {
   const sql = "select seq, id from records where seq in (select value from json_each(?))";
-  const masks = new Map(candidates.map(({ seq, mask }) => [seq, mask]));
-  const rows = sqlite.query<Omit<Row, "mask">, [string]>(sql).all(JSON.stringify([...masks.keys()]));
-  return rows.map((row) => ({ ...row, mask: masks.get(row.seq) ?? 0 }));
+  const rows = sqlite.query<{ seq: number; id: string }, [string]>(sql).all(JSON.stringify(candidates.map(({ seq }) => seq)));
+  const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
+  return candidates.flatMap(({ seq, mask, isMatch }) => {
+    const id = ids.get(seq);
+    return id === undefined ? [] : [{ id, seq, mask, isMatch }];
+  });
+}
+
+/** Records with a number that was asked for; `isWhole` is true if the question is nothing else. */
+type Numbered = { rows: (Ranked & { isPartial: boolean })[]; isWhole: boolean };
+
+async function findNumbered(
+  catalog: CatalogDb,
+  sqlite: Database,
+  words: string,
+  condition: Condition | undefined,
+  kinds: Uint8Array,
+): Promise<Numbered> {
+  const { ids, isWhole } = await withNumber(catalog, sqlite, words, condition);
+  const rowOf = sqlite.query<{ seq: number }, [string]>("select seq from records where id = ?");
+  const rows = ids.map((id) => {
+    const kind = kinds[rowOf.get(id)?.seq ?? 0];
+    return { id, isMatch: kind === MATCH, isPartial: kind === PARTIAL, missing: [] };
+  });
+  return { rows, isWhole: isWhole && rows.length > 0 };
+}
+
+function uncompared({ id, isMatch }: Row): Ranked {
+  return { id, isMatch, missing: [] };
 }
 
 /**
- * Candidates in the order of their scores, of equal ones the newest first. All of them match, also one that has its words after what is read
- * of its texts: it has no score, and comes last.
+ * Candidates in the order of their scores, of equal ones the newest first. One that has its words after what is read of its texts has no score,
+ * and comes last of those that match.
  */
 async function compared(
   catalog: CatalogDb,
   rows: readonly Row[],
-  { groups }: Question,
-  bits: readonly number[],
+  { question: { groups }, candidates: { bits } }: Looked,
   score: ReturnType<typeof scorerOf>,
   now: EpochMs,
 ): Promise<Ranked[]> {
@@ -179,12 +261,13 @@ async function compared(
   const scored = opportunities.map((opportunity) => {
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
     const { score: plain, has } = score(texts, agencyCodeOf(opportunity));
-    const mask = byId.get(opportunity.id)?.mask ?? 0; // Also knows the words after what is read of a long text.
-    const missing = groups.filter((_, n) => has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
+    const { mask, isMatch, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, seq: 0 };
+    // The mask also knows the words after what is read of a long text.
+    const missing = groups.filter((_, n) => !isMatch && has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
     const factor = unendedStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
-    return { id: opportunity.id, missing, texts: titleAndText(texts), score: plain * factor };
+    return { id: opportunity.id, isMatch, missing, texts: titleAndText(texts), score: plain * factor, seq };
   });
-  return scored.sort((left, right) => right.score - left.score || (byId.get(right.id)?.seq ?? 0) - (byId.get(left.id)?.seq ?? 0));
+  return scored.sort((left, right) => Number(right.isMatch) - Number(left.isMatch) || right.score - left.score || right.seq - left.seq);
 }
 
 /**
@@ -201,9 +284,8 @@ async function withNumber(
     "select id from records where number_key = ? and number_key <> '' order by seq desc limit ?", // The index has only these.
   );
   const idsOfKeys = (keys: readonly string[]) => keys.flatMap((key) => byKey.all(key, NUMBERED_MAX).map(({ id }) => id));
-  const whole = idsOfKeys(wholeKeysIn(words));
-  for (const id of [words.trim(), ...[...words.matchAll(UPSTREAM_IDS)].map(([id]) => id.toLowerCase())])
-    whole.push(...(await idsOfUpstreamId(catalog, id)));
+  const whole = idsOfKeys(wholeNumbersIn(words));
+  for (const id of [words.trim(), ...idsIn(words)]) whole.push(...(await idsOfUpstreamId(catalog, id)));
   const found = whole.length > 0 ? whole : idsOfKeys(keysIn(words));
   const ids = [...new Set(found)].slice(0, NUMBERED_MAX);
   if (ids.length === 0 || condition === undefined) return { ids, isWhole: whole.length > 0 };
@@ -211,37 +293,10 @@ async function withNumber(
   return { ids: ids.filter((id) => kept.has(id)), isWhole: whole.length > 0 };
 }
 
-/** Ids within addresses of SAM.gov, Grants.gov and Simpler.Grants.gov. */
-const UPSTREAM_IDS =
-  /\b[0-9a-f]{32}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|(?<=(?:search-results-detail|opportunity|oppId)[/=])\d+\b/gi;
-
-/** A shorter number is as likely a quantity. */
-const KEY_LENGTH_MIN = 4;
-const YEAR = /^(19|20)\d\d$/;
-
-/** The whole question as a number, without its first word, which may be an agency, and numbers in an address of NSF. */
-function wholeKeysIn(words: string): string[] {
-  const plain = words.replace(/["“”]/g, " ").trim();
-  const inAddress = /nsf\.gov\//i.test(plain) ? plain.match(/\b(nsf|pd)\d\d-?\w{3,5}\b/gi) : null;
-  return keysAmong([plain, plain.split(/\s+/).slice(1).join(" "), ...(inAddress ?? [])]);
-}
-
 /** Each word of a short question that may be a number. */
 function keysIn(words: string): string[] {
   const parts = words.replace(/["“”]/g, " ").trim().split(/\s+/);
-  return parts.length > PARTS_MAX ? [] : keysAmong(parts);
+  return parts.length > PARTS_MAX ? [] : numbersAmong(parts);
 }
 
 const PARTS_MAX = 12;
-
-function keysAmong(texts: readonly string[]): string[] {
-  return [...new Set(texts.map(numberKeyOf).flatMap(withNsf))].filter(
-    (key) => key.length >= KEY_LENGTH_MIN && /\d/.test(key) && !YEAR.test(key),
-  );
-}
-
-/** NSF writes NSF 23-615, and Grants.gov 23-615 for the same number. */
-function withNsf(key: string): string[] {
-  const [, number] = /^(?:NSF)?(\d{5})$/.exec(key) ?? [];
-  return number === undefined ? [key] : [key, key === number ? `NSF${number}` : number];
-}

@@ -4,12 +4,14 @@
  * compares them exactly. The work is bounded: of too many rows, only the newest are read. (E-65)
  */
 import type { Database } from "bun:sqlite";
+import { agencyTag } from "../filter/agency-words.ts";
 import type { Condition } from "../filter/kinds.ts";
+import { numberTag } from "../filter/question.ts";
+import { demandOf, matchesOf, queryOf } from "../filter/words.ts";
 import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
-import { agencyTag } from "./agency-words.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
 import { anyOf, commonRowsOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
-import type { Group, Question } from "./question.ts";
+import type { SpelledGroup, SpelledQuestion } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
 /** Bounds of the work for one question, however much time it has. */
@@ -30,55 +32,82 @@ const TITLED = 0.8;
 /**
  * At most so many groups of the question get a bit of their own, the rarest first. The mask of a row:
  *
- *      bit  30         29      28   27   23 … 12       11 … 0
- *           ACCEPTING  STRICT  MET  OUT  group n       group n
- *                                        in the title  in the text
+ *      bit  30         29      28   27   26        23 … 12       11 … 0
+ *           ACCEPTING  STRICT  MET  OUT  NUMBERED  group n       group n
+ *                                                  in the title  in the text
  *
- * ACCEPTING: the record may still be applied for. STRICT: it has all phrases. MET: it meets the filters. OUT: it has a word that must not occur.
+ * ACCEPTING: the record may still be applied for. STRICT: it has all that is demanded. MET: it meets the filters. OUT: it has a word that must
+ * not occur. NUMBERED: its number is the whole question.
  */
 const TOLD_APART = 12;
 const WORDS = (1 << TOLD_APART) - 1;
-const [ACCEPTING, STRICT, MET, OUT] = [1 << 30, 1 << 29, 1 << 28, 1 << 27];
+const [ACCEPTING, STRICT, MET, OUT, NUMBERED] = [1 << 30, 1 << 29, 1 << 28, 1 << 27, 1 << 26];
+/** What a row that matches weighs more than any other. */
+const MATCHING = 1e6;
 
 /** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
-export type Candidate = { seq: number; weight: number; mask: number };
+export type Candidate = { seq: number; weight: number; mask: number; isMatch: boolean };
 
 type Candidates = {
+  /** What matches comes first. */
   best: Candidate[];
-  /** Records that have any of the words and meet everything that is strict. At least so many, if `isAll` is false. */
-  any: number;
-  /** Of these, the ones that have every word. */
-  every: number;
+  /** For each row of the index whether it matches, or has only some of the words. */
+  kinds: Uint8Array;
+  /** Records that match, and more that have some of the words. At least so many, if `isAll` is false. */
+  matching: number;
+  partial: number;
   /** Whether all records were looked at, and not only the newest. */
   isAll: boolean;
   /** For each group of the question, how telling it is: its inverse document frequency. */
   telling: number[];
-  /** The rows of all that match, if they are few enough to be counted by value; else null. */
-  rows: number[] | null;
-  /** For each group of the question, its bit in the masks; 0 if it is not told apart. */
+  /** For each group of the question, its bit in the masks; 0 if it is not told apart, or if also a word that was probably meant sets it. */
   bits: number[];
   /** False if the time was over before all spans were read. */
   isWhole: boolean;
 };
 
+/** Values of `kinds`. */
+export const [PARTIAL, MATCH] = [1, 2];
+
 /**
  * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span in
  * ascending order, and at most `left` more are read. `bytes` are those of its ranges, if `commonStem` has some.
  */
-type Part = Rows & { query: string; condition?: Condition; commonStem?: string; bit: number; left: number };
+type Part = Rows & {
+  query: string;
+  condition?: Condition;
+  commonStem?: string;
+  bit: number;
+  left: number;
+  /** Only makes candidates, and no matches: a word that was probably meant. */
+  isNear: boolean;
+  /** The place of the group among those that `counts` counts; NOT_COUNTED if its bit says that a row has it. */
+  counted: number;
+};
+/** No count is so. */
+const NOT_COUNTED = -1;
+
 type Rows = { rows: number[]; titled: number[]; bytes: ReturnType<typeof commonRowsOf> };
 
 const NO_ROWS: Rows = { rows: [], titled: [], bytes: new Map() };
 
 /** What is sought for a group: rows with any of its words, and those of an agency that it means. */
-type Sought = { parts: Part[]; bit: number; records: number; telling: number };
+type Sought = { parts: Part[]; bit: number; records: number; telling: number; hasNear: boolean };
 
-/** The `most` rows with the heaviest masks, the heaviest first, of equal ones the newest. `condition` is on the table `records`. */
+type Request = {
+  /** On the table `records`. */
+  condition: Condition | undefined;
+  /** How many candidates are wanted; none to count. */
+  most: number;
+  /** False if rows without a phrase are wanted, because none has it: then nothing matches. */
+  isDemanding?: boolean;
+};
+
+/** The `most` rows with the heaviest masks: what matches first, then the heaviest, of equal ones the newest. */
 export function candidatesFor(
   sqlite: Database,
-  question: Question,
-  condition: Condition | undefined,
-  most: number,
+  question: SpelledQuestion,
+  { condition, most, isDemanding = true }: Request,
   budget: Budget,
 ): Candidates {
   const last = lastRow(sqlite);
@@ -90,19 +119,21 @@ export function candidatesFor(
     each.bit = 1 << n;
     for (const part of each.parts) part.bit = each.bit;
   });
-  const required = question.groups.reduce((bits, { isRequired }, n) => (isRequired ? bits | (sought[n]?.bit ?? 0) : bits), 0);
-  if (question.groups.some(({ isRequired }, n) => isRequired && sought[n]?.records === 0))
-    return { best: [], any: 0, every: 0, isAll: true, telling, rows: [], bits: [], isWhole: true };
-  const { others, demanded } = othersOf(question, condition);
+  const counted = sought.filter(({ bit, hasNear }) => bit === 0 || hasNear);
+  counted.forEach(({ parts }, n) => {
+    for (const part of parts) if (!part.isNear) part.counted = n;
+  });
+  const { others, demanded } = othersOf(sqlite, question, condition, isDemanding);
 
-  const parts = [...toldApart.flatMap((each) => each.parts), ...others];
+  const parts = [...toldApart.flatMap((each) => each.parts), ...counted.flatMap(({ bit, parts }) => (bit === 0 ? parts : [])), ...others];
+  parts.sort((left, right) => left.counted - right.counted);
   const readSpan = spanReader(sqlite);
-  const allBits = toldApart.reduce((bits, { bit }) => bits | bit, 0);
   const whole = telling.reduce((sum, each) => sum + each, 0);
-  const isToldApart = toldApart.length === question.groups.length || question.groups.length > TOLD_APART;
-  const asked = { weights: weightsOf(toldApart, whole), everyWord: isToldApart ? allBits : -1, demanded, required };
-  const heaviest = new Heaviest(asked, most);
+  const everyBit = toldApart.reduce((bits, { bit, hasNear }) => (hasNear ? bits : bits | bit), 0);
+  const asked = { weights: weightsOf(toldApart, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
+  const heaviest = new Heaviest(asked, most, last);
   const masks = new Int32Array(RANGE_ROWS);
+  const counts = new Uint8Array(RANGE_ROWS);
   let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
@@ -123,28 +154,29 @@ export function candidatesFor(
       break;
     }
     masks.fill(0);
+    counts.fill(0);
     const first = range * RANGE_ROWS + 1;
     for (const each of parts) {
       const common = each.bytes.get(range);
       if (common !== undefined) {
-        markGaps(common.rows, masks, each.bit);
-        if ((each.bit & WORDS) !== 0) markGaps(common.titled, masks, each.bit << TOLD_APART);
+        markGaps(common.rows, masks, each.bit, counts, each.counted);
+        if ((each.bit & WORDS) !== 0) markGaps(common.titled, masks, each.bit << TOLD_APART, counts, NOT_COUNTED);
         bytes += common.rows.length + common.titled.length;
       }
-      markLast(each.rows, masks, first, each.bit);
-      markLast(each.titled, masks, first, each.bit << TOLD_APART);
+      markLast(each.rows, masks, first, each.bit, counts, each.counted);
+      markLast(each.titled, masks, first, each.bit << TOLD_APART, counts, NOT_COUNTED);
     }
-    heaviest.add(masks, first, oldest);
+    heaviest.add(masks, counts, first, oldest);
   }
-  const { any, every, rows } = heaviest;
+  const { matching, partial, kinds } = heaviest;
   return {
     best: heaviest.best(),
-    any,
-    every,
+    kinds,
+    matching,
+    partial,
     isAll,
     telling,
-    rows: isAll && any <= COUNTED_MAX ? rows : null,
-    bits: sought.map(({ bit }) => bit),
+    bits: sought.map(({ bit, hasNear }) => (hasNear ? 0 : bit)),
     isWhole,
   };
 }
@@ -175,42 +207,53 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
   };
 }
 
-/** What a row must have to match, as bits of its mask, and what each combination of words weighs. */
-type Asked = { weights: Float64Array; everyWord: number; demanded: number; required: number };
+/**
+ * What a row must have to be shown and to match, and what each combination of words weighs. A row matches if it has all bits of `everyBit`, and
+ * each of the groups that `counts` counts.
+ */
+type Asked = { weights: Float64Array; everyBit: number; counted: number; demanded: number; canMatch: boolean };
 
-/** Counts the rows that match, and collects the heaviest of them. */
+/** Counts the rows that match or have some of the words, and collects the heaviest of them. */
 class Heaviest {
-  any = 0;
-  every = 0;
-  /** The rows that match, but no more than are counted. */
-  readonly rows: number[] = [];
+  matching = 0;
+  partial = 0;
+  readonly kinds: Uint8Array;
   readonly #asked: Asked;
   readonly #most: number;
   #collected: Candidate[] = [];
   /** What a row must weigh more than. */
   #least = 0;
 
-  constructor(asked: Asked, most: number) {
+  constructor(asked: Asked, most: number, last: number) {
     this.#asked = asked;
     this.#most = most;
+    this.kinds = new Uint8Array(last + 1);
   }
 
   /** Adds the rows from `first` on, but none before `oldest`. Ranges are added from the newest to the oldest. */
-  add(masks: Int32Array, first: number, oldest: number): void {
-    const { weights, everyWord, demanded, required } = this.#asked;
+  add(masks: Int32Array, counts: Uint8Array, first: number, oldest: number): void {
+    const { weights, everyBit, counted, demanded, canMatch } = this.#asked;
+    const met = demanded & MET;
     for (let place = masks.length - 1; place >= Math.max(0, oldest - first); place--) {
       const mask = masks[place] ?? 0;
       const words = mask & WORDS;
-      if (words === 0 || (mask & OUT) !== 0 || (mask & demanded) !== demanded || (words & required) !== required) continue;
-      if (++this.any <= COUNTED_MAX) this.rows.push(first + place);
-      if (words === everyWord) this.every++;
+      const isNumbered = (mask & NUMBERED) !== 0;
+      if ((words === 0 && !isNumbered && counts[place] === 0) || (mask & OUT) !== 0) continue;
+      if ((mask & (isNumbered ? met : demanded)) !== (isNumbered ? met : demanded)) continue;
+      const isMatch = isNumbered || (canMatch && (words & everyBit) === everyBit && counts[place] === counted);
+      if (isMatch) this.matching++;
+      else if (words === 0) continue;
+      else this.partial++;
+      this.kinds[first + place] = isMatch ? MATCH : PARTIAL;
       const titled = (mask >> TOLD_APART) & WORDS;
-      const weight = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
-      if (weight > this.#least) this.#collect({ seq: first + place, weight, mask: words });
+      const worth = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
+      const weight = (isMatch ? MATCHING : 0) + worth;
+      if (weight > this.#least) this.#collect({ seq: first + place, weight, mask: words, isMatch });
     }
   }
 
   #collect(candidate: Candidate): void {
+    if (this.#most === 0) return;
     this.#collected.push(candidate);
     if (this.#collected.length >= this.#most * 8) this.#choose();
   }
@@ -232,35 +275,69 @@ class Heaviest {
   }
 }
 
-function soughtOf(sqlite: Database, { spellings, stem, agency, times }: Group, last: number): Sought {
+function soughtOf(sqlite: Database, group: SpelledGroup, last: number): Sought {
+  const parts = partsOf(sqlite, group);
   const countOf = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
+  const spellings = [...group.spellings, ...group.near.flatMap((each) => each.spellings)];
   const counted = spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
-  const query = anyOf(spellings.map(({ word }) => word));
-  // A word that was added since the index was built, or a number that only one record has, is not counted.
-  const isThere = counted === 0 && query !== "" && sqlite.query("select 1 from texts where texts match ? limit 1").get(query) !== null;
-  const ofAgency = agency === undefined ? 0 : vocabularyOf(sqlite).recordsOf(agency);
-  const records = Math.min(last, Math.max(counted, isThere ? 1 : 0) + ofAgency);
-  const telling = times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
-  const parts = [partOf(sqlite, query, stem)];
-  if (agency !== undefined) parts.push(partOf(sqlite, anyOf([agencyTag(agency)]), agencyTag(agency)));
-  return { parts, bit: 0, records, telling };
+  // Phrases and numbers are not counted, nor is a word that was added since the index was built, or a number that only one record has.
+  const isThere = sqlite.query<unknown, [string]>("select 1 from texts where texts match ? limit 1");
+  const least = counted > 0 || !parts.some(({ query }) => query !== "" && isThere.get(query) !== null) ? 0 : 1;
+  const inPhrases = group.phrases.map((words) => Math.min(...words.map((word) => countOf.get(word)?.records ?? 1)));
+  const ofPhrases = least === 0 ? 0 : inPhrases.reduce((sum, each) => sum + Math.ceil(each / PHRASE_ONE_IN), 0);
+  const ofAgencies = group.agencies.reduce((sum, agency) => sum + vocabularyOf(sqlite).recordsOf(agency), 0);
+  const records = Math.min(last, Math.max(counted, least, ofPhrases) + ofAgencies);
+  const telling = group.times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
+  return { parts, bit: 0, records, telling, hasNear: group.near.length > 0 };
+}
+
+/** Of the records with the rarest word of a phrase, one in so many is taken to have the phrase. */
+const PHRASE_ONE_IN = 4;
+
+function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGroup): Part[] {
+  const { withStem } = vocabularyOf(sqlite);
+  const ofTerms = terms.map((term) => {
+    if (term.kind === "word") return partOf(sqlite, anyOf([term.word, ...withStem(term.stem).map(({ word }) => word)]), term.stem);
+    return partOf(sqlite, `"${term.words.join(" ")}"${term.kind === "beginning" ? "*" : ""}`, undefined);
+  });
+  const tags = [...agencies.map(agencyTag), ...numbers.map(numberTag)].map((tag) => partOf(sqlite, anyOf([tag]), tag));
+  const guesses = near.map(({ stem, spellings }) => ({
+    ...partOf(sqlite, anyOf(spellings.map(({ word }) => word)), stem),
+    isNear: true,
+  }));
+  return [...ofTerms, ...tags, ...guesses];
 }
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {
   const isCommon = stem !== undefined && sqlite.query("select 1 from common_stems where stem = ?").get(stem) !== null;
-  return { ...NO_ROWS, query, ...(isCommon && { commonStem: stem }), bit: 0, left: isCommon ? RANGE_ROWS : WORK_MAX.rows };
+  return {
+    ...NO_ROWS,
+    query,
+    ...(isCommon && { commonStem: stem }),
+    bit: 0,
+    left: isCommon ? RANGE_ROWS : WORK_MAX.rows,
+    isNear: false,
+    counted: NOT_COUNTED,
+  };
 }
 
 /** What is not a word of the question, with the bits that a row must have. */
-function othersOf({ phrases, excluded }: Question, condition: Condition | undefined): { others: Part[]; demanded: number } {
-  const none = { ...NO_ROWS, left: WORK_MAX.strict };
+function othersOf(
+  sqlite: Database,
+  question: SpelledQuestion,
+  condition: Condition | undefined,
+  isDemanding: boolean,
+): { others: Part[]; demanded: number } {
+  const none = { ...NO_ROWS, left: WORK_MAX.strict, isNear: false, counted: NOT_COUNTED };
   const others: Part[] = [{ ...none, query: anyOf([ACCEPTING_TAG]), commonStem: ACCEPTING_TAG, bit: ACCEPTING }];
+  const [demand, exclusion] = [demandOf(question), matchesOf(question).excluded];
   let demanded = 0;
-  if (phrases.length > 0) {
-    others.push({ ...none, query: phrases.map((phrase) => `"${phrase.join(" ")}"`).join(" AND "), bit: STRICT });
+  if (demand !== undefined && isDemanding) {
+    others.push({ ...none, query: queryOf(sqlite, demand), bit: STRICT });
     demanded |= STRICT;
   }
-  if (excluded.length > 0) others.push({ ...none, query: anyOf(excluded.map((words) => words.join(" "))), bit: OUT });
+  if (exclusion !== undefined) others.push({ ...none, query: queryOf(sqlite, exclusion), bit: OUT });
+  if (question.numbers.length > 0) others.push({ ...none, query: anyOf(question.numbers.map(numberTag)), bit: NUMBERED });
   if (condition !== undefined) {
     others.push({ ...none, query: "", condition, bit: MET });
     demanded |= MET;
@@ -278,10 +355,11 @@ function weightsOf(toldApart: readonly Sought[], whole: number): Float64Array {
   return weights;
 }
 
-/** Sets a bit in the mask of each of the last rows that are `first` or later, and takes them off. */
-function markLast(rows: number[], masks: Int32Array, first: number, bit: number): void {
+/** Sets a bit in the mask of each of the last rows that are `first` or later, counts them if they are to be counted, and takes them off. */
+function markLast(rows: number[], masks: Int32Array, first: number, bit: number, counts: Uint8Array, counted: number): void {
   for (let row = rows.at(-1); row !== undefined && row >= first; row = rows.at(-1)) {
     masks[row - first] = (masks[row - first] ?? 0) | bit;
+    if (counts[row - first] === counted) counts[row - first] = counted + 1;
     rows.pop();
   }
 }

@@ -4,9 +4,9 @@
  * whoever reads them. (E-65, E-92)
  */
 import type { Database } from "bun:sqlite";
+import { agencyTag } from "../filter/agency-words.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { recordsByAgency } from "./agencies.ts";
-import { agencyTag } from "./agency-words.ts";
 
 /** Rows in a range. */
 export const RANGE_ROWS = 1 << 13;
@@ -19,8 +19,6 @@ create table common_rows (
 
 /** A stem is common if at least 1 in 200 records and at least 1,000 records contain it. */
 const [ONE_IN, RECORDS_MIN] = [200, 1000];
-/** Words of a stem that are looked for; the others are too rare to matter. */
-const SPELLINGS_MAX = 12;
 /** Ranges that are read of FTS5 at once. */
 const RANGES_AT_ONCE = 64;
 
@@ -35,7 +33,7 @@ export function chooseCommonStems(sqlite: Database): void {
     )
     .all(least);
   const add = sqlite.query("insert into common_stems values (?, ?)");
-  for (const { stem, words } of stems) add.run(stem, anyOf((JSON.parse(words) as string[]).slice(0, SPELLINGS_MAX)));
+  for (const { stem, words } of stems) add.run(stem, anyOf(JSON.parse(words) as string[]));
   const agencies = [...recordsByAgency(sqlite)].filter(([, ofAgency]) => ofAgency >= least);
   for (const tag of [ACCEPTING_TAG, ...agencies.map(([code]) => agencyTag(code))]) add.run(tag, anyOf([tag]));
 }
@@ -110,8 +108,11 @@ function gapsOf(rows: readonly [number][], first: number): Uint8Array {
   return bytes.slice(0, length);
 }
 
-/** Sets a bit in the mask of each row of a range. */
-export function markGaps(bytes: Uint8Array, masks: Int32Array, bit: number): void {
+/**
+ * Sets a bit in the mask of each row of a range, and adds one to its count if that is `counted`: a row with all of several groups, which are
+ * read one after the other, counts up to their number.
+ */
+export function markGaps(bytes: Uint8Array, masks: Int32Array, bit: number, counts: Uint8Array, counted: number): void {
   const { length } = bytes;
   let [at, place] = [0, -1];
   while (at < length) {
@@ -123,5 +124,6 @@ export function markGaps(bytes: Uint8Array, masks: Int32Array, bit: number): voi
     }
     place += gap + 1;
     masks[place] = (masks[place] ?? 0) | bit;
+    if (counts[place] === counted) counts[place] = counted + 1;
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Finds everything in the search index that meets a filter: every word must occur, exactly as it is. Of the records of one opportunity that
- * match, one is shown: the canonical one, else the first by id. (E-57) `search.ts` also has the best matches.
+ * Finds everything in the search index that matches a filter. Of the records of one opportunity that match, one is shown: the canonical one,
+ * else the first by id. (E-57) `search.ts` also has the best matches.
  */
 import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
-import { queriesOf } from "../filter/words.ts";
+import { readQuestion } from "../filter/question.ts";
+import { matchesOf, queryOf } from "../filter/words.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
 import { lastRow } from "./common-rows.ts";
@@ -60,7 +61,7 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
   const { filter, limit, order, countAtMost, allSources = false } = search;
   const gathered = matchingRows(sqlite, filter, place.now, FEW + 1, budget);
   const isFew = gathered.rows.length <= FEW;
-  const matching = isFew ? isAmong(gathered.rows) : probing(filter, place.now);
+  const matching = isFew ? isAmong(gathered.rows) : probing(sqlite, filter, place.now);
   const shown = allSources ? EVERY_ROW : isShown(matching);
   const all = shownOf(matching, allSources);
   const walked = walk(sqlite, orders[order](place.now), all, { isFew, most: limit + 1, from: place.keys }, budget);
@@ -69,7 +70,7 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
     ? countFew(sqlite, gathered.rows, matching, { countAtMost, allSources })
     : countAtMost !== undefined && leastShown(sqlite, gathered.rows) >= countAtMost
       ? { total: countAtMost, twins: 0, isWhole: true }
-      : countMany(sqlite, spanCondition(filter, place.now), shown, countAtMost, budget);
+      : countMany(sqlite, spanCondition(sqlite, filter, place.now), shown, countAtMost, budget);
   return {
     total: counted.total,
     twins: counted.twins,
@@ -90,7 +91,7 @@ export function matchingRows(
 ): { rows: number[]; isAll: boolean } {
   const rows: number[] = [];
   const last = lastRow(sqlite);
-  const inSpan = spanCondition(filter, now);
+  const inSpan = spanCondition(sqlite, filter, now);
   for (let [end, width] = [last, SPAN_MIN]; end > 0 && rows.length < most; end -= width, width = Math.min(2 * width, SPAN_ROWS)) {
     if (end < last && budget.isSpent()) return { rows, isAll: false };
     const { sql, values } = inSpan(end, width);
@@ -104,27 +105,33 @@ export function matchingRows(
 const SPAN_MIN = 1 << 15;
 
 /** Returns the condition of a filter for `width` rows up to an end: of its words, only rows of the span are read. */
-function spanCondition({ words = "", ...others }: Filter, now: EpochMs): (end: number, width: number) => Condition {
+function spanCondition(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): (end: number, width: number) => Condition {
   const { sql, values } = conditionOf(others, now);
-  const { include, exclude } = queriesOf(words);
+  const { included, excluded } = queriesOf(sqlite, words);
   const rows = "(select rowid from texts where texts match ? and rowid > ? and rowid <= ?)";
-  const parts = [sql, ...(include === undefined ? [] : [`seq in ${rows}`]), ...(exclude === undefined ? [] : [`seq not in ${rows}`])];
+  const parts = [sql, ...(included === undefined ? [] : [`seq in ${rows}`]), ...(excluded === undefined ? [] : [`seq not in ${rows}`])];
   return (end, width) => {
     const span = [Math.max(0, end - width), end];
-    const queries = [include, exclude].flatMap((query) => (query === undefined ? [] : [query, ...span]));
+    const queries = [included, excluded].flatMap((query) => (query === undefined ? [] : [query, ...span]));
     return { sql: [...parts, "seq > ?", "seq <= ?"].join(" and "), values: [...values, ...queries, ...span] };
   };
 }
 
 /** The condition of a filter for rows that are tried one by one: its words are looked for in each of them. */
-function probing({ words = "", ...others }: Filter, now: EpochMs): Condition {
+export function probing(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): Condition {
   const condition = conditionOf(others, now);
-  const { include, exclude } = queriesOf(words);
+  const { included, excluded } = queriesOf(sqlite, words);
   const has = "exists (select 1 from texts where texts match ? and rowid = seq)";
   return {
-    sql: [condition.sql, ...(include === undefined ? [] : [has]), ...(exclude === undefined ? [] : [`not ${has}`])].join(" and "),
-    values: [...condition.values, ...[include, exclude].filter((query) => query !== undefined)],
+    sql: [condition.sql, ...(included === undefined ? [] : [has]), ...(excluded === undefined ? [] : [`not ${has}`])].join(" and "),
+    values: [...condition.values, ...[included, excluded].filter((query) => query !== undefined)],
   };
+}
+
+/** The queries of FTS5 for what must and what must not be there; undefined where there is none. */
+function queriesOf(sqlite: Database, words: string): { included: string | undefined; excluded: string | undefined } {
+  const { included, excluded } = matchesOf(readQuestion(words));
+  return { included: included && queryOf(sqlite, included), excluded: excluded && queryOf(sqlite, excluded) };
 }
 
 function isAmong(rows: readonly number[]): Condition {

@@ -2,12 +2,11 @@
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
 import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { lookFor } from "./best-match.ts";
 import type { Budget } from "./budget.ts";
-import { COUNTED_MAX, candidatesFor } from "./candidates.ts";
+import { COUNTED_MAX } from "./candidates.ts";
 import { matchingRows } from "./find.ts";
-import { readQuestion } from "./question.ts";
 import type { SearchFile } from "./search-file.ts";
-import { vocabularyOf } from "./vocabulary.ts";
 
 /** What is counted, and the SQL of its value: of an agency, the department that it is a part of. */
 const counted = {
@@ -36,23 +35,23 @@ export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null
 }
 
 /**
- * Each filter without which the others would find something, and how many; the one that finds most first. `isRanked` as in the search. What
+ * Each filter without which the others would find something, and how many; the one that finds most first. With `isPartial`, what has some of the words counts, too. What
  * is not known when the budget is spent is left out.
  */
 export function filtersToDrop(
   { sqlite }: SearchFile,
   filter: Filter,
   now: EpochMs,
-  isRanked: boolean,
+  isPartial: boolean,
   budget: Budget,
 ): { name: FieldName; records: number }[] {
   const given = fieldNames.filter((name) => filter[name] !== undefined);
   if (given.length < 2) return [];
   const countOf = ({ words, ...others }: Filter) => {
     if (budget.isSpent()) return 0;
-    if (isRanked && words !== undefined) {
-      const question = readQuestion(words, vocabularyOf(sqlite));
-      return candidatesFor(sqlite, question, conditionOf(others, now), 1, budget).any;
+    if (isPartial && words !== undefined) {
+      const { matching, partial } = lookFor(sqlite, words, conditionOf(others, now), 0, budget).candidates;
+      return matching + partial;
     }
     return matchingRows(sqlite, { ...others, ...(words !== undefined && { words }) }, now, COUNTED_MAX, budget).rows.length;
   };

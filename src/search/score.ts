@@ -5,7 +5,7 @@
 import { isWithin } from "../agencies/table.ts";
 import { textColumns, textWeights } from "../filter/texts.ts";
 import { wordsOf } from "../text/words-of.ts";
-import type { Question } from "./question.ts";
+import type { SpelledQuestion } from "./question.ts";
 
 /** The usual parameters of BM25, and the words of an average record. */
 const [K1, B, AVERAGE_WORDS] = [1.2, 0.75, 150];
@@ -14,38 +14,54 @@ const NEIGHBORS = { text: 0.3, title: 0.6 };
 /** Of a long text this much is read: an opportunity says at its beginning what it is about. */
 const CHARACTERS_MAX = 8000;
 
-/** `has` says for each group of the question whether the record has it. */
+/** `has` says for each group of the question whether the record has it. A word that was probably meant does not count for that. */
 type Score = { score: number; has: boolean[] };
 
 /** Scores texts, which are as `textsOf` returns them, and the code of an agency. `telling` has a value for each group of the question. */
 export function scorerOf(
-  { groups }: Question,
+  { groups }: Pick<SpelledQuestion, "groups">,
   telling: readonly number[],
 ): (texts: readonly string[], agencyCode?: string | null) => Score {
   const whole = telling.reduce((sum, each) => sum + each, 0);
   // Of few words each one matters; of many, some may be missing.
   const power = Math.min(2, 3 / Math.max(1, groups.length));
   const sought = new SoughtWords();
-  groups.forEach(({ spellings }, group) => {
-    for (const { word, weight } of spellings) sought.add(word, { group, weight });
+  const allPhrases: Phrase[] = [];
+  const numeric = groups.map(({ asked }) => /\d/.test(asked));
+  groups.forEach(({ spellings, phrases, near }, group) => {
+    for (const { word, weight } of spellings) sought.add(word, { group, weight, isNear: false });
+    for (const { word, weight } of near.flatMap((each) => each.spellings)) sought.add(word, { group, weight, isNear: true });
+    for (const words of phrases) {
+      const phrase = { length: words.length, matched: 0, place: -2 };
+      allPhrases.push(phrase);
+      words.forEach((word, at) => {
+        sought.add(word, { group, weight: 1, isNear: false, at, phrase });
+      });
+    }
   });
   const [amounts, neighbors] = [new Float64Array(groups.length), new Float64Array(groups.length)];
+  const has: boolean[] = groups.map(() => false);
   return (texts, agencyCode = null) => {
     amounts.fill(0);
     neighbors.fill(0);
+    has.fill(false);
     let length = 0;
     textColumns.forEach((column, n) => {
-      let before = { group: -2, place: -2 };
-      length += sought.scan((texts[n] ?? "").slice(0, CHARACTERS_MAX), ({ group, weight }, place) => {
-        amounts[group] = (amounts[group] ?? 0) + weight * textWeights[column];
-        if (group === before.group + 1 && place === before.place + 1)
+      for (const phrase of allPhrases) phrase.matched = 0;
+      let before = { group: -2, end: -2 };
+      length += sought.scan((texts[n] ?? "").slice(0, CHARACTERS_MAX), ({ group, weight, isNear, at = 0, phrase }, place) => {
+        if (phrase !== undefined && !completes(phrase, at, place)) return;
+        amounts[group] = (amounts[group] ?? 0) + weight * (column === "number" && !numeric[group] ? textWeights.text : textWeights[column]);
+        if (!isNear) has[group] = true;
+        if (group === before.group + 1 && place - at === before.end + 1)
           neighbors[group] = Math.max(neighbors[group] ?? 0, column === "title" ? NEIGHBORS.title : NEIGHBORS.text);
-        before = { group, place };
+        before = { group, end: place };
       });
     });
-    groups.forEach(({ agency }, group) => {
-      const isOf = agency !== undefined && agencyCode !== null && isWithin(agencyCode, agency);
-      if (isOf) amounts[group] = (amounts[group] ?? 0) + textWeights.agency;
+    groups.forEach(({ agencies }, group) => {
+      if (agencyCode === null || !agencies.some((agency) => isWithin(agencyCode, agency))) return;
+      amounts[group] = (amounts[group] ?? 0) + textWeights.agency;
+      has[group] = true;
     });
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS);
     let [score, share] = [0, 0];
@@ -55,11 +71,23 @@ export function scorerOf(
       share += own;
       score += (own * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, telling[group - 1] ?? 0);
     });
-    return { score: whole === 0 ? 0 : score * (share / whole) ** power, has: Array.from(amounts, (amount) => amount > 0) };
+    return { score: whole === 0 ? 0 : score * (share / whole) ** power, has: [...has] };
   };
 }
 
-type Sought = { group: number; weight: number };
+/** A phrase, and how many of its words were found at the last place. */
+type Phrase = { length: number; matched: number; place: number };
+
+/** Whether the word at its place is the last one of a phrase whose other words stand before it. */
+function completes(phrase: Phrase, at: number, place: number): boolean {
+  if (at > 0 && !(phrase.matched === at && phrase.place === place - 1)) return false;
+  phrase.matched = at + 1;
+  phrase.place = place;
+  return phrase.matched === phrase.length;
+}
+
+/** `at` is the place of the word in its phrase. */
+type Sought = { group: number; weight: number; isNear: boolean; at?: number; phrase?: Phrase };
 
 /** The code of each ASCII letter and digit in lower case; 0 for others. */
 const WORD_CODES = Uint8Array.from({ length: 128 }, (_, code) => {

@@ -1,22 +1,21 @@
-/** A search as people and agents ask for it: the best matches of a question, or all strict matches in the order of a date or an amount. */
+/** A search as people and agents ask for it: the best matches of a question first, or all that matches in the order of a date or an amount. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type Filter, fieldNames } from "../filter/filter.ts";
+import { readQuestion } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
-import { queriesOf } from "../filter/words.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { bestMatches } from "./best-match.ts";
+import { bestMatches, countMatches } from "./best-match.ts";
 import { type Budget, searchBudget } from "./budget.ts";
 import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
 import { find, type Order, orderNames } from "./find.ts";
-import { groupsByWord, readQuestion } from "./question.ts";
+import { groupsByWord } from "./question.ts";
 import { countRows, filtersToDrop, type ResultCounts } from "./result-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 import { snippetOf } from "./snippet.ts";
-import type { Understood } from "./understood.ts";
-import { vocabularyOf } from "./vocabulary.ts";
+import type { Matched, Understood } from "./understood.ts";
 
 /** By how well it matches, or in an order. */
 export type Sort = "relevance" | Order;
@@ -30,8 +29,8 @@ export type SearchRequest = {
   sort?: Sort | undefined;
   after?: string | null | undefined;
   countAtMost?: number | undefined;
-  /** Only what has every word, exactly as it is, also where the best matches come first. */
-  allWords?: boolean | undefined;
+  /** Leave out what has only some of the words. */
+  onlyMatching?: boolean | undefined;
   /** Show every record, also several of one opportunity. */
   allSources?: boolean | undefined;
   /** How long it may take; without it, as long as a page may. */
@@ -39,25 +38,29 @@ export type SearchRequest = {
 };
 
 /**
- * A result. `snippet` shows where words matched, null if nowhere in a text; `missing` are the words that it does not have; `twins` are the
- * other records of the same opportunity.
+ * A result. `snippet` shows where words matched, null if nowhere in a text; `missing` are the words that it does not have if it does not match;
+ * `twins` are the other records of the same opportunity.
  */
 export type SearchResult = {
   opportunity: WholeOpportunity;
   snippet: string | null;
+  isMatch: boolean;
   missing: readonly string[];
   twins: readonly WholeOpportunity[];
 };
 
-/** A page: `total` opportunities match, with `twins` more records of the same ones, and `next` begins the next page. */
-export type SearchPage<Next = string> = {
+/**
+ * A page: all pages together have `total` opportunities, with `twins` more records of the same ones, and `next` begins the next page. `matching`
+ * and `partial` are the same in any order: what has only some of the words is on pages of the best matches.
+ */
+export type SearchPage<Next = string> = Matched & {
   total: number;
   twins: number;
   results: SearchResult[];
   next: Next | null;
-  /** Null unless the best matches come first. */
+  /** Null without words. */
   understood: Understood | null;
-  /** Of all that match, on the first page; null if they are too many. */
+  /** Of all that match, or else have some of the words, on the first page; null if they are too many. */
   counts: ResultCounts;
   /** If nothing is found: filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
@@ -67,13 +70,13 @@ export type SearchPage<Next = string> = {
 
 /** How results are sorted unless a search says it: the best matches first if there are words that must occur. */
 export function defaultSort({ words = "" }: Filter): Sort {
-  return queriesOf(words).include === undefined ? "updated" : "relevance";
+  return readQuestion(words).groups.length === 0 ? "updated" : "relevance";
 }
 
 /** A page with cursors as texts. Throws a BadCursor if `after` is none of this search. */
 export async function search(catalog: CatalogDb, index: SearchFile, request: SearchRequest, now: EpochMs): Promise<SearchPage> {
-  const { after, filter, allWords = false, allSources = false, sort = defaultSort(filter) } = request;
-  const same = [sort, allWords, allSources, ...fieldNames.map((name) => filter[name] ?? null)];
+  const { after, filter, allSources = false, sort = defaultSort(filter) } = request;
+  const same = [sort, allSources, ...fieldNames.map((name) => filter[name] ?? null)];
   const place = typeof after === "string" ? decodePlace(same, after) : { now: Math.trunc(now), keys: [] };
   const { next, ...page } = await searchFrom(catalog, index, request, place);
   return { ...page, next: next === null ? null : encodePlace(same, { now: place.now, keys: next }) };
@@ -88,37 +91,49 @@ export async function searchFrom(
     limit,
     sort = defaultSort(filter),
     countAtMost,
-    allWords = false,
+    onlyMatching = false,
     allSources = false,
     budget = searchBudget(),
   }: Omit<SearchRequest, "after">,
   place: CursorPlace,
 ): Promise<SearchPage<CursorKey[]>> {
   const { words = "", ...others } = filter;
-  if (sort === "relevance" && queriesOf(words).include !== undefined) {
+  const hasGroups = readQuestion(words).groups.length > 0;
+  if (sort === "relevance" && hasGroups) {
     const offset = Number(place.keys[0] ?? 0);
-    const request = { words, filter: others, offset, limit, allWords, allSources };
-    const { found, hasMore, understood, rows, twins, isWhole } = await bestMatches(catalog, index, request, place.now, budget);
+    const request = { words, filter: others, offset, limit, allSources, onlyMatching };
+    const { found, hasMore, rows, ...page } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
     const results = await resultsOf(catalog, [...byId.keys()], place.now, ({ id }) => {
-      const { snippet = null, missing = [] } = byId.get(id) ?? {};
-      return { snippet, missing };
+      const { snippet = null, isMatch = true, missing = [] } = byId.get(id) ?? {};
+      return { snippet, isMatch, missing };
     });
-    const total = Math.max(understood.any - twins, found.length);
+    const total = Math.max(page.matching + (onlyMatching ? 0 : page.partial), found.length);
     const next = hasMore ? [offset + limit] : null;
     const counts = offset > 0 ? null : countRows(index, rows);
-    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !allWords, budget) : [];
-    return { total, twins, results, next, understood, counts, drop, isWhole };
+    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
+    return { ...page, total, results, next, counts, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
-  const groupOf = groupsByWord(readQuestion(words, vocabularyOf(index.sqlite), { allWords: true }));
+  const request = { words, filter: others, allSources };
+  const looked = hasGroups ? await countMatches(catalog, index, request, place.now, budget) : undefined;
+  const groupOf = looked && groupsByWord(looked.question);
   const results = await resultsOf(catalog, ids, place.now, (opportunity) => {
-    return { snippet: words === "" ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf), missing: [] };
+    const snippet = groupOf === undefined ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf);
+    return { snippet, isMatch: true, missing: [] };
   });
   const counts = place.keys.length > 0 ? null : countRows(index, rows);
   const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
-  return { total, twins, results, next, understood: null, counts, drop, isWhole };
+  const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
+  const { partial } = looked?.counts ?? { partial: 0 };
+  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, drop, isWhole };
+}
+
+/** The place of the first result from which on nothing matches; undefined if there is none. The line that says so is before it. */
+export function firstPartial(results: readonly SearchResult[]): number | undefined {
+  const first = results.findLastIndex(({ isMatch }) => isMatch) + 1;
+  return first < results.length ? first : undefined;
 }
 
 /** The opportunities with these ids, each with its twins and what `shown` says. */
@@ -126,7 +141,7 @@ async function resultsOf(
   catalog: CatalogDb,
   ids: readonly string[],
   now: EpochMs,
-  shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "missing">,
+  shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "isMatch" | "missing">,
 ): Promise<SearchResult[]> {
   const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   return opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), twins: twins.get(opportunity.id) ?? [] }));

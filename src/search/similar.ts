@@ -5,7 +5,9 @@
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
+import { STOP_WORDS } from "../filter/question.ts";
 import { textColumns, textsOf } from "../filter/texts.ts";
+import { numberKeyOf, numberOf } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
@@ -14,8 +16,6 @@ import { stemOf, wordsOf } from "../text/words-of.ts";
 import { bestMatches } from "./best-match.ts";
 import type { Budget } from "./budget.ts";
 import { groupsOf } from "./find.ts";
-import { numberKeyOf, numberOf } from "./number.ts";
-import { STOP_WORDS } from "./question.ts";
 import type { SearchFile } from "./search-file.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 

@@ -4,50 +4,57 @@ import { capitalized } from "../text/capitalized.ts";
 import { withCommas } from "../text/counted.ts";
 import { quoted } from "../text/quoted.ts";
 
-/** How a question was understood, and how many records answer it. */
+/** How a question was understood. */
 export type Understood = {
   /** The words that were looked for. */
   words: string[];
-  /** Words that no record has, and what was looked for instead. */
-  corrections: { asked: string; instead: string }[];
+  /** Words that must not be there. */
+  excluded: string[];
+  /** Words that few records have or none, and what was looked for, too. */
+  corrections: { asked: string; also: string; records: number }[];
   /** Words that mean an agency, and our code of it: what is of the agency was found, too. */
   agencies: { asked: string; code: string }[];
   /** Whether the words of a phrase were looked for anywhere, because no record has the phrase. */
   isPhraseLoosened: boolean;
-  /** Records that have all words, and that have any of them; at least so many, if `isAll` is false. */
-  every: number;
-  any: number;
-  isAll: boolean;
 };
 
-/** Sentences without a period: how the question was read, and how many records have all of its words. */
-export function understoodInWords(understood: Understood): string[] {
-  const every = everyInWords(understood);
-  return [...readingInWords(understood), ...(every === null ? [] : [every])];
-}
+/** How many opportunities match, and how many more have only some of the words; at least so many, if `isAll` is false. */
+export type Matched = { matching: number; partial: number; isAll: boolean };
 
-/** What was changed in the question. */
-export function readingInWords({ corrections, agencies, isPhraseLoosened }: Understood): string[] {
-  const sentences = corrections.map(({ asked, instead }) => `Showing ${quoted(instead)} instead of ${quoted(asked)}, which no record has`);
+/** Sentences without a period: how the words were read. */
+export function readingInWords({ corrections, agencies, excluded, isPhraseLoosened }: Understood): string[] {
+  const sentences = corrections.map(({ asked, also, records }) => {
+    const has = records === 0 ? "no record has" : records === 1 ? "one record has" : `only ${records} records have`;
+    return `Also looked for ${quoted(also)}: ${has} ${quoted(asked)}`;
+  });
   for (const { asked, code } of agencies) sentences.push(`${quoted(asked)} also finds what is of ${agencyInWords(code)}`);
+  if (excluded.length > 0) sentences.push(`Without what has ${excluded.map(quoted).join(" or ")}`);
   if (isPhraseLoosened) sentences.push("No record has the phrase, so its words were looked for anywhere");
   return sentences;
 }
 
-/** "13 with all 2 words", as a short form; null if one word was looked for, or nothing has any of them. */
-export function everyInShort({ words, every, any, isAll }: Understood): string | null {
-  return words.length < 2 || any === 0 ? null : `${counted(every, isAll)} with all ${words.length} words`;
+/** "12 match; 148 more have some of these words"; null if only one number is to be told, which is the total. */
+export function matchedInWords({ matching, partial, isAll }: Matched): string | null {
+  if (partial === 0) return null;
+  const some = `${partial === 1 ? "has" : "have"} some of these words`;
+  if (matching === 0) return `nothing matches; ${atLeast(partial, isAll)} ${some}`;
+  return `${atLeast(matching, isAll)} ${matching === 1 ? "matches" : "match"}; ${atLeast(partial, isAll)} more ${some}`;
 }
 
-function counted(records: number, isAll: boolean): string {
+/** The same as a sentence, with where the others are: they are only among the best matches. */
+export function matchedElsewhere(matched: Matched, where: string): string[] {
+  const sentence = matchedInWords(matched);
+  return sentence === null ? [] : [`${capitalized(sentence)}${where}`];
+}
+
+/** The line between what matches and what has only some of the words. */
+export function partialInWords({ matching, partial, isAll }: Matched): string {
+  const more = matching === 0 ? "" : " more";
+  return `${capitalized(atLeast(partial, isAll))}${more} ${partial === 1 ? "has" : "have"} some of these words`;
+}
+
+function atLeast(records: number, isAll: boolean): string {
   return `${isAll ? "" : "at least "}${withCommas(records)}`;
-}
-
-function everyInWords({ words, every, any, isAll }: Understood): string | null {
-  if (words.length < 2 || any === 0) return null;
-  const count = (records: number) => counted(records, isAll);
-  const all = every === 0 ? "No record has" : every === 1 && isAll ? "1 record has" : `${capitalized(count(every))} records have`;
-  return `${all} all ${words.length} words, ${count(any)} any of them`;
 }
 
 /** "3 of 4 words; without: sonar"; null if none is missing. */

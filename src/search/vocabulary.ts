@@ -9,11 +9,11 @@ import { nearestWord } from "./nearest-word.ts";
 export const WORD_TABLES = "create table words (word text primary key, stem text not null, records integer not null) without rowid";
 
 /** A word and the number of records that have it. */
-export type KnownWord = { word: string; records: number };
+type KnownWord = { word: string; records: number };
 
 /** What a question asks of the index about words. */
 export type Vocabulary = {
-  /** The most frequent words of a stem. */
+  /** All words of a stem, the most frequent first. A stem has few. */
   withStem: (stem: string) => KnownWord[];
   /** The most frequent words that begin so. */
   startingWith: (beginning: string) => KnownWord[];
@@ -23,11 +23,11 @@ export type Vocabulary = {
   nearest: (word: string) => string | undefined;
 };
 
-/** The most words of a stem, and of a beginning, that stand for a word of a question. */
-const [SPELLINGS_MAX, COMPLETIONS_MAX] = [8, 64];
+/** The most words of a beginning that are scored. */
+const COMPLETIONS_MAX = 64;
 
 export function vocabularyOf(sqlite: Database): Vocabulary {
-  const byStem = sqlite.query<KnownWord, [string, number]>("select word, records from words where stem = ? order by records desc limit ?");
+  const byStem = sqlite.query<KnownWord, [string]>("select word, records from words where stem = ? order by records desc");
   const byRange = sqlite.query<KnownWord, [string, string, number]>(
     "select word, records from words where word >= ? and word < ? order by records desc limit ?",
   );
@@ -35,7 +35,7 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
     `select count(*) as records from records where agency_code = $agency or agency_code > $agency || '.' and agency_code < $agency || '/'`,
   );
   return {
-    withStem: (stem) => byStem.all(stem, SPELLINGS_MAX),
+    withStem: (stem) => byStem.all(stem),
     startingWith: (beginning) => byRange.all(beginning, `${beginning}\u{10ffff}`, COMPLETIONS_MAX),
     recordsOf: (agency) => ofAgency.get({ agency })?.records ?? 0,
     nearest: (word) => nearestWord(sqlite, word),
@@ -56,10 +56,18 @@ export function countWords(sqlite: Database): void {
   sqlite.run("create index if not exists words_by_stem on words (stem, records, word)");
 }
 
-/** Adds words of new texts. Words that are there keep their count, which is an estimate until the index is built again. */
+/**
+ * Adds words of new texts. Words that are there keep their count, which is an estimate until the index is built again. A new word of a common
+ * stem is looked for in the ranges that get bytes from now on; no earlier row has it.
+ */
 export function addWords(sqlite: Database, words: ReadonlySet<string>): void {
   const insert = sqlite.query("insert into words values (?, ?, 1) on conflict (word) do nothing");
-  for (const word of words) if (!isTag(word)) insert.run(word, stemOf(word));
+  const extend = sqlite.query(`update common_stems set query = query || ' OR "' || ? || '"' where stem = ?`);
+  for (const word of words) {
+    if (isTag(word)) continue;
+    const stem = stemOf(word);
+    if (insert.run(word, stem).changes > 0) extend.run(word, stem);
+  }
 }
 
 /** Tags begin with a character for private use. */

@@ -3,18 +3,17 @@
  * one is deleted. So rows are only appended, which is what FTS5 does best, and the newest are the last. (E-65)
  */
 import type { Database } from "bun:sqlite";
-import { withParents } from "../agencies/table.ts";
-import { agencyCodeOf, columns, requirementsCell } from "../filter/columns.ts";
+import { columns, requirementsCell } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
+import { tagsOf } from "../filter/words.ts";
+import { numberKeyOf, numberOf } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
 import { ACCEPTING_TAG, IS_ACCEPTING } from "./accepting.ts";
-import { agencyTag } from "./agency-words.ts";
 import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
-import { numberKeyOf, numberOf } from "./number.ts";
 import { addWords, countWords } from "./vocabulary.ts";
 
 const columnNames = ["seq", "id", "stored_at", "due_at", "turns_at", "number", "number_key", "canonical_id", ...Object.keys(columns)];
@@ -96,7 +95,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       opportunity.relationships.canonical_id,
       ...cells,
     );
-    insertTexts.run(seq, ...texts, tagsOf(opportunity).join(" "));
+    insertTexts.run(seq, ...texts, allTagsOf(opportunity).join(" "));
     const requirements = requirementsCell(opportunity);
     if (requirements !== "") insertEligibility.run(seq, requirements);
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
@@ -108,10 +107,8 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   coverFullRanges(sqlite);
 }
 
-function tagsOf(opportunity: WholeOpportunity): string[] {
-  const agency = agencyCodeOf(opportunity);
-  const tags = agency === null ? [] : withParents(agency).map(agencyTag);
-  return unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG, ...tags] : tags;
+function allTagsOf(opportunity: WholeOpportunity): string[] {
+  return [...(unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity)];
 }
 
 /** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */

@@ -6,9 +6,9 @@ import type { FeedEntry } from "../events/feed.ts";
 import { CUT } from "../events/in-words.ts";
 import type { Filter } from "../filter/filter.ts";
 import { Due } from "../opportunities/due.ts";
+import { numberOf } from "../opportunities/number.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
-import { numberOf } from "../search/number.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { nullable, object } from "../text/schema.ts";
 

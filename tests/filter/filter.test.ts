@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeFilter, type Filter, matches, readFilter } from "../../src/filter/filter.ts";
-import { queriesOf } from "../../src/filter/words.ts";
+import { readQuestion } from "../../src/filter/question.ts";
 import { noSidecar, type Sidecar, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { NOON } from "../support/imports.ts";
 
@@ -238,5 +238,6 @@ test("describeFilter() says every condition in words", () => {
 });
 
 test("no words reach the tags of the index", () => {
-  expect(queriesOf("\ue000accepting -\ue001nsf")).toEqual({ include: '"accepting" AND "nsf"', exclude: undefined });
+  const { groups, excluded } = readQuestion("\ue000accepting -\ue001nsf");
+  expect([...groups, ...excluded].map(({ asked }) => asked)).toEqual(["accepting", "nsf"]);
 });

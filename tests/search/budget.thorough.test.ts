@@ -5,7 +5,7 @@ import { noSidecar } from "../../src/opportunities/opportunity.ts";
 import { NO_BUDGET, SPAN_ROWS } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { find, type Order, orderNames } from "../../src/search/find.ts";
-import { readQuestion } from "../../src/search/question.ts";
+import { spellQuestion } from "../../src/search/question.ts";
 import { filtersToDrop } from "../../src/search/result-counts.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { findSimilar } from "../../src/search/similar.ts";
@@ -105,12 +105,11 @@ describe("a search whose time is over", () => {
 
   test("has the best matches of the newest records", () => {
     const candidates = (budget: typeof NO_BUDGET) =>
-      candidatesFor(index.sqlite, readQuestion("alpha bravo", vocabularyOf(index.sqlite)), undefined, 10, budget);
-    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: STEP }, ...Array(9).fill({})], any: ROWS, isAll: true, isWhole: true });
+      candidatesFor(index.sqlite, spellQuestion("alpha bravo", vocabularyOf(index.sqlite)), { condition: undefined, most: 10 }, budget);
+    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: STEP }, ...Array(9).fill({})], isAll: true, isWhole: true });
     expect(candidates(spentAt(1))).toMatchObject({
-      any: ROWS - Math.floor(SPAN_ROWS / STEP),
-      every: 0,
-      rows: null,
+      matching: 0,
+      partial: ROWS - Math.floor(SPAN_ROWS / STEP),
       isAll: false,
       isWhole: false,
     });

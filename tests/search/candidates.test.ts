@@ -1,11 +1,11 @@
 /** The records that may match best, against reading every record. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { agencyTag } from "../../src/filter/agency-words.ts";
 import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
-import { agencyTag } from "../../src/search/agency-words.ts";
 import { NO_BUDGET } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS } from "../../src/search/common-rows.ts";
-import { readQuestion } from "../../src/search/question.ts";
+import { spellQuestion } from "../../src/search/question.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { vocabularyOf } from "../../src/search/vocabulary.ts";
 import { finishBuild, writeRecords } from "../../src/search/write.ts";
@@ -41,18 +41,19 @@ afterAll(() => {
 
 const has = (row: number, name: Name) => row % EVERY[name] === 0;
 const candidates = (text: string, condition?: { sql: string; values: string[] }, most = 100) =>
-  candidatesFor(sqlite, readQuestion(text, vocabularyOf(sqlite)), condition, most, NO_BUDGET);
+  candidatesFor(sqlite, spellQuestion(text, vocabularyOf(sqlite)), { condition, most }, NO_BUDGET);
+const any = ({ matching, partial }: { matching: number; partial: number }) => matching + partial;
 const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROWS }, (_, n) => n + 1).filter(isMeant);
 
 test("a word of half of the records is read from bytes, and the rows after them from FTS5", () => {
   expect(sqlite.query("select count(*) as n from common_rows where stem = 'alpha'").get()).toEqual({ n: 3 });
-  expect(candidates("alpha").any).toBe(rowsWith((row) => has(row, "alpha")).length);
+  expect(any(candidates("alpha"))).toBe(rowsWith((row) => has(row, "alpha")).length);
 });
 
 test("so are the records of an agency with many of them", () => {
   expect(sqlite.query("select count(*) as n from common_rows where stem = ?").get(agencyTag("NSF"))).toEqual({ n: 3 });
-  expect(candidates("NSF").any).toBe(rowsWith((row) => row % 3 === 0).length);
-  expect(candidates("NSF +charlie").every).toBe(rowsWith((row) => row % 3 === 0 && has(row, "charlie")).length);
+  expect(any(candidates("NSF"))).toBe(rowsWith((row) => row % 3 === 0).length);
+  expect(candidates("NSF +charlie").matching).toBe(rowsWith((row) => row % 3 === 0 && has(row, "charlie")).length);
 });
 
 describe.each([
@@ -63,23 +64,25 @@ describe.each([
   [["charlie", "delta"]],
   [["alpha", "bravo", "charlie", "delta"]],
 ] as [Name[]][])("%j", (names) => {
-  test("counts what has any word, and what has every one", () => {
-    const { any, every, isAll } = candidates(names.join(" "));
-    expect({ any, every, isAll }).toEqual({
-      any: rowsWith((row) => names.some((name) => has(row, name))).length,
-      every: rowsWith((row) => names.every((name) => has(row, name))).length,
+  test("counts what has every word, and what has only some", () => {
+    const { matching, partial, isAll } = candidates(names.join(" "));
+    const every = rowsWith((row) => names.every((name) => has(row, name))).length;
+    expect({ matching, partial, isAll }).toEqual({
+      matching: every,
+      partial: rowsWith((row) => names.some((name) => has(row, name))).length - every,
       isAll: true,
     });
   });
 
-  test("the heaviest rows have most of what is telling, then what can be applied for, then the newest", () => {
+  test("what matches comes first; then the heaviest rows have most of what is telling, then what can be applied for, then the newest", () => {
     const { best, telling } = candidates(names.join(" "));
     const whole = telling.reduce((sum, each) => sum + each, 0);
     const share = (own: number) => own * (own / whole);
     const weight = (row: number) => {
       const sum = names.reduce((total, name, n) => total + (has(row, name) ? (telling[n] ?? 0) : 0), 0);
       const titled = names.includes("alpha") && has(row, "alpha") ? (telling[names.indexOf("alpha")] ?? 0) : 0;
-      return (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
+      const isMatch = names.every((name) => has(row, name));
+      return (isMatch ? 1e6 : 0) + (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
     };
     const expected = rowsWith((row) => weight(row) > 0)
       .map((row) => ({ row, weight: weight(row) }))
@@ -97,19 +100,19 @@ test.each([
   ["+nowhere alpha", () => false],
   ["-alpha", () => false],
 ] as [string, (row: number) => boolean][])("%p is strict where it says so", (text, isMeant) => {
-  expect(candidates(text).any).toBe(rowsWith(isMeant).length);
+  expect(any(candidates(text))).toBe(rowsWith(isMeant).length);
 });
 
 test("filters are strict", () => {
-  const { best, any } = candidates("charlie delta", { sql: "status in (?)", values: ["S1"] });
+  const { best, ...counted } = candidates("charlie delta", { sql: "status in (?)", values: ["S1"] });
   const expected = rowsWith((row) => row % 4 === 1 && (has(row, "charlie") || has(row, "delta")));
-  expect([any, best.map(({ seq }) => seq).sort((left, right) => left - right)]).toEqual([expected.length, expected]);
+  expect([any(counted), best.map(({ seq }) => seq).sort((left, right) => left - right)]).toEqual([expected.length, expected]);
 });
 
 test("tags are no words, and no question has them", () => {
   expect(sqlite.query("select 1 from words where word = ?").get(ACCEPTING_TAG)).toBeNull();
-  expect(candidates(ACCEPTING_TAG).any).toBe(0);
-  expect(candidates(`alpha -${ACCEPTING_TAG}`).any).toBe(candidates("alpha").any);
+  expect(any(candidates(ACCEPTING_TAG))).toBe(0);
+  expect(any(candidates(`alpha -${ACCEPTING_TAG}`))).toBe(any(candidates("alpha")));
 });
 
 describe("after many rows were added", () => {
@@ -134,22 +137,28 @@ describe("after many rows were added", () => {
     .immediate();
   afterAll(close);
   const ofGrown = (text: string, condition?: { sql: string; values: string[] }) =>
-    candidatesFor(grown, readQuestion(text, vocabularyOf(grown)), condition, 10, NO_BUDGET);
+    candidatesFor(grown, spellQuestion(text, vocabularyOf(grown)), { condition, most: 10 }, NO_BUDGET);
 
   test("none is lost between the bytes and the newest", () => {
-    const { any, isAll } = ofGrown("alpha");
-    expect({ any, isAll }).toEqual({ any: MANY, isAll: true });
+    const { matching, isAll } = ofGrown("alpha");
+    expect({ matching, isAll }).toEqual({ matching: MANY, isAll: true });
   });
 
   test("a filter of which not all rows are read says so", () => {
-    const { any, isAll } = ofGrown("alpha", { sql: "status in (?)", values: ["S"] });
-    expect({ any, isAll }).toEqual({ any: 200_000, isAll: false });
+    const { matching, isAll } = ofGrown("alpha", { sql: "status in (?)", values: ["S"] });
+    expect({ matching, isAll }).toEqual({ matching: 200_000, isAll: false });
   });
 
   test("nothing is shown that may have what must not occur", () => {
-    const { any, isAll } = ofGrown("bravo -alpha");
-    expect({ any, isAll }).toEqual({ any: 0, isAll: false });
+    const { matching, isAll } = ofGrown("bravo -alpha");
+    expect({ matching, isAll }).toEqual({ matching: 0, isAll: false });
   });
+});
+
+test("a question with more words than are told apart matches only what has all of them", () => {
+  const words = "alpha bravo one two three four five six seven eight nine ten eleven";
+  expect(candidates(words).matching).toBe(0);
+  expect(candidates("alpha bravo NSF").matching).toBe(rowsWith((row) => row % 6 === 0).length);
 });
 
 test("a changed record leaves its bytes, and is skipped by whoever reads them", () => {

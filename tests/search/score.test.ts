@@ -1,17 +1,22 @@
 /** The order of records whose texts are compared with a question. */
 import { expect, test } from "bun:test";
-import type { Question } from "../../src/search/question.ts";
+import type { SpelledGroup } from "../../src/search/question.ts";
 import { scorerOf } from "../../src/search/score.ts";
 
-const question = (...words: string[]): Question => ({
-  groups: words.map((word) => ({ asked: word, spellings: [{ word, weight: 1 }], isRequired: false, times: 1 })),
-  phrases: [],
-  excluded: [],
-  corrections: [],
+const group = (word: string): SpelledGroup => ({
+  asked: word,
+  terms: [],
   agencies: [],
+  numbers: [],
+  isDemanded: false,
+  times: 1,
+  spellings: [{ word, weight: 1 }],
+  phrases: [],
+  near: [],
 });
+const question = (...words: string[]) => ({ groups: words.map(group) });
 const texts = ({ number = "", title = "", agency = "", keywords = "", text = "" }) => [number, title, agency, "", keywords, text];
-const better = (asked: Question, one: string[], other: string[]) => {
+const better = (asked: { groups: SpelledGroup[] }, one: string[], other: string[]) => {
   const score = scorerOf(
     asked,
     asked.groups.map(() => 1),
@@ -39,9 +44,22 @@ test("says which groups a record has, also in texts with accents and capitals", 
 
 test("what is of an agency has the words that mean it, and so has what is of its parts", () => {
   const asked = question("nih");
-  const ofAgency = { ...asked, groups: asked.groups.map((group) => ({ ...group, agency: "HHS.NIH" })) };
+  const ofAgency = { ...asked, groups: asked.groups.map((group) => ({ ...group, agencies: ["HHS.NIH"] })) };
   const has = (code: string | null) => scorerOf(ofAgency, [1])(texts({ text: "smoke" }), code).has[0];
   expect(["HHS.NIH", "HHS.NIH.NCI", "HHS", "HHS.NIHX", null].map(has)).toEqual([true, true, false, false, false]);
+});
+
+test("a phrase scores where its words stand next to each other, and a word that was probably meant is not there", () => {
+  const phrase = { groups: [{ ...group(""), spellings: [], phrases: [["wildfire", "smoke"]] }] };
+  expect(scorerOf(phrase, [1])(texts({ text: "wildfire or wildfire smoke" })).has).toEqual([true]);
+  expect(scorerOf(phrase, [1])(texts({ title: "wildfire", text: "smoke of a wildfire" }))).toEqual({ score: 0, has: [false] });
+  const meant = { groups: [{ ...group("smoek"), near: [{ stem: "smoke", spellings: [{ word: "smoke", weight: 0.8 }] }] }] };
+  const { score, has } = scorerOf(meant, [1])(texts({ text: "smoke" }));
+  expect([score > 0, has]).toEqual([true, [false]]);
+});
+
+test("two letters are a number only if a number was asked for", () => {
+  better(question("de"), texts({ text: "de" }), texts({ number: "DE-FOA-0003", text: "of many words" }));
 });
 
 test("nothing scores zero", () => {

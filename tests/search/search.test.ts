@@ -80,10 +80,11 @@ describe("a person finds", () => {
 
 describe("the best matches", () => {
   test("have most of the words first, and say what they lack", async () => {
-    const { results, understood } = await asked("wildfire smoke exposure of forklift operators");
+    const { results, understood, total, matching, partial, isAll } = await asked("wildfire smoke exposure of forklift operators");
     expect(results.length).toBeGreaterThan(0);
     for (const { missing } of results) expect(missing.length).toBeLessThan(5);
-    expect(understood).toMatchObject({ words: ["wildfire", "smoke", "exposure", "forklift", "operators"], every: 0, isAll: true });
+    expect(understood?.words).toEqual(["wildfire", "smoke", "exposure", "forklift", "operators"]);
+    expect([total, matching, isAll]).toEqual([partial, 0, true]);
   });
 
   test("of a sentence are those of its telling words", async () => {
@@ -94,7 +95,7 @@ describe("the best matches", () => {
   test("have other forms of a word, but not of one in quotes", async () => {
     const [plain, quoted] = [await asked("blooming algae"), await asked('"blooming"')];
     expect(plain.results[0]?.opportunity.title.toLowerCase()).toContain("algal bloom");
-    expect(quoted.total).toBe((await asked("blooming", { allWords: true })).total);
+    expect([quoted.matching, (await asked("blooming")).matching > 0]).toEqual([(await asked("+blooming")).matching, true]);
   });
 
   test("of a phrase that no record has are those of its words, and say so", async () => {
@@ -105,7 +106,8 @@ describe("the best matches", () => {
 
   test("of a mistyped word are those of the word that was meant, and say so", async () => {
     const { results, understood } = await asked("quantun");
-    expect(understood?.corrections).toEqual([{ asked: "quantun", instead: "quantum" }]);
+    expect(understood?.corrections).toEqual([{ asked: "quantun", also: "quantum", records: 0 }]);
+    expect(results.every(({ isMatch, missing }) => !isMatch && missing[0] === "quantun")).toBe(true);
     expect(results[0]?.opportunity.title.toLowerCase()).toContain("quantum");
   });
 
@@ -123,19 +125,25 @@ describe("the best matches", () => {
     expect(total).toBeLessThan((await asked("research development")).total);
   });
 
-  test("with all words are those of a strict search", async () => {
-    const [strict, best] = [await asked("clinical trial", { sort: "updated" }), await asked("clinical trial", { allWords: true })];
-    const ids = (page: typeof best) => page.results.map(({ opportunity }) => opportunity.id).sort();
-    expect(best.total).toBe(strict.total);
-    if (strict.total <= 50) expect(ids(best)).toEqual(ids(strict));
+  test("come before what has only some of the words, which other orders do not list and count all the same", async () => {
+    const [dated, best] = [await asked("clinical trial", { sort: "updated", limit: 1000 }), await asked("clinical trial", { limit: 5000 })];
+    const ids = (page: typeof best) => page.results.filter(({ isMatch }) => isMatch).map(({ opportunity }) => opportunity.id);
+    expect(ids(best).toSorted()).toEqual(ids(dated).toSorted());
+    expect(best.results.slice(0, best.matching).every(({ isMatch }) => isMatch)).toBe(true);
+    expect([dated.total, dated.matching, dated.partial]).toEqual([best.matching, best.matching, best.partial]);
+    expect(best.total).toBe(best.matching + best.partial);
+    const only = await asked("clinical trial", { onlyMatching: true, limit: 5000 });
+    expect(ids(only)).toEqual(ids(best));
   });
 
-  test("with all words and OR have one of two words", async () => {
-    for (const question of ["quantum OR forklift", "forklift OR quantum OR zzzz", "quantum OR forklift -repair", 'quantum "OR"'])
-      expect([question, (await asked(question, { allWords: true })).total]).toEqual([
-        question,
-        (await asked(question, { sort: "updated" })).total,
-      ]);
+  test("of a number are the record that has it, and nothing that has only some of its digits", async () => {
+    for (const question of ["par 25 270", "NIH PAR-25-270", "PAR25270", "https://simpler.grants.gov/opportunity/357492"]) {
+      const best = await asked(question);
+      const dated = await asked(question, { sort: "closes" });
+      expect([question, best.results[0]?.opportunity.program.solicitation_id]).toEqual([question, "PAR-25-270"]);
+      expect([question, best.matching, best.partial]).toEqual([question, dated.matching, dated.partial]);
+      expect([question, best.total]).toEqual([question, best.results.length]);
+    }
   });
 
   test.each([
@@ -193,15 +201,15 @@ describe("the best matches", () => {
       return [results.map(({ opportunity, missing }) => [opportunity.title, ...missing].join()), understood?.agencies] as const;
     };
     const meant = [{ asked: "NIH", code: "HHS.NIH" }];
-    expect(await found("NIH tumors")).toEqual([["Tumor growth", "Tumor imaging,nih"], meant]);
+    expect(await found("NIH tumors")).toEqual([["Tumor growth", "Tumor imaging,NIH"], meant]);
     expect(await found("tumors +NIH")).toEqual([["Tumor growth"], meant]);
     expect(await found("department of energy")).toEqual([
-      ["Energy storage", "Tumor imaging"],
+      ["Tumor imaging", "Energy storage"],
       [{ asked: "department of energy", code: "DOE" }],
     ]);
     expect(await found("imaging")).toEqual([["Tumor imaging"], []]);
-    const strict = await searchIn(db, own, { filter: { words: "NIH" }, limit: 10, allWords: true }, NOW);
-    expect(strict.total).toBe(0);
+    const byDate = await searchIn(db, own, { filter: { words: "NIH" }, limit: 10, sort: "closes" }, NOW);
+    expect(byDate.results.map(({ opportunity }) => opportunity.title)).toEqual(["Tumor growth"]);
     own.close();
   });
 
@@ -297,7 +305,7 @@ describe("pages", () => {
     const { next } = await search({ text: ["research"], limit: 1 });
     expect(next).toMatch(/^[\w-]{1,300}$/);
     const other = "It must be a cursor of a search with the same words, filters and sort.";
-    const others: Given[] = [{ text: ["quantum"] }, { sort: "closes" }, { filter: { agency: ["navy"] } }, { allWords: true }];
+    const others: Given[] = [{ text: ["quantum"] }, { sort: "closes" }, { filter: { agency: ["navy"] } }, { allSources: true }];
     for (const given of others) expect(search({ text: ["research"], after: next, ...given })).rejects.toThrow(other);
     for (const after of ["", "x", "e30", btoa("[1]"), btoa('{"of":1}'), next?.slice(0, -9)])
       expect(search({ text: ["research"], after })).rejects.toThrow("It must be a cursor that a search returned.");

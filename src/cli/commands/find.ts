@@ -8,9 +8,9 @@ import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
-import { type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
+import { firstPartial, type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
 import type { SearchFile } from "../../search/search-file.ts";
-import { everyInShort, readingInWords, understoodInWords } from "../../search/understood.ts";
+import { matchedElsewhere, matchedInWords, partialInWords, readingInWords } from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { withCommas } from "../../text/counted.ts";
@@ -54,7 +54,6 @@ type FindOptions = SearchOptions &
     limit?: number;
     cursor?: string;
     format?: Format;
-    allWords?: true;
     bom?: true;
     allSources?: true;
   };
@@ -63,7 +62,6 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
   finding.argument("[words...]", 'what is sought: quantum sensors, "a phrase", quant*, +must, -mustnot').allowUnknownOption(); // -optical
   addAllSourcesOption(addFilterOptions(finding))
     .choice("--sort <order>", "order (default: relevance, the best matches, with words, else updated)", sorts)
-    .option("--all-words", "only what has every word, exactly as it is")
     .option("--limit <n>", `the most opportunities to show (default: ${LIMIT}; ${CALENDAR_LIMIT} with ics)`, wholeNumber(1, 1_000_000))
     .option("--cursor <cursor>", "continue after the results that gave this cursor; the words, filters and sort must be the same")
     .choice("--format <format>", "output format (default: table; json with --json); ics is a calendar of the deadlines", formats)
@@ -75,9 +73,9 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       "fundfeed find quantum --format ics > quantum.ics",
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
-    refuseUnknownOptions(finding, words, { "--as-of": "see docs/past.md" });
+    refuseUnknownOptions(finding, words, { "--as-of": "see docs/past.md", "--all-words": "quotes and + ask for exact words" });
     const filter = withWords(finding, givenFilter(options), words);
-    const { limit = LIMIT, sort, cursor: after, allWords, bom = false, allSources = false } = options;
+    const { limit = LIMIT, sort, cursor: after, bom = false, allSources = false } = options;
     const format = options.format ?? (options.json ? "json" : "table");
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     if (format === "ics" && (sort ?? after) !== undefined)
@@ -91,12 +89,13 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
         cli.machine.printText(await withSearchIndex(cli, options, catalog, (index) => deadlinesCalendar(catalog, index, search, now)));
         return;
       }
-      const request = { filter: resolved, limit, sort, after, allWords, allSources, budget: NO_BUDGET };
+      const onlyMatching = format === "csv" || format === "ndjson";
+      const request = { filter: resolved, limit, sort, after, onlyMatching, allSources, budget: NO_BUDGET };
       const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
       const page = await withSearchIndex(cli, options, catalog, find);
       const freshness = await readFreshness(catalog, now);
       tellFilters(cli, filter, page.total, now);
-      print(cli, format, { ...page, filter, freshness, bom, now });
+      print(cli, format, { ...page, isInOrder: (sort ?? "relevance") !== "relevance", filter, freshness, bom, now });
     });
   });
 }
@@ -118,6 +117,8 @@ function tellFilters({ machine }: Cli, { words, ...filter }: Filter, total: numb
 }
 
 type Answer = SearchPage & {
+  /** Whether the results are in another order than the best matches first. */
+  isInOrder: boolean;
   filter: Filter;
   freshness: readonly SourceFreshness[];
   bom: boolean;
@@ -125,10 +126,12 @@ type Answer = SearchPage & {
 };
 
 /** What is said below the results: all of it. */
-function footOf({ results, total, twins, next, understood, counts, drop, freshness }: Answer, continuing: string): string[] {
+function footOf(answer: Answer, continuing: string): string[] {
+  const { results, total, twins, next, understood, counts, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
-    ...(understood === null ? [] : understoodInWords(understood)),
+    ...(understood === null ? [] : readingInWords(understood)),
+    ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
     twinsInWords(twins),
     ...dropInWords(drop),
@@ -138,10 +141,11 @@ function footOf({ results, total, twins, next, understood, counts, drop, freshne
 }
 
 /** The same on a narrow terminal: how the question was read, and one line. */
-function shortFootOf({ results, total, next, understood, drop, freshness }: Answer): string[] {
+function shortFootOf(answer: Answer): string[] {
+  const { results, total, next, understood, drop, freshness } = answer;
   const parts = [
     results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
-    understood && everyInShort(understood),
+    matchedInWords(answer),
     next === null ? null : "more with --limit",
     freshnessInShort(freshness),
   ];
@@ -150,14 +154,19 @@ function shortFootOf({ results, total, next, understood, drop, freshness }: Answ
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
-  const { filter, results, freshness, bom, now, ...page } = answer;
+  const { filter, results, freshness, bom, now, isInOrder: _, ...page } = answer;
   const { understood, next } = page;
   if (format === "json") {
     machine.printLine(JSON.stringify({ ...foundPage({ ...page, results }, filter, now), sources: freshness }, null, 2));
   } else if (format === "table") {
     const { columns, hasColors } = machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
     const style = hasColors ? colorStyle : plainStyle;
-    const rows = results.map((result) => ({ ...result, below: matchLines(result, understood, columns, style) }));
+    const first = firstPartial(results);
+    const rows = results.map((result, n) => ({
+      ...result,
+      above: n === first ? `${partialInWords(answer)}:` : undefined,
+      below: matchLines(result, understood, columns, style),
+    }));
     const table = results.length === 0 ? "Nothing found" : resultTable(rows, now, columns, style);
     const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));
     machine.printText(`${[table, "", ...lines].join("\n")}\n`);
@@ -169,7 +178,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
           foundCsvHeader +
           results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
       );
-    if (format === "md") machine.printLine(markdownTable(results, now));
+    if (format === "md") machine.printLine(markdownTable(results, `${partialInWords(answer)}:`, now));
     for (const line of footOf(answer, `--cursor ${next} continues`)) machine.printError(line);
   }
 }

@@ -1,6 +1,7 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. */
+
+import { numberInWords } from "../../opportunities/number.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
-import { numberInWords } from "../../search/number.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
 import { isOfClock } from "../../changes/explain.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
-import { numberOf } from "../../search/number.ts";
+import { numberOf } from "../../opportunities/number.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";

@@ -4,8 +4,8 @@ import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
-import { defaultSort, sorts } from "../../search/search.ts";
-import { understoodInWords } from "../../search/understood.ts";
+import { defaultSort, type Sort, sorts } from "../../search/search.ts";
+import { matchedElsewhere, readingInWords } from "../../search/understood.ts";
 
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
@@ -25,6 +25,7 @@ const FoundRow = Type.Composite(
     object({
       match: nullable(Type.String()),
       missing_words: Type.Array(Type.String()),
+      is_match: Type.Boolean(),
       also_at: Type.Array(AlsoAt),
     }),
   ],
@@ -37,19 +38,21 @@ export function findTool({ queries, tool }: ToolContext): Tool {
     title: "Find opportunities",
     action: "find",
     description:
-      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: those that have most of them come first, " +
-      "and `missing_words` says what a result lacks. All filters must hold; of a list, one value. " +
+      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: what has all of them comes first, " +
+      'then what has most; `missing_words` says what it lacks. "…" and + are exact, - excludes, OR is either. All filters must hold; of a list, one value. ' +
       "Every status is found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
       '`closes_after: "0d"` and `closes_before: "60d"`. One that states no date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
     arguments: {
       ...filterArguments,
       all_sources: allSourcesArgument,
-      sort: choice(sorts, "Default: relevance with words, else updated. In another order, every word must occur."),
+      sort: choice(sorts, "Default: relevance with words, else updated. Another order has only what matches."),
       limit: integer(1, FOUND_MAX, FOUND_DEFAULT),
       cursor: cursorArgument,
     },
     data: {
       results: Type.Array(FoundRow),
+      matching: Type.Integer(),
+      partial: Type.Integer(),
       twins: Type.Integer({ description: TWINS }),
       notes: Type.Array(Type.String(), { description: "How the words were read, what was found, and what to try if nothing was." }),
     },
@@ -60,16 +63,19 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       const allSources = all_sources ?? false;
       const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
       const told = new Set<string>();
+      let matched = { matching: 0, partial: 0 };
       const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
         read: async (limit, after, call) => {
           const page = await queries.find({ filter, sort, allSources, limit, after }, call);
-          for (const sentence of toldOf(page)) told.add(sentence);
+          for (const sentence of toldOf(page, sort)) told.add(sentence);
+          matched = { matching: page.matching, partial: page.partial };
           return page;
         },
-        show: ({ opportunity, match, missing, twins }) => ({
+        show: ({ opportunity, match, isMatch, missing, twins }) => ({
           ...rowOf(opportunity, call.now, twins),
           match,
           missing_words: [...missing],
+          is_match: isMatch,
           also_at: alsoAt(twins),
         }),
       });
@@ -82,16 +88,17 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       );
       const lines = items.map((row, n) => `${n + 1}. ${lineOf(row)}`);
       const notes = [...told];
-      return { data: { results: items, twins, notes }, lines: [...lines, ...notes, ...twinLines(twins, "record")], said };
+      return { data: { results: items, ...matched, twins, notes }, lines: [...lines, ...notes, ...twinLines(twins, "record")], said };
     },
   });
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, drop, isWhole }: FoundMatches): string[] {
+function toldOf({ understood, counts, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
   return [
     ...(isWhole ? [] : [ENDED_EARLY]),
-    ...(understood === null ? [] : understoodInWords(understood)),
+    ...(understood === null ? [] : readingInWords(understood)),
+    ...matchedElsewhere(matched, sort === "relevance" ? "" : ", listed with sort relevance"),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
     ...dropInWords(drop),
   ].filter((sentence) => sentence !== "");

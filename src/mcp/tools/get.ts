@@ -10,12 +10,12 @@ import {
 } from "../../events/attachments.ts";
 import { factsOf } from "../../facts/facts.ts";
 import { dueInWords, dueOf } from "../../opportunities/due.ts";
+import { numberOf } from "../../opportunities/number.ts";
 import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import type { ShownRecord } from "../../past/whole.ts";
 import { SIMILAR_ENDED_EARLY } from "../../search/budget.ts";
-import { numberOf } from "../../search/number.ts";
 import { relations, relationsIn, type Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";

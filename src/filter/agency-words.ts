@@ -18,7 +18,10 @@ export function agencyTag(code: string): string {
   return `\ue001${code.toLowerCase().replace(/[^a-z0-9]/g, "\ue001")}`;
 }
 
-/** For each word of a question as it was typed, "" standing for what is no word: our code of the agency that it means, or means with its neighbors; else undefined. */
+/**
+ * For each word of a question as it was typed, "" standing for what is no word: our code of the agency that it means, alone or with the words
+ * after it, which have ""; else undefined.
+ */
 export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
   const found: (string | undefined)[] = typed.map(() => undefined);
   const isShouted = typed.length > 2 && !/[a-z]/.test(typed.join(""));
@@ -27,7 +30,7 @@ export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
     let length = Math.min(WORDS_MAX, typed.length - first);
     let code = codeOf(typed.slice(first, first + length));
     while (code === undefined && length > 1) code = codeOf(typed.slice(first, first + --length));
-    if (code !== undefined) found.fill(code, first, first + length);
+    if (code !== undefined) found.fill("", first, first + length)[first] = code;
     first += length;
   }
   return found;

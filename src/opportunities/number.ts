@@ -1,5 +1,5 @@
 /** The number by which people know an opportunity. */
-import type { Opportunity } from "../opportunities/opportunity.ts";
+import type { Opportunity } from "./opportunity.ts";
 
 /** Upstream ids that only machines use: numbers of a database, hexadecimal ids, addresses. */
 const INTERNAL = /^(\d+|[0-9a-f-]{32,36}|https?:.*)$/i;

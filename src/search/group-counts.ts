@@ -1,0 +1,48 @@
+/** How many opportunities rows of the index are: several records may be of one. (E-57) */
+import type { Database } from "bun:sqlite";
+import { MATCH, PARTIAL } from "./candidates.ts";
+import { keptUntilChanged } from "./kept-counts.ts";
+
+/** Opportunities that match, more that have only some of the words, and how many rows more these have. */
+export type GroupCounts = { matching: number; partial: number; twins: number };
+
+type Rows = { kinds: Uint8Array; matching: number; partial: number };
+
+/** Counts the groups of rows. A group with a record that matches is one that matches. */
+export function countGroups(sqlite: Database, { kinds, matching, partial }: Rows): GroupCounts {
+  const counts = { matching, partial, twins: 0 };
+  const { rows, groups } = kept(sqlite, () => membersOf(sqlite));
+  for (let first = 0, end = 0; first < rows.length; first = end) {
+    let [matches, partials] = [0, 0];
+    for (end = first; groups[end] === groups[first] && end < rows.length; end++) {
+      const kind = kinds[rows[end] ?? 0];
+      if (kind === MATCH) matches++;
+      else if (kind === PARTIAL) partials++;
+    }
+    const [moreMatches, morePartials] = [Math.max(0, matches - 1), matches > 0 ? partials : Math.max(0, partials - 1)];
+    counts.matching -= moreMatches;
+    counts.partial -= morePartials;
+    counts.twins += moreMatches + morePartials;
+  }
+  return counts;
+}
+
+/** The rows of opportunities with several records, those of one next to each other, and a number for each group. */
+type Members = { rows: Int32Array; groups: Int32Array };
+
+const kept = keptUntilChanged<Members>();
+
+function membersOf(sqlite: Database): Members {
+  const found = sqlite
+    .query<{ seq: number; opportunity: string }, []>(
+      `select seq, coalesce(twin_of, id) as opportunity from records
+        where twin_of is not null or id in (select twin_of from records where twin_of is not null) order by opportunity`,
+    )
+    .all();
+  const numbers = new Map<string, number>();
+  for (const { opportunity } of found) if (!numbers.has(opportunity)) numbers.set(opportunity, numbers.size);
+  return {
+    rows: Int32Array.from(found, ({ seq }) => seq),
+    groups: Int32Array.from(found, ({ opportunity }) => numbers.get(opportunity) ?? 0),
+  };
+}
