@@ -33,7 +33,8 @@ const instantOf = memoize(50_000, (wallClock) => {
   const date = wallClock.slice(0, wallClock.lastIndexOf("T"));
   if (!/^\d{4}-\d\d-\d\dT/.test(wallClock) || Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(date)) return undefined;
   // An hour that occurs twice is the second one, and one that is skipped moves forward.
-  const { epochMilliseconds } = Temporal.PlainDateTime.from(wallClock).toZonedDateTime(EASTERN, { disambiguation: "later" });
+  const wholeMs = new Date(utc).toISOString().slice(0, -1); // Temporal takes nine digits of a fraction at most.
+  const { epochMilliseconds } = Temporal.PlainDateTime.from(wholeMs).toZonedDateTime(EASTERN, { disambiguation: "later" });
   return wallClock + offsetText(utc - epochMilliseconds);
 });
 
