@@ -2,14 +2,14 @@
  * The facts of an opportunity, each with its label and its values in words. Doors only translate: the command line prints them, pages link
  * them, MCP quotes them. (E-125)
  */
-import { dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
+import { type Due, dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
 import { fundingInWords } from "../opportunities/funding.ts";
 import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Belonging } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
 /** A value in words, and where it leads: to a search with a filter, to another record, to an address. */
@@ -38,6 +38,7 @@ export function factsOf(opportunity: WholeOpportunity, { twins, parent }: Relate
     ]),
     fact("due", "Due", "when", [dueInWords(due, now).replace(/^due /, "")]),
     fact("due_dates", "Due dates", "when", due.dates.length < 2 ? [] : due.dates.map((date) => dueDateInWords(date, now)), true),
+    fact("closes", "Closing date", "record", [isToldBy(due, dates.closes_at) ? null : dayOf(dates.closes_at)]),
     fact("deadline_note", "Deadline", "when", [due.note]),
     fact("opens", "Opens", "when", [dates.opens_at === null ? null : startInWords(dates.opens_at)]),
     fact("posted", "Posted", "when", [dayOf(dates.posted_at)]),
@@ -64,7 +65,7 @@ export function factsOf(opportunity: WholeOpportunity, { twins, parent }: Relate
     ),
     fact("codes", "Codes", "for", classifications.tech_taxonomy),
     fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
-    fact("place", "Place", "for", [eligibility.geographic_scope]),
+    fact("place", "Place", "for", [placeInWords(sidecar.place), eligibility.geographic_scope]),
     fact("contact", "Contact", "offered by", contacts.map(contactInWords), true),
     fact("source", "Source", "record", [{ text: source.name, filter: { name: "source", value: source.code } }, source.opportunity_id]),
     fact("page", "Page", "record", [source.url === null ? null : { text: source.url, url: source.url }]),
@@ -112,6 +113,18 @@ function fact(id: string, label: string, group: FactGroup, given: readonly Given
 
 function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Whether an account of when it is due has the instant. */
+function isToldBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
+  const told = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
+  return told.includes(parseStoredMs(instant));
+}
+
+/** "Dayton, OH, USA" */
+function placeInWords(place: WholeOpportunity["sidecar"]["place"]): string | null {
+  const { city = null, state = null, country = null } = place ?? {};
+  return [city, state, country].filter((each) => each !== null && each !== "").join(", ") || null;
 }
 
 function dayOf(at: string | null): string | null {

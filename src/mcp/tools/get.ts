@@ -148,7 +148,8 @@ const IN_FIRST_LINE = ["status", "due", "number", "id"];
 
 function linesOf({ opportunity, twins, belonging }: ShownRecord, now: EpochMs): string[] {
   const { id, title, summary, status, eligibility } = opportunity;
-  const facts = factsOf(opportunity, { ...belonging, twins }, now).filter((fact) => !IN_FIRST_LINE.includes(fact.id));
+  const isInFirstLine = (id: string) => IN_FIRST_LINE.includes(id) && (id !== "status" || opportunity.status_display === null);
+  const facts = factsOf(opportunity, { ...belonging, twins }, now).filter((fact) => !isInFirstLine(fact.id));
   const due = dueInWords(dueOf(opportunity, now, twins), now, { quote: quoted });
   const line = (label: string, texts: readonly string[]) => `${label}: ${texts.map((text) => quoted(text, LONG_LINE)).join(", ")}`;
   return [
