@@ -54,7 +54,7 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
       const { url, headers, signal } = request;
       const plain = refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(url), { headers, signal })));
       const response = await inPreferredCoding(plain, headers.get("accept-encoding"));
-      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!response.headers.has(name)) response.headers.set(name, value);
       return request.method === "HEAD" ? headOf(response, options.now()) : response;
     },
   };
@@ -169,7 +169,10 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     const body = (
       <>
         <h1>This page cannot be shown</h1>
-        <p>{options.up ? "The log of this server says why." : "The terminal in which these pages were started says why."}</p>
+        <p>Nothing is lost. Try it again in a minute.</p>
+        <p>
+          If it stays so: {options.up ? "the log of this server says why." : "the terminal in which these pages were started says why."}
+        </p>
       </>
     );
     return respondPage({ title: "Cannot be shown", status: 500, body });
@@ -197,9 +200,18 @@ function notFound(reason: string): BrowsePage {
   const body = (
     <>
       <h1>Not found</h1>
-      <p>
-        {reason} <a href="/">Find opportunities</a>
-      </p>
+      <p>{reason} Perhaps its address was cut or mistyped.</p>
+      <ul>
+        <li>
+          <a href="/">Find opportunities</a> by words, a number or an agency
+        </li>
+        <li>
+          <a href="/changes">What changed</a> lately
+        </li>
+        <li>
+          <a href="/deadlines">Deadlines</a> of the next weeks
+        </li>
+      </ul>
     </>
   );
   return { title: "Not found", status: 404, body };

@@ -94,6 +94,7 @@ export async function readEntries(
     repeats += page.repeats;
     position = page.position;
     if (page.atEnd) return { entries, repeats, next: undefined };
+    if (page.isFull) break; // Of long ones, a page has fewer.
   }
   const next = position === null ? undefined : encodePlace(CURSOR_SCOPE, { now, keys: [position.detected_at, position.seq] });
   return { entries, repeats, next };

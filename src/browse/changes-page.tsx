@@ -56,7 +56,7 @@ const READS = 3;
 const COUNTED_MAX = 5000;
 
 type Window = { since: EpochMs | "all"; until: EpochMs; period: string; chart: Chart };
-type Shown = {
+type ShownChanges = {
   window: Window;
   buckets: readonly Bucket[];
   isPartial: boolean;
@@ -77,7 +77,13 @@ export async function changesPage({ catalog, index, now, query }: PageContext, b
   return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
 }
 
-async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: ChosenChanges, now: EpochMs, budget: Budget): Promise<Shown> {
+async function readChanges(
+  catalog: CatalogDb,
+  index: SearchFile,
+  chosen: ChosenChanges,
+  now: EpochMs,
+  budget: Budget,
+): Promise<ShownChanges> {
   const { form, atLeast } = chosen;
   const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);
   const given = sinceOf(form, now);
@@ -86,7 +92,7 @@ async function readChanges(catalog: CatalogDb, index: SearchFile, chosen: Chosen
     bucketOf(form.given, atLeastOf(each, atLeast), chart.origin + n * chart.days * DAY_MS, chart.days),
   );
   const window = { since: given ?? chart.since, until, period, chart };
-  const filter = feedFilterOf(index, chosen, window, now);
+  const filter = feedFilterOf(index, { ...chosen, atLeast: listedFrom(form) }, window, now);
   const { entries, repeats, next } = await readEntries(catalog, filter, form.given.after, { limit: ENTRIES, reads: READS }, now);
   return { window, buckets, isPartial, entries, repeats, next };
 }
@@ -157,7 +163,7 @@ function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: nu
   };
 }
 
-function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
+function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: ShownChanges }) {
   return (
     <>
       <h1>What changed</h1>
@@ -169,20 +175,33 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
   );
 }
 
+const severityNames: Readonly<Record<string, string>> = {
+  critical: "critical changes",
+  material: "what matters",
+  informational: "smaller changes too",
+  cosmetic: "cosmetic ones too",
+  noise: "everything",
+};
+
+/** The least severe changes that the list has. Unless a severity was chosen, the chart counts the informational ones, too. (E-181) */
+function listedFrom({ given }: SearchForm): Severity {
+  return (given.at_least as Severity | undefined) ?? "material";
+}
+
 function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string | undefined }) {
   const { since = period, until = "" } = form.given;
   const isDay = until === "" || (!isRelativeMoment(until) && !until.includes(":"));
   const named = Object.hasOwn(periods, since) || since === "" ? periods : { ...periods, [since]: `since ${since}` };
   const offered = Object.entries(named).map(([code, name]) => ({ code, name }));
-  const severityNames = offeredSeverities.map((code) => ({
-    code,
-    name: code === "critical" ? "critical" : code === "noise" ? "all" : `${code} or more`,
+  const offeredNames = offeredSeverities.map((code) => ({
+    code: code === "material" && form.given.at_least === undefined ? "" : code,
+    name: severityNames[code] ?? code,
   }));
   return (
     <>
       <SelectField name="since" label="Period" form={form} options={offered} chosen={since} />
       <InputField name="until" label="Until" form={form} help="empty: the newest change" {...(isDay && { type: "date" as const })} />
-      <SelectField name="at_least" label="Severity" form={form} options={severityNames} chosen={chosenChanges(form).atLeast} />
+      <SelectField name="at_least" label="List" form={form} options={offeredNames} chosen={form.given.at_least ?? ""} />
     </>
   );
 }
@@ -208,11 +227,13 @@ function TypeField({ form }: { form: SearchForm }) {
   );
 }
 
-function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: Shown; form: SearchForm }) {
+function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }, form }: { shown: ShownChanges; form: SearchForm }) {
   const { given } = form;
-  const { since, until, type, at_least } = given;
+  const { since, until, type } = given;
   const total = buckets.reduce((sum, { counts }) => sum + totalOf(counts), 0);
   const span = `${dateInWords(dateAt(window.chart.since + 1))} to ${dateInWords(dateAt(window.until))}`;
+  const listed = listedFrom(form);
+  const smaller = total - buckets.reduce((sum, { counts }) => sum + totalOf(atLeastOf(counts, listed)), 0);
   const perBar = window.chart.days === 1 ? "day" : "week";
   return (
     <>
@@ -225,7 +246,19 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
         </p>
       )}
       <Entries entries={entries} />
-      {entries.length === 0 && <p class="empty">{next === undefined ? "Nothing changed." : "Nothing among the changes looked at."}</p>}
+      {entries.length === 0 && (
+        <p class="empty">
+          {next !== undefined ? "Nothing among the changes looked at." : smaller > 0 ? "No change that matters." : "Nothing changed."}
+        </p>
+      )}
+      {smaller > 0 && (
+        <p>
+          <a href={addressOf(PATH, { ...omit(given, "after"), at_least: "informational" })}>
+            Show {counted(smaller, "smaller change")} too
+          </a>
+          , such as statuses that turned when their day came.
+        </p>
+      )}
       {(given.after !== undefined || next !== undefined) && (
         <nav class="paging" aria-label="Pages of changes">
           {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
@@ -240,7 +273,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
           )}
         </nav>
       )}
-      <TakeAlong form={form} of="changes" own={{ since: window.period, until, type, at_least }} />
+      <TakeAlong form={form} of="changes" own={{ since: window.period, until, type, at_least: listed }} />
     </>
   );
 }
@@ -258,14 +291,23 @@ function Entries({ entries }: { entries: readonly FeedEntry[] }) {
             </time>
           </h2>
           <ol class="results">
-            {[...Map.groupBy(ofDay, ({ event, opportunity }) => `${opportunity.id} ${event.detected_at}`).values()].map((group) => (
-              <ChangeItem key={group[0]?.event.id} group={group} />
-            ))}
+            {mostSevereFirst([...Map.groupBy(ofDay, ({ event, opportunity }) => `${opportunity.id} ${event.detected_at}`).values()]).map(
+              (group) => (
+                <ChangeItem key={group[0]?.event.id} group={group} />
+              ),
+            )}
           </ol>
         </section>
       ))}
     </>
   );
+}
+
+/** Groups of changes by their most severe one, and each group likewise. */
+function mostSevereFirst(groups: readonly FeedEntry[][]): FeedEntry[][] {
+  const rank = ({ event }: FeedEntry) => (severities as readonly string[]).indexOf(event.severity);
+  const sorted = groups.map((group) => group.toSorted((left, right) => rank(right) - rank(left)));
+  return sorted.sort(([left], [right]) => (left === undefined || right === undefined ? 0 : rank(right) - rank(left)));
 }
 
 function ChangeItem({ group }: { group: readonly FeedEntry[] }) {

@@ -26,21 +26,16 @@ const UNPLACED = Number.MAX_SAFE_INTEGER;
 
 type Props = { opportunity: WholeOpportunity; due: Due; moved: readonly MovedDeadline[]; now: EpochMs };
 
-/** The section of dates. */
+/** The section of dates; nothing if none is stated. */
 export function Dates({ opportunity, due, moved, now }: Props) {
   const dates = datesOf(opportunity, due, moved);
+  if (dates.length === 0 && due.note === null) return null; // The line under the title says so.
   return (
     <section class="dates" aria-labelledby="dates">
       <h2 id="dates">Dates</h2>
       {due.note !== null && <p>Deadline: {cutText(due.note, NOTE_MAX)}</p>}
-      {dates.length === 0 ? (
-        <p class="quiet">No date stated.</p>
-      ) : (
-        <>
-          <Line dates={dates} now={now} />
-          <DateList dates={dates} now={now} />
-        </>
-      )}
+      {dates.length > 0 && <Line dates={dates} now={now} />}
+      {dates.length > 0 && <DateList dates={dates} now={now} />}
     </section>
   );
 }

@@ -35,7 +35,7 @@ const TITLE_MAX = 110;
 type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
 /** `date` is the Sunday that it begins with. */
 type Week = { date: string; count: number };
-type Shown = {
+type ShownDeadlines = {
   weeks: readonly Week[];
   days: readonly Day[];
   total: number;
@@ -81,7 +81,7 @@ function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
   return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
-async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs, budget: Budget): Promise<Shown> {
+async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs, budget: Budget): Promise<ShownDeadlines> {
   const today = easternDate(now);
   const from = easternDate(readMoment(form.given.from ?? "today", now, AHEAD));
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
@@ -110,7 +110,7 @@ function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof per
   return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
 }
 
-function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: Shown }) {
+function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: ShownDeadlines }) {
   return (
     <>
       <h1>Deadlines</h1>
@@ -160,7 +160,7 @@ function Calendar({
   shown: { weeks, days, total, twins, isPartial, isWhole, today },
   form: { given },
 }: {
-  shown: Shown;
+  shown: ShownDeadlines;
   form: SearchForm;
 }) {
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];

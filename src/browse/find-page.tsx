@@ -1,7 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
 import { fields } from "../filter/filter.ts";
-import { statusInWords } from "../opportunities/status.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
@@ -16,6 +15,7 @@ import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
+import { valueName } from "./value-names.ts";
 
 const PAGE_SIZE = 20;
 
@@ -55,25 +55,25 @@ function FindBody({ form, now, results, page }: BodyProps) {
       {results === undefined ? (
         <p class="empty">Correct the marked values to see results.</p>
       ) : (
-        <section aria-labelledby="found">
-          <h2 id="found" class="count">
-            {countInWords(total, isWhole)}
-          </h2>
-          <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
-          {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
-          {matched !== null && (
-            <p class="understood">
-              {capitalized(matched)}.{" "}
-              {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
-            </p>
-          )}
-          {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
-          {drop.length > 0 && <DropLinks form={form} drop={drop} />}
+        <div class="columns">
+          <section class="main" aria-labelledby="found">
+            <h2 id="found">{countInWords(total, isWhole)}</h2>
+            <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
+            {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
+            {matched !== null && (
+              <p class="understood">
+                {capitalized(matched)}.{" "}
+                {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
+              </p>
+            )}
+            {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
+            {total === 0 && <NothingFound form={form} drop={drop} />}
+            <Results results={results} understood={understood} now={now} line={page === undefined ? "" : `${partialInWords(page)}:`} />
+            <Paging form={form} next={next} />
+            <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
+          </section>
           {counts !== null && <CountLinks form={form} counts={counts} />}
-          <Results results={results} understood={understood} now={now} line={page === undefined ? "" : `${partialInWords(page)}:`} />
-          <Paging form={form} next={next} />
-          <TakeAlong form={form} of="find" own={{ sort: form.given.sort }} />
-        </section>
+        </div>
       )}
     </>
   );
@@ -84,16 +84,23 @@ function isInOrder({ given: { sort = "relevance" } }: SearchForm): boolean {
   return sort !== "relevance";
 }
 
-/** Links to the same search without a filter that leaves nothing. */
-function DropLinks({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
+/** What to try next: the same search without a filter that leaves nothing, other words, or all that is open. */
+function NothingFound({ form, drop }: { form: SearchForm; drop: SearchPage["drop"] }) {
   return (
-    <ul class="drop">
-      {drop.map(({ name, records }) => (
-        <li key={name}>
-          <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {withCommas(records)}
+    <div class="empty">
+      <p>No opportunity meets all of these conditions.</p>
+      <ul>
+        {drop.map(({ name, records }) => (
+          <li key={name}>
+            <a href={addressOf("/", omit(form.given, name))}>Without {fields[name].label.toLowerCase()}</a>: {withCommas(records)}
+          </li>
+        ))}
+        {form.given.words !== undefined && <li>Try fewer or more common words. Endings do not matter.</li>}
+        <li>
+          <a href="/">See all that can be applied for</a>
         </li>
-      ))}
-    </ul>
+      </ul>
+    </div>
   );
 }
 
@@ -105,26 +112,28 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
   const shown = (Object.keys(counts) as (keyof typeof counts)[]).filter((name) => counts[name].length > 1);
   if (shown.length === 0) return null;
   return (
-    <dl class="counts">
-      {shown.map((name) => (
-        <div key={name}>
-          <dt>{fields[name].label}</dt>
-          {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
-            <dd key={value}>
-              <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
-              {withCommas(records)}
-            </dd>
-          ))}
-        </div>
-      ))}
-    </dl>
+    <aside aria-labelledby="narrow">
+      <h2 id="narrow">Narrow it down</h2>
+      <dl class="counts">
+        {shown.map((name) => (
+          <div key={name}>
+            <dt>{capitalized(fields[name].label)}</dt>
+            {counts[name].slice(0, VALUES_MAX).map(({ value, records }) => (
+              <dd key={value}>
+                <a href={addressOf("/", { ...omit(form.given, "after"), [name]: value })}>{nameOf(form, name, value)}</a>{" "}
+                <span class="quiet">{withCommas(records)}</span>
+              </dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+    </aside>
   );
 }
 
 /** A value for people: the name of a source, the words of a status. */
 function nameOf({ sources }: SearchForm, field: string, value: string): string {
-  if (field === "status") return statusInWords(value);
-  return (field === "source" && sources.find(({ code }) => code === value)?.name) || value;
+  return (field === "source" && sources.find(({ code }) => code === value)?.name) || valueName(field, value);
 }
 
 function countInWords(total: number, isWhole: boolean): string {

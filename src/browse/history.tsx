@@ -4,8 +4,9 @@ import type { Change, OpportunityEvent } from "../events/event.ts";
 import { valueInWords } from "../events/field-values.ts";
 import { changesInWords, fieldLabel } from "../events/in-words.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { opportunityAddress } from "./addresses.ts";
 import { Difference } from "./difference.tsx";
-import { cutText, SeverityMark } from "./marks.tsx";
+import { cutText, Fact, SeverityMark } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
 /** Characters of a summary that came with an imported event. */
@@ -59,7 +60,21 @@ function FieldChange({ change: { field, previous, current } }: { change: Change 
   return (
     <div class="field-change">
       <h4>{fieldLabel(field)}</h4>
-      <Difference before={valueInWords(field, previous)} after={valueInWords(field, current)} />
+      {field.startsWith("relationships.") ? (
+        <dl class="sides">
+          <LinkSide name="Before" id={previous} />
+          <LinkSide name="After" id={current} />
+        </dl>
+      ) : (
+        <Difference before={valueInWords(field, previous)} after={valueInWords(field, current)} />
+      )}
     </div>
+  );
+}
+
+/** A link to the record that another one named then, in place of its id. */
+function LinkSide({ name, id }: { name: string; id: unknown }) {
+  return (
+    <Fact name={name}>{typeof id === "string" ? <a href={opportunityAddress(id)}>this record</a> : <span class="quiet">none</span>}</Fact>
   );
 }

@@ -62,7 +62,12 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
       <div class="columns">
         <section class="main" aria-labelledby="next">
           <h2 id="next">Due next</h2>
-          {results.length === 0 && <p class="empty">Nothing that is open states a date that lies ahead.</p>}
+          {results.length === 0 && (
+            <p class="empty">
+              {openings.open === 0 ? "Nothing is open." : "Nothing that is open states a date that lies ahead."} If this catalog is new, its
+              first import has not ended: <a href="/sources">Sources</a> says what is there.
+            </p>
+          )}
           <Results results={results} now={now} />
           <p class="paging">
             <a class="button" href={openAddress({})}>

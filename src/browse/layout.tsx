@@ -11,10 +11,16 @@ const sections: readonly { section: BrowseSection; name: string; address: string
 ];
 
 /**
- * The addresses of style and icon. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. `notice` is a sentence above
- * the page, about all of them.
+ * The addresses of style, icon and script. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. `notice` is a
+ * sentence above the page, about all of them.
  */
-type Frame = { style: string; icon: string; up?: { hasSignIn: boolean } | undefined; notice?: string | undefined };
+type Frame = {
+  style: string;
+  icon: string;
+  script: string | undefined;
+  up?: { hasSignIn: boolean } | undefined;
+  notice?: string | undefined;
+};
 
 /**
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
@@ -41,6 +47,7 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         <meta name="description" content={description} />
         <link rel="stylesheet" href={frame.style} />
         <link rel="icon" href={frame.icon} type="image/svg+xml" />
+        {frame.script !== undefined && <script src={frame.script} defer />}
       </head>
       <body>
         <a class="skip" href="#content">
@@ -49,7 +56,7 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         <header class="bar">
           <a class="brand" href="/">
             <img src={frame.icon} alt="" width="24" height="24" />
-            fundfeed
+            <span class="brand-name">fundfeed</span>
           </a>
           <nav aria-label="Pages">
             {sections.map(({ section, name, address }) => (

@@ -16,7 +16,7 @@ export const MONTHS_PATH = "/sources/months";
 const RECORDS_MAX = 200_000;
 
 /** `department` is a code, "" for others; undefined for all of them together. `month` is the one of which departments are compared. */
-type Shown = { months: Months; department: string | undefined; month: string };
+type ShownMonths = { months: Months; department: string | undefined; month: string };
 
 export async function monthsPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
   const records = (await sourceStatuses(catalog)).reduce((sum, each) => sum + each.records, 0);
@@ -41,7 +41,7 @@ function TooMany({ records }: { records: number }) {
   );
 }
 
-function MonthsBody({ shown }: { shown: Shown }) {
+function MonthsBody({ shown }: { shown: ShownMonths }) {
   const { months, department, month } = shown;
   const counts = (department === undefined ? months.all : months.departments.get(department)) ?? [];
   const unknown = counts.filter(({ open }) => open === null).length;
@@ -87,7 +87,7 @@ const figures: readonly { name: string; title: string; of: (counts: MonthCounts)
   { name: "Closed", title: "no longer open", of: ({ closed }) => closed },
 ];
 
-function MonthTable({ shown: { months, department, month }, counts }: { shown: Shown; counts: readonly MonthCounts[] }) {
+function MonthTable({ shown: { months, department, month }, counts }: { shown: ShownMonths; counts: readonly MonthCounts[] }) {
   const rows = months.names.map((name, n) => ({ name, counts: counts[n] })).toReversed();
   return (
     <table class="departments">
@@ -111,7 +111,7 @@ function MonthTable({ shown: { months, department, month }, counts }: { shown: S
   );
 }
 
-function DepartmentsTable({ shown: { months, month } }: { shown: Shown }) {
+function DepartmentsTable({ shown: { months, month } }: { shown: ShownMonths }) {
   const n = months.names.indexOf(month);
   const rows = [...months.departments]
     .map(([code, counts]) => ({ code, counts: counts[n] }))

@@ -212,7 +212,7 @@ function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
       <a href={opportunityAddress(record.id, asOf)}>
         <bdi>{cutText(record.title, 200)}</bdi>
       </a>{" "}
-      <span class="quiet">{cutText(recordInWords(record), 300)}</span> <StatusBadge status={record.status} />
+      <span class="quiet">{cutText(recordInWords(record), 300)}</span>
     </li>
   );
 }

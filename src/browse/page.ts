@@ -14,6 +14,8 @@ export type BrowsePage =
       description?: string;
       section?: BrowseSection;
       status?: number;
+      /** Whether it has buttons that copy: they need a script, and the page does not. */
+      hasCopyButtons?: true;
       body: Child;
     }
   | { location: string };

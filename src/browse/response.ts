@@ -1,5 +1,7 @@
-/** Responses with pages, and the style and icon that every page loads. */
+/** Responses with pages, and the files that they load. A class of the style sheet is a part of a page or the state of one. (E-180) */
 import baseStyle from "../http/base.css" with { type: "text" };
+import copyFile from "./copy.client.js" with { type: "text" };
+import { WITH_OWN_SCRIPT } from "./headers.ts";
 import iconFile from "./icon.svg" with { type: "text" };
 import { htmlOf } from "./layout.tsx";
 import type { BrowsePage } from "./page.ts";
@@ -8,8 +10,10 @@ import styleFile from "./style.css" with { type: "text" };
 const style = hashedFile("style", "css", "text/css; charset=utf-8", baseStyle + styleFile);
 const icon = hashedFile("icon", "svg", "image/svg+xml", iconFile);
 
-/** The files that every page loads. Their paths change with their content. */
-export const pageFiles = [style, icon];
+const copy = hashedFile("copy", "js", "text/javascript; charset=utf-8", copyFile);
+
+/** The files that pages load. Their paths change with their content. */
+export const pageFiles = [style, icon, copy];
 
 function hashedFile(name: string, extension: string, contentType: string, text: string) {
   const hash = Bun.CryptoHasher.hash("sha256", text, "hex").slice(0, 12);
@@ -20,5 +24,7 @@ function hashedFile(name: string, extension: string, contentType: string, text: 
 export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }, notice?: string): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
   const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
-  return new Response(htmlOf(page, { style: style.path, icon: icon.path, up, notice }), { status: page.status ?? 200, headers });
+  const script = page.hasCopyButtons === true ? copy.path : undefined;
+  if (script !== undefined) Object.assign(headers, { "Content-Security-Policy": WITH_OWN_SCRIPT });
+  return new Response(htmlOf(page, { style: style.path, icon: icon.path, script, up, notice }), { status: page.status ?? 200, headers });
 }

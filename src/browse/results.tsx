@@ -6,6 +6,7 @@ import { listOpportunityEvents } from "../events/list.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { awardsInWords } from "../opportunities/funding.ts";
 import { numberOf } from "../opportunities/number.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { firstPartial, type SearchResult } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
@@ -71,7 +72,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
   const { id, title, status, organization, funding, source } = opportunity;
   const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
   return (
-    <li class="result">
+    <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
         <a href={opportunityAddress(id)}>
           <bdi>{cutText(title, TITLE_MAX)}</bdi>

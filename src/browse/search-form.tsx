@@ -16,6 +16,7 @@ import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
+import { valueName } from "./value-names.ts";
 
 /** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
 export type SearchForm = {
@@ -146,7 +147,13 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
           </p>
         )}
         <div class="words">
-          <InputField name="words" label={fields.words.label} form={form} help={'quantum, "a phrase", quant*, -optical'} type="search" />
+          <InputField
+            name="words"
+            label={fields.words.label}
+            form={form}
+            help={'For example: sea level, "sea level" as a phrase, sea -level without a word'}
+            type="search"
+          />
           {children}
           <button type="submit">Search</button>
         </div>
@@ -174,6 +181,27 @@ const groups: readonly { title: string; has: (field: Field<never>, name: FieldNa
   { title: "Dates", has: ({ value }) => value === "<when>" },
   { title: "Awards", has: ({ value }) => value === "<amount>" },
 ];
+
+const [AGO, AHEAD] = ["For example: 7d for 7 days ago, or a date", "For example: 30d for 30 days from now, or a date"];
+/** What to type. A field without an example has the help of the command line. */
+const examples: Partial<Record<FieldName, string>> = {
+  agency: "For example: NIH, or Department of Energy",
+  naics: "Industry. For example: 5417 for research and development",
+  psc: "Product or service. For example: AC for defense research",
+  listing: "For example: 93.242, or 93 for all of Health and Human Services",
+  set_aside: "For example: SBA for small businesses, 8A, HUBZONE, SDVOSB or WOSB",
+  place: "A US state or a country. For example: Texas, or Germany",
+  eligibility: "A word in who may apply. For example: tribal",
+  posted_after: AGO,
+  posted_before: AGO,
+  opens_after: AHEAD,
+  opens_before: AHEAD,
+  closes_after: AHEAD,
+  closes_before: AHEAD,
+  updated_after: AGO,
+  min_amount: "In dollars. For example: 250000",
+  max_amount: "In dollars. For example: 1000000",
+};
 
 function Filters({ form }: { form: SearchForm }) {
   return (
@@ -223,10 +251,11 @@ function AllSourcesField({ form }: { form: SearchForm }) {
 
 function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   const { label, help, choices }: Pick<Field<unknown>, "label" | "help" | "choices"> = fields[name];
-  const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: wordOf(code) }));
+  const options = name === "source" ? form.sources : choices?.map((code) => ({ code, name: valueName(name, code) }));
+  const shown = examples[name] ?? help;
   if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
-  if (isTime(name)) return <TimeField name={name} label={label} form={form} help={help} />;
-  return <InputField name={name} label={label} form={form} help={help} {...(name === "agency" && { offered: form.agencies })} />;
+  if (isTime(name)) return <TimeField name={name} label={label} form={form} help={shown} />;
+  return <InputField name={name} label={label} form={form} help={shown} {...(name === "agency" && { offered: form.agencies })} />;
 }
 
 type FieldProps = { name: string; label: string; form: SearchForm };
@@ -238,7 +267,7 @@ export function InputField({ name, label, form, help, type, offered }: InputProp
   const list = offered && `${name}-list`;
   return (
     <div class="field">
-      <label for={name}>{label}</label>
+      <label for={name}>{capitalized(label)}</label>
       <input id={name} name={name} type={type} value={form.given[name] ?? ""} list={list} {...describedBy(name, form)} autocomplete="off" />
       {offered && (
         <datalist id={list}>
@@ -260,7 +289,7 @@ function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
   const isDate = /^\d{4}-\d\d-\d\d$/.test(given);
   return (
     <div class="field">
-      <label for={name}>{label}</label>
+      <label for={name}>{capitalized(label)}</label>
       <div class="time">
         <input id={name} name={name} value={isDate ? "" : given} {...describedBy(name, form)} autocomplete="off" />
         <input type="date" name={name + PICKER} value={isDate ? given : ""} aria-label={`${label}: a date`} />
@@ -274,7 +303,7 @@ function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
 export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
   return (
     <div class="field">
-      <label for={name}>{label}</label>
+      <label for={name}>{capitalized(label)}</label>
       <select id={name} name={name} {...describedBy(name, form)}>
         {options.map(({ code, name: text }) => (
           <option key={code} value={code} selected={code === chosen}>
@@ -295,7 +324,7 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
   const unknown = chosen.filter((text) => text !== "" && !isKnown(text)).map((code) => ({ code, name: code }));
   return (
     <fieldset {...describedBy(name, form)}>
-      <legend>{label}</legend>
+      <legend>{capitalized(label)}</legend>
       {[...options, ...unknown].map((option) => (
         <label class="choice" key={option.code}>
           <input type="checkbox" name={name} value={option.code} checked={chosen.includes(option.code.toLowerCase())} />
@@ -305,11 +334,6 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
       <Hint name={name} errors={form.errors} help="" />
     </fieldset>
   );
-}
-
-/** A value of the API for people: "closing soon". */
-function wordOf(value: string): string {
-  return value.replaceAll("_", " ");
 }
 
 /** The help of a field, and why its value was refused. */
@@ -329,12 +353,16 @@ export function describedBy(name: string, { errors }: Pick<SearchForm, "errors">
 }
 
 /** The filters in words, each with a link to the same page without it. */
-function ActiveFilters({ action, form: { filter, given, errors }, now }: Pick<FormProps, "action" | "form" | "now">) {
+function ActiveFilters({ action, form: { filter, given, errors, sources }, now }: Pick<FormProps, "action" | "form" | "now">) {
   const active: { name: string; words: string; without: string }[] = filterNames.flatMap((name) => {
     const value = filter[name];
     if (value === undefined || errors.has(name)) return [];
     const field = fields[name] as unknown as Field<unknown>;
-    return [{ name, words: wordOf(field.words(value, now)), without: addressOf(action, omit(given, name)) }];
+    const nameOf = (code: string) => (name === "source" && sources.find((each) => each.code === code)?.name) || valueName(name, code);
+    const chosen = field.choices === undefined && name !== "source" ? undefined : [value].flat().map((each) => nameOf(String(each)));
+    const words =
+      chosen === undefined ? field.words(value, now).replaceAll("_", " ") : `${field.label.toLowerCase()} ${chosen.join(" or ")}`;
+    return [{ name, words, without: addressOf(action, omit(given, name)) }];
   });
   if (given.all_sources === "yes")
     active.push({ name: "all_sources", words: "every source's record", without: addressOf(action, omit(given, "all_sources")) });

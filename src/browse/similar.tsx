@@ -25,7 +25,7 @@ export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }
     <section aria-labelledby="similar">
       <h2 id="similar">Similar opportunities</h2>
       {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
-      <ul>
+      <ul class="similar">
         {relations.map(({ opportunity, twins, relation, why }) => (
           <SimilarItem
             key={opportunity.id}

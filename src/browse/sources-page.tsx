@@ -25,7 +25,7 @@ export async function sourcesPage({ catalog, now }: PageContext): Promise<Browse
   return { title: "Sources", section: "sources", body: <SourcesBody rows={rows} now={now} /> };
 }
 
-type Row = SourceStatus & {
+type SourceRow = SourceStatus & {
   name: string;
   description: string;
   /** A date. */
@@ -35,7 +35,7 @@ type Row = SourceStatus & {
   freshness: SourceFreshness | undefined;
 };
 
-async function readSources(catalog: CatalogDb, now: EpochMs): Promise<Row[]> {
+async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[]> {
   const freshness = await readFreshness(catalog, now);
   const [statuses, named, posted, changes] = await Promise.all([
     sourceStatusesAt(catalog, now),
@@ -62,7 +62,7 @@ function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   return weeks;
 }
 
-type BodyProps = { rows: readonly Row[]; now: EpochMs };
+type BodyProps = { rows: readonly SourceRow[]; now: EpochMs };
 
 function SourcesBody({ rows, now }: BodyProps) {
   const most = Math.max(1, ...rows.map(({ records }) => records));
@@ -76,7 +76,9 @@ function SourcesBody({ rows, now }: BodyProps) {
         <a href={MONTHS_PATH}>Opportunities by month</a>
       </p>
       {rows.length === 0 ? (
-        <p class="empty">Nothing has been imported yet.</p>
+        <p class="empty">
+          Nothing has been imported yet. <code>fundfeed pull grants-gov</code> brings the first opportunities.
+        </p>
       ) : (
         <ul class="sources">
           {rows.map((row) => (
@@ -88,7 +90,7 @@ function SourcesBody({ rows, now }: BodyProps) {
   );
 }
 
-type CardProps = { row: Row; most: number; now: EpochMs };
+type CardProps = { row: SourceRow; most: number; now: EpochMs };
 
 function SourceCard({ row, most, now }: CardProps) {
   const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks, freshness } = row;

@@ -2,6 +2,7 @@
 /** The page with the addresses of a search for calendars and feed readers. */
 import { fieldNames } from "../filter/filter.ts";
 import { addressOf } from "./addresses.ts";
+import { Fact } from "./marks.tsx";
 import type { BrowsePage } from "./page.ts";
 
 /** The outputs to subscribe to. */
@@ -26,21 +27,31 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
   const body = (
     <>
       <h1>Subscribe to this search</h1>
-      <p class="lead">Copy an address into a program that subscribes to it.</p>
-      <dl class="subscribe">
-        <dt>Deadlines, for a calendar</dt>
-        <dd>
-          <code>{ics}</code>
-        </dd>
-        <dt>Rows, for a spreadsheet (at most 1,000)</dt>
-        <dd>
-          <code>{csv}</code>
-        </dd>
-        <dt>What changes, for a feed reader</dt>
-        <dd>
-          <code>{atom}</code>
-        </dd>
-      </dl>
+      <p class="lead">Your calendar, spreadsheet or feed reader asks for the newest state by itself.</p>
+      <section class="subscription" aria-labelledby="calendar">
+        <h2 id="calendar">Deadlines in a calendar</h2>
+        <p>
+          <a class="button" href={ics.replace(/^https?:/, "webcal:")}>
+            Open in your calendar
+          </a>
+        </p>
+        <Address id="ics" address={ics} />
+        <dl>
+          <Fact name="Google Calendar">Beside “Other calendars” choose +, then “From URL”, and paste the address.</Fact>
+          <Fact name="Outlook">Choose “Add calendar”, then “Subscribe from web”, and paste the address.</Fact>
+          <Fact name="Apple Calendar">Press the button above, or choose “New Calendar Subscription” and paste the address.</Fact>
+        </dl>
+      </section>
+      <section class="subscription" aria-labelledby="reader">
+        <h2 id="reader">Changes in a feed reader</h2>
+        <p>Paste the address where your reader adds a feed.</p>
+        <Address id="atom" address={atom} />
+      </section>
+      <section class="subscription" aria-labelledby="spreadsheet">
+        <h2 id="spreadsheet">Rows in a spreadsheet</h2>
+        <p>At most 1,000. In Google Sheets: =IMPORTDATA("…") with the address; in Excel: Data, From Web.</p>
+        <Address id="csv" address={csv} />
+      </section>
       {isSigned && (
         <p>
           These addresses need no key: whoever has one can read this search, until your key is revoked or expires. Each request counts as
@@ -49,5 +60,17 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
       )}
     </>
   );
-  return { title: "Subscribe", body };
+  return { title: "Subscribe", body, hasCopyButtons: true };
+}
+
+/** An address that one click selects, and a button to copy it, which its script shows. */
+function Address({ id, address }: { id: string; address: string }) {
+  return (
+    <p class="address">
+      <code id={id}>{address}</code>{" "}
+      <button type="button" data-copies={id} hidden>
+        Copy
+      </button>
+    </p>
+  );
 }

@@ -16,7 +16,7 @@ import {
   versions,
 } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
-import { clockedAt } from "../opportunities/clock.ts";
+import { clockedAt, clockTurnsAt } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
@@ -207,7 +207,7 @@ function isFacetOf(facet: Facet | undefined, row: OpportunityRow, { status, orga
   );
 }
 
-function* clockFaults({ status_basis, turns_at }: OpportunityRow, content: Content): Iterable<string> {
+function* clockFaults({ status_basis, turns_at, stored_at }: OpportunityRow, content: Content): Iterable<string> {
   const { stated, due_dates } = content;
   const changes = (at: EpochMs) =>
     detect(content, { ...content, ...clockedAt(content, status_basis, at) }).some(({ field }) => field !== "status_display");
@@ -215,6 +215,9 @@ function* clockFaults({ status_basis, turns_at }: OpportunityRow, content: Conte
   if (isFixed && turns_at !== null) yield "its status is stated and would still turn (D-37)";
   else if (turns_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
   else if (turns_at !== null && !changes(turns_at)) yield "its turn is due at an instant that changes nothing (D-37)";
+  // A record that a clock ahead has judged is due at once, and is turned back.
+  else if (turns_at !== null && turns_at > stored_at && clockTurnsAt(content, status_basis, turns_at - 1) !== turns_at)
+    yield "its turn is due after the instant at which the clock changes it (D-37)";
 }
 
 /** Undoes the events from the newest to the addition. Each must lead to the content that undoing the later ones left. */

@@ -128,7 +128,7 @@ export async function insertRecord(
     source_opportunity_id: opportunity_id,
     created_at,
     updated_at,
-    stored_at: Math.max(instant, updated_at),
+    stored_at: instant,
     status_basis,
     turns_at: turnsAtOf(decision, now),
     ...indexed.relationships,

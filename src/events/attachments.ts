@@ -56,6 +56,17 @@ function attachmentOf(stored: object): Attachment {
   return { name: given ?? null, url: address ?? null, kind: what ?? null, size: typeof size === "number" ? size : null };
 }
 
+/** A stored attachment in a line: "Announcement.pdf (Full announcement, 482 kB)". One without a name is called by its address. */
+export function attachmentInLine(stored: object): string {
+  const attachment = attachmentOf(stored);
+  const about = aboutInWords(attachment);
+  return `${attachment.name ?? attachment.url ?? ""}${about === "" ? "" : ` (${about})`}`;
+}
+
+function aboutInWords({ kind, size }: Attachment): string {
+  return [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
+}
+
 /** The address; an attachment may get another name. */
 function keyOf(attachment: object): string {
   const { name, url } = objectOf(attachment);
@@ -67,9 +78,9 @@ export type AttachmentInWords = { name: string; url: string | null; about: strin
 
 /** The present ones, then those that were removed. One without a name is called by its address. */
 export function attachmentsInWords({ attachments, removed_attachments }: DatedAttachments): AttachmentInWords[] {
-  const words = ({ name, url, kind, size }: Attachment, dated: string, isRemoved: boolean): AttachmentInWords => {
-    const about = [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
-    return { name: name ?? url ?? "", url, about, dated, isRemoved };
+  const words = (attachment: Attachment, dated: string, isRemoved: boolean): AttachmentInWords => {
+    const { name, url } = attachment;
+    return { name: name ?? url ?? "", url, about: aboutInWords(attachment), dated, isRemoved };
   };
   return [
     ...attachments.map((each) => words(each, each.since === null ? "" : `since ${dateInWords(each.since)}`, false)),

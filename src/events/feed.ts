@@ -13,6 +13,7 @@ import { type Filter, matches } from "../filter/filter.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { type Due, dueOf } from "../opportunities/due.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
+import { PAGE_BYTES_MAX } from "../opportunities/page.ts";
 import { readGroups } from "../opportunities/related.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
@@ -60,9 +61,10 @@ export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs }
 
 /**
  * The matching entries in order, how many more events only repeat what another record told, the position after the last event that was
- * examined, and whether there was no event after it. A page may be empty although there are more.
+ * examined, and whether there was no event after it. A page may be empty although there are more. `isFull` if it has as many entries as were
+ * asked for, or as many bytes as a page may have.
  */
-export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean };
+export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean; isFull: boolean };
 
 export const windowOrders = ["oldest", "newest"] as const;
 /** Which events of a window come first. */
@@ -159,9 +161,9 @@ export async function readFeed(
     if (after !== null) await requirePosition(sql, after);
     const seq = after?.seq ?? (await startOf(sql, filter));
     const heads = await sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
-    const { entries, repeats, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
+    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, now, limit);
     const position = last === undefined ? after : { seq: last.seq, id: last.id };
-    return { entries, repeats, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
+    return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
 }
 
@@ -196,9 +198,9 @@ export async function readWindow(
     const start = { time, seq, limit: EXAMINED_MAX };
     const heads =
       order === "oldest" ? await sql.all(windowHeads.oldest, { ...start, until }) : await sql.all(windowHeads.newest, { ...start, since });
-    const { entries, repeats, last, isComplete } = await entriesOf(sql, heads, filter, now, limit);
+    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, now, limit);
     const position = last === undefined ? after : { detected_at: last.detected_at, seq: last.seq };
-    return { entries, repeats, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
+    return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
 }
 
@@ -217,9 +219,9 @@ async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> 
 }
 
 /** `last` is the last event that was examined. */
-type Examined = { entries: FeedEntry[]; repeats: number; last: Head | undefined; isComplete: boolean };
+type Examined = Pick<FeedPage<never>, "entries" | "repeats" | "isFull"> & { last: Head | undefined; isComplete: boolean };
 
-/** The first `limit` entries that match, out of these events. */
+/** The first `limit` entries that match, out of these events; fewer if they are long. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
   const candidates = heads.filter((each) => isWanted(each, filter));
   const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
@@ -227,16 +229,21 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   const rest = candidates.filter(({ opportunity_seq }) => groups.get(opportunity_seq)?.some(({ seq }) => wanted?.has(seq) ?? true));
   const entries: FeedEntry[] = [];
   let repeats = 0;
+  let bytes = 0;
   for (let first = 0; first < rest.length; first += DOCUMENTS) {
     const batch = rest.slice(first, first + DOCUMENTS);
     const isRow: IsRow = (record, seq, twins) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now, twins);
     for (const [n, entry] of (await readEntries(sql, batch, { groups, now }, isRow)).entries()) {
       if (entry === "repeat") repeats++;
-      else if (entry !== "unmatched") entries.push(entry);
-      if (entries.length === limit) return { entries, repeats, last: batch[n], isComplete: batch[n] === heads.at(-1) };
+      else if (entry !== "unmatched") {
+        entries.push(entry.entry);
+        bytes += entry.bytes;
+      }
+      if (entries.length === limit || bytes >= PAGE_BYTES_MAX)
+        return { entries, repeats, last: batch[n], isComplete: batch[n] === heads.at(-1), isFull: true };
     }
   }
-  return { entries, repeats, last: heads.at(-1), isComplete: true };
+  return { entries, repeats, last: heads.at(-1), isComplete: true, isFull: false };
 }
 
 /** The records of the groups of events, by the row number of the record that changed: the canonical one first. */
@@ -287,18 +294,20 @@ function rankOf(severity: Severity): number {
 /** Whether a change is told of this record of an opportunity. */
 type IsRow = (record: WholeOpportunity, seq: number, twins: readonly WholeOpportunity[]) => boolean;
 
-/** The entry of each event, or why there is none. */
+/** The entry of each event with its size, or why there is none. */
 async function readEntries(
   sql: CatalogSql,
   heads: readonly Head[],
   { groups, now }: { groups: Groups; now: EpochMs },
   isRow: IsRow,
-): Promise<(FeedEntry | "unmatched" | "repeat")[]> {
+): Promise<({ entry: FeedEntry; bytes: number } | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
   const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
   const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
   const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
   const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(shownAt(stored, now))]));
+  const bytesOf = new Map(records.map(({ seq, document, sidecar }) => [seq, document.length + sidecar.length]));
+  const bytesOfEvents = new Map(eventRows.map(({ seq, document }) => [seq, document.length]));
   const told = await readTold(sql, heads, groups);
   return heads.map(({ seq, id, opportunity_seq }) => {
     const [event, changed] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
@@ -315,7 +324,8 @@ async function readEntries(
     if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
     const twins = twinsOf(opportunity);
     const at = changed === opportunity ? null : changed.source.name;
-    return { seq, event, opportunity, due: dueOf(opportunity, now, twins), twins, at };
+    const bytes = (bytesOfEvents.get(seq) ?? 0) + (bytesOf.get(row?.seq ?? opportunity_seq) ?? 0);
+    return { entry: { seq, event, opportunity, due: dueOf(opportunity, now, twins), twins, at }, bytes };
   });
 }
 

@@ -1,8 +1,10 @@
 /** The values of changed fields as plain text, for people. */
+
 import { amountInWords } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { whenInWords } from "../text/date-in-words.ts";
 import { plainParagraphs, plainText } from "../text/plain-text.ts";
+import { attachmentInLine } from "./attachments.ts";
 
 /** A value of an event's change, any JSON. "" where nothing is stated. */
 export function valueInWords(field: string, value: unknown): string {
@@ -10,6 +12,7 @@ export function valueInWords(field: string, value: unknown): string {
   if (typeof value === "string") return textInWords(field, value);
   if (Array.isArray(value)) return value.map((item) => valueInWords(field, item)).join(value.every(isText) ? "; " : "\n");
   if (typeof value !== "object") return String(value);
+  if (field === "attachments") return plainText(attachmentInLine(value));
   const members = Object.entries(value).map(([name, member]) => [name, valueInWords(`${field}.${name}`, member)] as const);
   return members
     .filter(([, text]) => text !== "")

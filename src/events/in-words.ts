@@ -62,6 +62,9 @@ const TEXTS: readonly string[] = [
   "program.solicitation_title",
 ];
 
+/** What names the record at its source. An amended notice changes these, too, which is the least that matters. */
+const IDS: readonly string[] = ["source.opportunity_id", "source.url"];
+
 /** The end of a text that was cut, and the last item of a list that was. */
 export const CUT = "…";
 
@@ -78,7 +81,9 @@ export function changesInWords({ type, summary, changed_fields, changes }: Oppor
   if (type === "opportunity_added") return [saying("added")];
   if (type === "opportunity_removed") return [saying("no longer published by its source")];
   const others = changes.filter(({ field }) => !CONTACT_FIELD.test(field));
-  const words = others.filter((change) => !isRepetition(change, others)).map((change) => inWords(change, others, zone));
+  const told = others.filter((change) => !isRepetition(change, others));
+  const idsLast = [...told.filter(({ field }) => !IDS.includes(field)), ...told.filter(({ field }) => IDS.includes(field))];
+  const words = idsLast.map((change) => inWords(change, others, zone));
   const fields = [...changed_fields, ...changes.map(({ field }) => field)];
   if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
   if (words.length > 0) return words;

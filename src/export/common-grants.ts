@@ -14,7 +14,7 @@ export function commonGrantsOf(opportunity: WholeOpportunity, events?: readonly 
   return present({
     id,
     title,
-    status: statusOf(opportunity),
+    status: commonGrantsStatus(opportunity),
     description: description ?? summary ?? "",
     funding: fundingOf(opportunity),
     keyDates: keyDatesOf(opportunity),
@@ -35,7 +35,7 @@ const statuses: ReadonlyMap<string, Status["value"]> = new Map([
 ]);
 
 /** Statuses that the protocol does not have are custom ones. */
-function statusOf({ status, status_display }: WholeOpportunity): Status {
+function commonGrantsStatus({ status, status_display }: WholeOpportunity): Status {
   const description = status_display === null ? {} : { description: status_display };
   const value = statuses.get(status);
   return value === undefined ? { value: "custom", customValue: status, ...description } : { value, ...description };

@@ -5,11 +5,11 @@ import { asyncBufferFromFile, parquetMetadataAsync, type SchemaElement } from "h
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { type ColumnType, type FlatOpportunity, valueIn } from "../facts/columns.ts";
 import { type WholeOpportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { partialPath } from "../runtime/left-behind.ts";
 import { putInPlace, targetOf } from "../runtime/replace-file.ts";
-import { valueIn } from "../sql/file.ts";
-import { type ColumnType, ofOpportunityNames, opportunityView } from "../sql/tables.ts";
+import { ofOpportunityNames, opportunityView } from "../sql/tables.ts";
 import { DAY_MS, parseInstantMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
@@ -20,7 +20,7 @@ const [PRECISION, SCALE] = [38, 4];
 
 type Columns = readonly (readonly [name: string, type: ColumnType])[];
 type Values = readonly unknown[];
-type Table = { columns: Columns; rows: (opportunity: WholeOpportunity, history: readonly OpportunityEvent[]) => Iterable<Values> };
+type Table = { columns: Columns; rows: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[]) => Iterable<Values> };
 
 const texts = (...names: string[]): Columns => names.map((name) => [name, "text"]);
 
@@ -41,7 +41,7 @@ const tables: Readonly<Record<string, Table>> = {
   opportunities: {
     columns: Object.entries(opportunityView).map(([name, { type }]) => [name, type]),
     rows: (opportunity) => {
-      const served = { ...withoutSidecar(opportunity), sidecar: opportunity.sidecar };
+      const served = { ...withoutSidecar(opportunity), sidecar: opportunity.sidecar, due: opportunity.due };
       return [Object.values(opportunityView).map((column) => valueIn(served, column))];
     },
   },
@@ -178,7 +178,7 @@ type Written = { records: number; events: number; amounts_left_out: number };
 
 /** `finish` gives the files their names and returns what is in them. `abandon` removes them, unless they are finished. */
 type ParquetFiles = {
-  put: (opportunity: WholeOpportunity, history: readonly OpportunityEvent[]) => void;
+  put: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[]) => void;
   finish: () => Written;
   abandon: () => void;
 };
@@ -243,7 +243,7 @@ function createFile(target: string, { columns, rows }: Table, about: object, lef
     length += typeof kept === "string" || Array.isArray(kept) ? `${kept}`.length : 0;
   };
   return {
-    put: (opportunity: WholeOpportunity, history: readonly OpportunityEvent[]) => {
+    put: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[]) => {
       for (const values of rows(opportunity, history)) {
         for (const [n, column] of group.entries()) putValue(column, values[n]);
         size++;

@@ -38,9 +38,9 @@ const countOfSources = query({ codes: listOf(facets.source) }, ({ codes }) =>
   select(saved).from(facets).where(inArray(facets.source, codes)),
 );
 
-type Row = RowsOf<typeof allRecords>;
+type RecordRow = RowsOf<typeof allRecords>;
 /** With the stored events, if it is a row of the past whose events are asked for. */
-type AnyRow = Row & Partial<Pick<PastRow, "history" | "erased">>;
+type AnyRow = RecordRow & Partial<Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
@@ -144,7 +144,7 @@ function instantOf({ asOf, now }: Selection): EpochMs | undefined {
   return asOf ?? now;
 }
 
-function at(row: Row, now: EpochMs | undefined): Row {
+function at(row: RecordRow, now: EpochMs | undefined): RecordRow {
   return now === undefined ? row : shownAt(row, now);
 }
 
@@ -153,7 +153,7 @@ function at(row: Row, now: EpochMs | undefined): Row {
  * Where the clock is due to change the record, `as_stored` has what it changes: a restored catalog has the record as it was stored, so that
  * its clock tells clients of the change. (D-31)
  */
-function lineOf(row: Row, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
+function lineOf(row: RecordRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);
   const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
@@ -162,7 +162,7 @@ function lineOf(row: Row, upstreamIds: readonly UpstreamId[], now: EpochMs | und
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}}`;
 }
 
-function ofClockIn({ document }: Row): object {
+function ofClockIn({ document }: RecordRow): object {
   const { status, status_display, dates } = parseStored<WholeOpportunity>(document);
   return { status, status_display, response_at: dates.response_at };
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
+import { cellsOf, inOneCell } from "../facts/columns.ts";
 import { Due, dueOnDay } from "../opportunities/due.ts";
 import { numberInWords, numberOf } from "../opportunities/number.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
@@ -127,39 +128,35 @@ function jsonOf(value: unknown): string {
   return safeLines(JSON.stringify(value ?? null));
 }
 
-/** The columns, in this order. New ones are added at the end: docs/changes.md promises that none moves or disappears. */
-const csvColumns: Readonly<Record<string, (entry: FeedEntry) => string | null>> = {
-  detected_at: ({ event }) => event.detected_at,
-  severity: ({ event }) => event.severity,
-  type: ({ event }) => event.type,
-  change: (entry) => entryInWords(entry).join("; "),
-  changed_fields: ({ event }) => event.changed_fields.join("; "),
-  number: ({ opportunity }) => numberOf(opportunity),
-  title: ({ opportunity }) => opportunity.title,
-  status: ({ opportunity }) => opportunity.status,
-  source: ({ opportunity }) => opportunity.source.code,
-  upstream_id: ({ opportunity }) => opportunity.source.opportunity_id,
-  agency: ({ opportunity }) => opportunity.organization.agency,
-  sub_agency: ({ opportunity }) => opportunity.organization.sub_agency,
-  posted_at: ({ opportunity }) => opportunity.dates.posted_at,
-  opens_at: ({ opportunity }) => opportunity.dates.opens_at,
-  closes_at: ({ opportunity }) => opportunity.dates.closes_at,
-  response_at: ({ opportunity }) => opportunity.dates.response_at,
-  url: ({ opportunity }) => opportunity.source.url,
-  opportunity_id: ({ opportunity }) => opportunity.id,
-  event_id: ({ event }) => event.id,
-  record_id: ({ event }) => event.opportunity_id,
-  also_at: ({ twins }) =>
-    alsoAt(twins)
-      .map(({ source }) => source)
-      .join("; "),
-};
+/** Columns of the opportunity, and the columns of the event around them. */
+const ofOpportunity = [
+  ...(["title", "status", "source", "upstream_id", "agency", "sub_agency"] as const),
+  ...(["posted_at", "opens_at", "closes_at", "response_at", "url"] as const),
+];
+const dueColumns = ["due_at", "due_kind"] as const;
+
+/** New columns are added at the end: docs/changes.md promises that none moves or disappears. */
+const csvNames = [
+  ...["detected_at", "severity", "type", "change", "changed_fields", "number", ...ofOpportunity],
+  ...["opportunity_id", "event_id", "record_id", "also_at", ...dueColumns],
+];
+
+function csvCells(entry: FeedEntry): (string | null)[] {
+  const { event, opportunity, due, twins } = entry;
+  const flat = { ...opportunity, due };
+  return [
+    ...[event.detected_at, event.severity, event.type, entryInWords(entry).join("; "), event.changed_fields.join("; ")],
+    ...[numberOf(opportunity), ...cellsOf(flat, ofOpportunity)],
+    ...[opportunity.id, event.id, event.opportunity_id, inOneCell(alsoAt(twins).map(({ source }) => source))],
+    ...cellsOf(flat, dueColumns),
+  ];
+}
 
 /** One row for each event. */
 export function csvPrinter(begin: string): Printer {
   return {
-    begin: () => begin + csvLine(Object.keys(csvColumns)),
-    entries: (batch) => batch.map((entry) => csvLine(Object.values(csvColumns).map((cell) => cell(entry)))).join(""),
+    begin: () => begin + csvLine(csvNames),
+    entries: (batch) => batch.map((entry) => csvLine(csvCells(entry))).join(""),
     end: nothing,
   };
 }

@@ -2,7 +2,7 @@
 import type { WatchDb } from "../../db/engine.ts";
 import { hasWatches, openWatchFile } from "../../db/sqlite/open.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { statusOf } from "../watch/pending.ts";
+import { watchStatusOf } from "../watch/pending.ts";
 import { behindSince } from "../watch/schedule.ts";
 import { listWatches } from "../watch/watches.ts";
 import { counter, type Family, familiesText, gauge } from "./families.ts";
@@ -33,7 +33,11 @@ export async function watchMetricsText(db: WatchDb, now: EpochMs): Promise<strin
 async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
   const stored = await listWatches(db);
   const receivers = await Promise.all(
-    stored.map(async ({ name, definition, ...watch }) => ({ name, definition, ...(await statusOf(db, { name, definition, ...watch })) })),
+    stored.map(async ({ name, definition, ...watch }) => ({
+      name,
+      definition,
+      ...(await watchStatusOf(db, { name, definition, ...watch })),
+    })),
   );
   const watches = Map.groupBy(receivers, ({ name }) => name);
   /** Over the receivers of a watch, the largest value or the sum. */

@@ -20,18 +20,26 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
     .orderBy(asc(opportunities.id)),
 );
 
+/** Documents that are read and parsed at once: others may use the thread in between. */
+const AT_ONCE = 100;
+
 /** The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. */
 export async function readOpportunities(
   catalog: Pick<CatalogSql, "all">,
   ids: readonly string[],
   now: EpochMs,
 ): Promise<WholeOpportunity[]> {
-  const rows = await catalog.all(documentsById, { ids });
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.flatMap((id) => {
-    const stored = byId.get(id);
-    return stored === undefined ? [] : [wholeOpportunity(shownAt(stored, now))];
-  });
+  const found: WholeOpportunity[] = [];
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE);
+    const rows = await catalog.all(documentsById, { ids: some });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const id of some) {
+      const stored = byId.get(id);
+      if (stored !== undefined) found.push(wholeOpportunity(shownAt(stored, now)));
+    }
+  }
+  return found;
 }
 
 /** The ids of opportunities that have, or had, this upstream id. */

@@ -31,6 +31,7 @@ export const dataRules: readonly DataRule[] = [
     says: "submissions close before they open",
     breaks: ({ dates }) => isBefore(dates.closes_at, dates.opens_at),
   },
+  { name: "due_after_expiry", says: "due dates lie after the day on which the announcement expires", breaks: isDueAfterExpiry },
   { name: "posted_ahead", says: "posting lies in the future", breaks: isPostedAhead },
   {
     name: "far_date",
@@ -79,6 +80,10 @@ function isPastDue(opportunity: WholeOpportunity, now: EpochMs): boolean {
 
 function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {
   return status !== "awarded" && [dates.closes_at, dates.response_at].some((due) => isBefore(due, dates.posted_at));
+}
+
+function isDueAfterExpiry({ sidecar: { due_dates, expires_at } }: WholeOpportunity): boolean {
+  return due_dates.some(({ at }) => isBefore(expires_at, at));
 }
 
 function isPostedAhead({ status, dates }: WholeOpportunity, now: EpochMs): boolean {

@@ -1,15 +1,16 @@
 /** Writes documents into the tables of src/sql/tables.ts. */
 import type { Database } from "bun:sqlite";
 import { headerNumber } from "../../db/own-file.ts";
+import { type Column, valueIn } from "../facts/columns.ts";
 import { formatInstant, parseStoredMs } from "../text/instant.ts";
 import { type JsonObject, objectOf, parseJson } from "../text/json-value.ts";
 import { plainText } from "../text/plain-text.ts";
-import { COMPLETION, type Column, TABLES, VERSION, writtenColumns } from "./tables.ts";
+import { COMPLETION, TABLES, VERSION, writtenColumns } from "./tables.ts";
 
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
 type DocumentRow = { id: string; at: string; text: string };
 
-/** Adds an opportunity or replaces the one with this id, and adds or replaces these events of it. `value` is the text parsed, if the caller has it. */
+/** Adds an opportunity or replaces the one with this id, and adds or replaces these events of it. `value` is what the columns are read from, if it is more than the text. */
 export type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;
 
 /** Creates everything in an empty file. Throws if another version of the program wrote the file. */
@@ -72,17 +73,13 @@ export function addEventTo(sqlite: Database): (event: DocumentRow & { of: string
   return (event) => add.run(event).changes > 0;
 }
 
-/** The value at the path of a column; `undefined` if the opportunity has none. */
-export function valueIn(opportunity: JsonObject, { path }: Column): unknown {
-  return path.split(".").reduce<unknown>((parent, name) => objectOf(parent)[name], opportunity);
-}
-
 function storedIn(opportunity: JsonObject, column: Column): string | number | null {
   const value = valueIn(opportunity, column);
   const { type } = column;
   if (type === "list") return Array.isArray(value) ? JSON.stringify(value) : null;
   if (type === "instant") return inUtc(value);
   if (typeof value !== "string") return null;
+  if (type === "day") return value.slice(0, 10);
   return type === "decimal" ? Number(value) : type === "plain text" ? plainText(value) : value;
 }
 

@@ -2,94 +2,45 @@
  * The SQLite file for people who use SQL: what `mirror` keeps and `export --format sqlite` writes. Its tables hold each document, its fields
  * as columns, and a full-text index. Its views have one column a field. Documented in docs/sql.md. (E-48)
  */
+import { type Column, flatColumns, furtherColumns } from "../facts/columns.ts";
 
 /** To be raised with any change of the tables: a file of another version is refused. */
-export const VERSION = 4;
+export const VERSION = 5;
 
-/** What a column holds. In SQLite lists are JSON arrays, decimals are numbers, and all others are texts. */
-export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "integer" | "list";
-
-/** Where a column's value is in an opportunity, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts does. */
-export type Column = { path: string; type: ColumnType; sql: string };
-type Columns = Readonly<Record<string, Column>>;
+/** A column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts writes it. Lists are JSON arrays. */
+type StoredColumn = Column & { sql: string };
 
 const WRITTEN = "";
 const extracted = (path: string) => `json_extract(document, '$.${path}')`;
-const at = (path: string, type: ColumnType = "text"): Column => ({ path, type, sql: extracted(path) });
-const list = (path: string) => at(path, "list");
-const written = (path: string, type: ColumnType): Column => ({ path, type, sql: WRITTEN });
-const instant = (path: string) => written(path, "instant");
-/** The calendar date as published, in the upstream's own offset (D-28). */
-const day = (path: string): Column => ({ path, type: "day", sql: `substr(${extracted(path)}, 1, 10)` });
-/** A number: comparing the exact decimals as texts would put 9 after 10. */
-const amount = (path: string): Column => ({ path, type: "decimal", sql: `cast(${extracted(path)} as real)` });
 
-/** In the order of the view `opportunity`, which ends with `updated_at`, `textColumns` and `sidecarColumns`. */
-const opportunityColumns: Columns = {
-  source: at("source.code"),
-  upstream_id: at("source.opportunity_id"),
-  solicitation_id: at("program.solicitation_id"),
-  title: at("title"),
-  status: at("status"),
-  status_display: at("status_display"),
-  program_type: at("program.type"),
-  contract_class: at("program.contract_class"),
-  agency: at("organization.agency"),
-  sub_agency: at("organization.sub_agency"),
-  issuing_office: at("organization.issuing_office"),
-  posted_at: instant("dates.posted_at"),
-  posted_on: day("dates.posted_at"),
-  opens_at: instant("dates.opens_at"),
-  opens_on: day("dates.opens_at"),
-  closes_at: instant("dates.closes_at"),
-  closes_on: day("dates.closes_at"),
-  response_at: instant("dates.response_at"),
-  response_on: day("dates.response_at"),
-  amount_min: amount("funding.amount_min"),
-  amount_max: amount("funding.amount_max"),
-  funding: at("funding.display"),
-  naics_codes: list("classifications.naics_codes"),
-  set_aside_types: list("classifications.set_aside_types"),
-  tech_taxonomy: list("classifications.tech_taxonomy"),
-  keywords: list("classifications.keywords"),
-  technology_areas: list("classifications.technology_areas"),
-  eligibility: at("eligibility.requirements"),
-  geographic_scope: at("eligibility.geographic_scope"),
-  url: at("source.url"),
-  parent_id: at("relationships.parent_id"),
-  canonical_id: at("relationships.canonical_id"),
-  created_at: at("created_at", "instant"),
-};
-const textColumns: Columns = { summary: written("summary", "plain text"), description: written("description", "plain text") };
-/** Of the sidecar, which an export has and the API does not serve. */
-const sidecarColumns: Columns = {
-  agency_codes: written("sidecar.agency_codes", "list"),
-  applicant_types: written("sidecar.applicant_types", "list"),
-  expires_at: instant("sidecar.expires_at"),
-  place_city: written("sidecar.place.city", "text"),
-  place_state: written("sidecar.place.state", "text"),
-  place_country: written("sidecar.place.country", "text"),
-  award_number: written("sidecar.award.number", "text"),
-  award_date: written("sidecar.award.date", "text"),
-  award_amount: written("sidecar.award.amount", "decimal"),
-  awardee: written("sidecar.award.awardee", "text"),
-};
-/** For the table of that name: no view has it. Of the sidecar, too. */
-const attachmentColumns: Columns = { attachments: written("sidecar.attachments", "list") };
-/** The columns of the view `opportunity`. */
-export const opportunityView: Columns = {
-  id: at("id"),
-  ...opportunityColumns,
-  updated_at: at("updated_at", "instant"),
-  ...textColumns,
-  ...sidecarColumns,
-};
+/** SQLite computes what is in the document. It cannot strip markup, write instants in UTC, or know of the sidecar and of when it is due. */
+function storedColumn({ path, type }: Column): StoredColumn {
+  if (/^(sidecar|due)\./.test(path) || type === "plain text" || path.startsWith("dates.")) {
+    return { path, type, sql: type === "day" && path.startsWith("dates.") ? `substr(${extracted(path)}, 1, 10)` : WRITTEN };
+  }
+  // A number: comparing the exact decimals as texts would put 9 after 10.
+  return { path, type, sql: type === "decimal" ? `cast(${extracted(path)} as real)` : extracted(path) };
+}
+
+type StoredColumns = Readonly<Record<string, StoredColumn>>;
+const storedColumns = (columns: Readonly<Record<string, Column>>): StoredColumns =>
+  Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, storedColumn(column)]));
+
+/** The columns of the view `opportunity`, in its order. */
+export const opportunityView: Readonly<Record<string, Column>> = { ...flatColumns, ...furtherColumns };
+
+const { id, updated_at, ...others } = opportunityView;
+/** Those that the table declares besides its own; no view has `attachments`, which fill the table of that name. */
+const opportunityColumns = storedColumns({ ...others, attachments: { path: "sidecar.attachments", type: "list" } });
+
 /** The columns of an opportunity that SQLite cannot compute from the document. */
-export const writtenColumns = Object.entries({ ...opportunityColumns, ...textColumns, ...sidecarColumns, ...attachmentColumns }).filter(
-  ([, { sql }]) => sql === WRITTEN,
-);
+export const writtenColumns = Object.entries(opportunityColumns).filter(([, { sql }]) => sql === WRITTEN);
 
-const eventColumns: Columns = { type: at("type"), severity: at("severity"), summary: at("summary") };
+const eventColumns = storedColumns({
+  type: { path: "type", type: "text" },
+  severity: { path: "severity", type: "text" },
+  summary: { path: "summary", type: "text" },
+});
 
 /** What people filter and sort by. Deadlines of what is open are the most frequent question. */
 const indexes: Readonly<Record<string, string>> = {
@@ -122,7 +73,7 @@ const searched = {
 const searchedNames = Object.keys(searched);
 
 /** Stored, because reading a document takes much longer than reading a column. */
-const stored = (columns: Columns) =>
+const stored = (columns: StoredColumns) =>
   Object.entries(columns).map(([name, { type, sql }]) => {
     const column = `${name} ${type === "decimal" ? "real" : "text"}`;
     return sql === WRITTEN ? column : `${column} generated always as (${sql}) stored`;
@@ -134,7 +85,7 @@ const OF_OPPORTUNITY = "opportunity integer not null references opportunities (r
 export const TABLES = `
 create table opportunities (
   rowid integer primary key, id text not null unique, updated_at text not null,
-  ${stored({ ...opportunityColumns, ...textColumns, ...sidecarColumns, ...attachmentColumns }).join(",\n  ")},
+  ${stored(opportunityColumns).join(",\n  ")},
   document text not null
 ) strict;
 create table events (

@@ -101,7 +101,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
   const gone = () => new Refused(GONE, "The client has left.");
   const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
 
-  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`);
+  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`, { Connection: "close" }); // Without reading the rest.
   const bodyOf = async (request: Request, bytes: number): Promise<Buffer> => {
     const body = await readBody(request, { bytes, ms: bodyMs });
     if (body === "late") throw new Refused(408, "The message took too long.", { Connection: "close" });

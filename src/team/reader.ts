@@ -14,6 +14,7 @@ import type { Machine } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
+import { takingTurns } from "./taking-turns.ts";
 
 /** `searchData` is the directory of the search index, which a job keeps up to date. */
 type ReaderOptions = { socket: string; location: DatabaseLocation; searchData: string; log: Log; hasSignIn: boolean };
@@ -24,7 +25,8 @@ const NEVER_IDLE: object = { idleTimeout: 0 };
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
 export async function serveReader(machine: Machine, { socket, location, searchData, log, hasSignIn }: ReaderOptions): Promise<void> {
   const { now } = machine;
-  const openCatalog = catalogPerRequest(location, now);
+  const openEach = catalogPerRequest(location, now);
+  const openCatalog = async () => takingTurns(await openEach());
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const stopped = Promise.withResolvers<void>();
   machine.onStopSignal(stopped.resolve);

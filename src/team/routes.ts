@@ -32,7 +32,7 @@ const table: readonly [pattern: RegExp, route: Route][] = [
   [/^\/find\.openapi\.json$/, { ...output, name: "pages:$&" }],
   [/^\/events\.json$/, { ...output, name: "pages:$&", uses: EVENTS_USES }],
   [/^\/feeds\/.*\.(ics|csv|atom)$/, { ...output, name: "pages:/feeds/{token}.$1", uses: OUTPUT_USES }],
-  [/^\/(style|icon)-[0-9a-f]{12}\.(css|svg)$/, { ...page, name: "pages:/$1.$2", isOpen: true }],
+  [/^\/(style|icon|copy)-[0-9a-f]{12}\.(css|svg|js)$/, { ...page, name: "pages:/$1.$2", isOpen: true }],
   [/^\/robots\.txt$/, { ...page, name: "pages:$&", isOpen: true }],
   [/^\/mcp$/, { ...output, name: MCP_PATH }],
 ];

@@ -104,7 +104,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
 }
 
 /** The environment of the children. They get no options, so it has those of this program, with absolute paths. */
-function envOfChildren({ env }: Machine, { data, database, searchData, watchData, pages, logFormat, logLevel }: UpOptions) {
+function envOfChildren({ env }: Machine, { data, database, searchData, watchData, pages, baseUrl, logFormat, logLevel }: UpOptions) {
   return {
     ...env,
     FUNDFEED_DATA: resolve(data),
@@ -112,6 +112,7 @@ function envOfChildren({ env }: Machine, { data, database, searchData, watchData
     FUNDFEED_SEARCH_DATA: resolve(searchData ?? data),
     FUNDFEED_WATCH_DATA: resolve(watchData ?? data),
     FUNDFEED_PAGES: pages,
+    ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }), // Mails lead there.
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
   };

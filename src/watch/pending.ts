@@ -127,7 +127,7 @@ export async function pendingOf(db: WatchDb, { key }: Watch): Promise<PendingMes
 }
 
 /** How the deliveries of a watch go. */
-export async function statusOf(db: WatchDb, watch: Watch): Promise<WatchStatus> {
+export async function watchStatusOf(db: WatchDb, watch: Watch): Promise<WatchStatus> {
   const removed = { checked_at: watch.created_at, delivered_at: null, delivered_total: 0, failed_total: 0, paused: null };
   return { ...((await db.get(statusByKey, watch)) ?? removed), pending: (await pendingOf(db, watch)) ?? null };
 }

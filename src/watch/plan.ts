@@ -93,7 +93,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const { arrivals, gone, concerns } = comparison;
   const page = itemsUpTo(itemsMax, bytesMax);
   /** Adds the opportunities of the first of these ids. Returns those ids. */
-  const addFirst = async (ids: readonly string[], item: (row: Row) => MessageItem): Promise<string[]> => {
+  const addFirst = async (ids: readonly string[], item: (row: PlannedRow) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readItems(catalog, first, now);
     const next = found[page.add(found.map(item))];
@@ -140,7 +140,7 @@ function compared({ position: { members, reminded, muted }, matching, groupsOf }
 }
 
 /** A reminder that has come and was not given, and its opportunity. */
-type OwedReminder = { row: Row; reminder: Reminder; dueAt: string };
+type OwedReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
 
 /** The next reminders that have come and were not given, at most `limit`. None of the opportunities in `excluded`. */
 async function readReminders(
@@ -258,7 +258,7 @@ async function readChanges(
   return { entries, feed };
 }
 
-function newItem(row: Row): MessageItem {
+function newItem(row: PlannedRow): MessageItem {
   return { kind: "new", opportunity: messageOpportunity(row) };
 }
 
@@ -270,14 +270,14 @@ function dueItem({ row, reminder: { days }, dueAt }: OwedReminder): MessageItem 
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
 }
 
-function leftItem(row: Row): MessageItem {
+function leftItem(row: PlannedRow): MessageItem {
   return { kind: "left", opportunity: messageOpportunity(row) };
 }
 
 /** A row, the other records of the opportunity, and when it is due. */
-type Row = Pick<FeedEntry, "opportunity" | "twins" | "due">;
+type PlannedRow = Pick<FeedEntry, "opportunity" | "twins" | "due">;
 
-async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<Row[]> {
+async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<PlannedRow[]> {
   const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   return opportunities.map((opportunity) => {
     const others = twins.get(opportunity.id) ?? [];

@@ -14,7 +14,7 @@ import { oneLine } from "../text/terminal-text.ts";
 import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
 import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
-import { accept, pendingOf, statusOf, storeAttempts, storePending, storeSetupFault } from "./pending.ts";
+import { accept, pendingOf, storeAttempts, storePending, storeSetupFault, watchStatusOf } from "./pending.ts";
 import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
@@ -89,7 +89,7 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
   const startedAt = performance.now(); // Not the machine's clock, which may be set.
   try {
     while (!context.stop.aborted) {
-      const { paused } = await statusOf(context.db, watch);
+      const { paused } = await watchStatusOf(context.db, watch);
       if (paused !== null) return { ...outcome, paused };
       const pending = (await pendingOf(context.db, watch)) ?? (await nextMessage());
       const fault = context.setupFault(watch);
@@ -99,7 +99,7 @@ async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome
       }
       if (pending === undefined) return outcome;
       const failure = await deliver(context, watch, pending);
-      if (failure !== null) return { ...outcome, failure, paused: (await statusOf(context.db, watch)).paused };
+      if (failure !== null) return { ...outcome, failure, paused: (await watchStatusOf(context.db, watch)).paused };
       outcome.messages++;
       for (const kind of ["new", "changed", "due", "left"] as const) outcome.counts[kind] += pending.counts[kind];
       if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
@@ -177,7 +177,7 @@ function pauseReason({ message, isGone }: DeliveryError, failingMs: number): str
 
 /** When each watch has to send a message again, or makes messages by its schedule; those with neither are left out. */
 export async function nextTimes(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
-  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
+  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await watchStatusOf(db, watch)) })));
   return statuses.flatMap(({ watch, paused, pending, checked_at }) => {
     if (paused !== null) return [];
     if (pending !== null) return [{ watch, at: nextAttemptAt(pending.attempts, now) }];

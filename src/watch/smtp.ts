@@ -39,7 +39,7 @@ export async function sendMail(
       messageId: `<${id}@${domain}>`,
       date: new Date(parseInstantMs(message.timestamp) ?? 0),
       headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no automatic replies.
-      ...mailOf(message, zone),
+      ...mailOf(message, zone, env.FUNDFEED_PAGES_URL),
       signal: AbortSignal.any([stop, AbortSignal.timeout(totalMs)]), // A server that sends a line now and then is never silent for long.
     });
   } catch (error) {

@@ -132,6 +132,38 @@ describe.each(locations)("on %s,", (engine, isThere, newLocation) => {
       expect((await first).remaining).toBe(97);
     });
 
+    testIf("what arrives, and what another server stores, while requests are saved counts", async () => {
+      const [mine, others] = [await api.newKey({ daily: 100, per_minute: 100 }), await api.newKey({ daily: 100, per_minute: 100 })];
+      const second = await createAccess(api.state);
+      const known = (access: Awaited<ReturnType<typeof createAccess>>, { key }: { key: string }) => {
+        const found = findKey(access, key);
+        if (found === undefined) throw new Error("the key is not known");
+        return found;
+      };
+      let meanwhile: (() => Promise<unknown>) | undefined;
+      const transaction: StateDb["transaction"] = async (work) => {
+        const now = meanwhile;
+        meanwhile = undefined;
+        await now?.();
+        return other.transaction(work);
+      };
+      const first = await createAccess({ ...other, transaction });
+      for (const key of [mine, others]) await addUse(first, known(first, key), NOON);
+      await saveUse(first);
+      await addUse(first, known(first, mine), NOON);
+      await addUse(second, known(second, others), NOON);
+      await addUse(second, known(second, others), NOON);
+      meanwhile = async () => {
+        await saveUse(second); // Its use is stored after this server has read what is new, and before it stores its own.
+        await addUse(first, known(first, mine), NOON);
+      };
+      await saveUse(first);
+      expect(meanwhile).toBeUndefined();
+      expect((await addUse(first, known(first, mine), NOON)).remaining).toBe(100 - 4);
+      await updateAccess(first);
+      expect((await addUse(first, known(first, others), NOON)).remaining).toBe(100 - 4);
+    });
+
     testIf("a key that another server used up is refused here, too", async () => {
       const { key } = await api.newKey({ daily: 4, per_minute: 100 });
       const second = await createAccess(other);

@@ -190,7 +190,7 @@ describe("the first page", () => {
       link: link.replaceAll("&amp;", "&"),
       count: Number(count),
     }));
-  const found = async (path: string) => Number(/class="count">([\d,]+) opportunit/.exec(await html(path))?.[1] ?? 0);
+  const found = async (path: string) => Number(/id="found">([\d,]+) opportunit/.exec(await html(path))?.[1] ?? 0);
 
   test("counts what the pages that its numbers lead to find", async () => {
     const page = await html("/");
@@ -233,7 +233,7 @@ describe("the address of a search", () => {
   test("has every filter of the command line, with its label and help", async () => {
     const page = await html("/?id=0b0a7f5e-0000-5000-8000-000000000000"); // That field is there only if it has a value.
     for (const name of fieldNames) expect(page).toContain(` name="${name}"`);
-    expect(page).toContain("NAICS code begins with one of these: 5417");
+    expect(page).toContain("Industry. For example: 5417 for research and development");
   });
 
   test("leads to what was searched, with the filters in words and the form filled in", async () => {
@@ -322,6 +322,28 @@ describe("what changed", () => {
     }
     expect(seen).toBe(total);
     expect(total).toBeGreaterThan(100);
+  });
+
+  test("begins with what matters, and one line leads to the smaller changes, which the chart counts too", async () => {
+    const page = await html("/changes?since=364d&source=GRANTS_GOV&all_sources=yes");
+    expect(new Set(events(page))).toEqual(new Set(["critical", "material"]));
+    const [, address = "", smaller] = /<a href="([^"]*)">Show ([\d,]+) smaller changes too<\/a>/.exec(page) ?? [];
+    const all = await html(address.replaceAll("&amp;", "&"));
+    expect(events(all)).toContain("informational");
+    const total = (of: string) => Number(/>([\d,]+) changes by week/.exec(of)?.[1]?.replace(",", ""));
+    const material = await html("/changes?since=364d&source=GRANTS_GOV&all_sources=yes&at_least=material");
+    expect([total(all), total(page)]).toEqual([total(page), total(material) + Number(smaller?.replace(",", ""))]);
+    expect(material).not.toContain("too</a>");
+  });
+
+  test("of one day begins with the most severe", async () => {
+    const page = await html("/changes?since=364d&at_least=informational");
+    const ranks = [...page.matchAll(/<section class="day-changes".*?<\/section>/gs)].map(([day]) => {
+      const firsts = [...day.matchAll(/<ul class="changes"><li><span class="severity (\w+)">/g)].map(([, severity = ""]) => severity);
+      return firsts.map((severity) => ["critical", "material", "informational"].indexOf(severity));
+    });
+    expect(ranks.length).toBeGreaterThan(2);
+    for (const each of ranks) expect(each).toEqual(each.toSorted((left, right) => left - right));
   });
 
   test("can be filtered by severity, kind and what the opportunity is now", async () => {
@@ -511,7 +533,7 @@ describe("the records related to an opportunity", () => {
     if (one === undefined || other === undefined) throw new Error("The sample has no such records");
 
     const [words, wordsBack] = relation === "parent_id" ? ["Belongs to", numberInWords(one)] : ["Canonical record", "The same opportunity"];
-    const record = (each: Opportunity) => `${each.title} ${recordInWords(each)} ${each.status.replaceAll("_", " ")}`;
+    const record = (each: Opportunity) => `${each.title} ${recordInWords(each)}`;
     expect(await relatedTo(one.id)).toContainEqual({
       text: `${words}: ${record(other)}`,
       link: `/opportunities/${other.id}`,
@@ -588,3 +610,16 @@ function elementsOf(page: string): { names: string[]; attributes: string[]; link
     .transform(page);
   return { names: names ?? [], attributes: attributes ?? [], links: links ?? [] };
 }
+
+test("the page to subscribe opens a calendar without a script, and its only script is the server's own", async () => {
+  const response = await get("/subscribe?words=coast&status=open");
+  const page = await response.text();
+  expect(page).toContain(`href="${site.origin.replace("http:", "webcal:")}/find.ics?status=open&amp;words=coast"`);
+  for (const program of ["Google Calendar", "Outlook", "Apple Calendar"]) expect(page).toContain(`<dt>${program}</dt>`);
+  const buttons = [...page.matchAll(/<button [^>]*data-copies[^>]*>/g)].map(([button]) => button);
+  expect(buttons.map((button) => button.includes(" hidden"))).toEqual([true, true, true]);
+  const [, script = ""] = /<script src="(\/copy-[0-9a-f]{12}\.js)" defer/.exec(page) ?? [];
+  expect((await get(script)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(response.headers.get("content-security-policy")).toEndWith("frame-ancestors 'none'; script-src 'self'");
+  expect((await get("/")).headers.get("content-security-policy")).not.toContain("script-src");
+});

@@ -91,8 +91,8 @@ describe("the dates of an opportunity", () => {
     expect(signs).toHaveLength(2);
   });
 
-  test("are a sentence if there are none", async () => {
-    expect((await shown(dates(null))).html).toContain('<p class="quiet">No date stated.</p>');
+  test("are left out if there are none: the line under the title says so", async () => {
+    expect((await shown(dates(null))).html).toBe("null");
   });
 
   test("say that one has closed only of what cannot be applied for any more", async () => {

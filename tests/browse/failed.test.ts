@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { createBrowseApp } from "../../src/browse/app.tsx";
 
 test.each([
-  [undefined, "The terminal in which these pages were started says why."],
-  [{ hasSignIn: false }, "The log of this server says why."],
+  [undefined, "If it stays so: the terminal in which these pages were started says why."],
+  [{ hasSignIn: false }, "If it stays so: the log of this server says why."],
 ])("says where the reason is (on `up`: %j)", async (up, sentence) => {
   const failure = new Error("no data");
   const failures: unknown[] = [];

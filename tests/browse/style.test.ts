@@ -50,6 +50,22 @@ test("every class of the style sheet is on some page", () => {
   expect([...names, ...states].filter((name) => !used.has(name))).toEqual([]);
 });
 
+const sheet = baseStyle + styleFile;
+
+test("texts have the sizes of one scale", () => {
+  const sizes = [...sheet.matchAll(/font-size: ([^;]+);/g)].map(([, size]) => size);
+  expect(sizes.filter((size) => !/^var\(--(small|text-size|large|title|page-title)\)$/.test(size ?? ""))).toEqual([]);
+});
+
+test("what is apart is apart by the steps of one scale", () => {
+  const steps = ["0.125", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4"];
+  const spaces = [...sheet.matchAll(/(?:margin|padding|gap)[a-z-]*: ([^;]+);/g)].flatMap(
+    ([, value = ""]) => value.match(/[\d.]+(?=rem)/g) ?? [],
+  );
+  // A label takes the room that its column leaves free, and a button the height of a label above it.
+  expect(spaces.filter((space) => !steps.includes(space))).toEqual([]);
+});
+
 test("no page has an empty list, table or paragraph", () => {
   const empty = /<(ul|ol|dl|p|table|tbody|section|nav|figure|aside)( [^>]*)?>\s*<\/\1>/g;
   const found = pages.flatMap(({ name, html }) => [...html.matchAll(empty)].map(([tag]) => `${name}: ${tag}`));

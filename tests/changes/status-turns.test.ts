@@ -1,6 +1,7 @@
 /** D-37: a status that follows dates turns when it is due. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
+import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
@@ -142,6 +143,22 @@ describe("after the clock was years ahead", () => {
     clock.now = NOON + DAY;
     await turnStatuses(db, clock.now);
     expect(await documentOf(db, "N1")).toMatchObject({ dates: { response_at: at(10) } });
+  });
+
+  test("a due date that an import brings turns at its instant, and check compares the stored one", async () => {
+    const catalog = await aCatalog(openCatalog(":memory:", NOON));
+    const { db, take } = catalog;
+    const at = (days: number) => formatInstant(NOON + days * DAY);
+    const due = (...days: number[]) => [{ ...closing("N1", 1000), due_dates: days.map((day) => ({ at: at(day), words: null })) }];
+    await take(due(20));
+    await take(due(20, 50));
+    await turnStatuses(db, NOON + 20 * DAY);
+    expect(await documentOf(db, "N1")).toMatchObject({ dates: { response_at: at(50) } });
+    expect(await checkCatalog(db)).toEqual([]);
+    (db as CatalogFile).sqlite.run("update opportunities set turns_at = ?", [NOON + 1000 * DAY]);
+    expect((await checkCatalog(db)).map(({ what }) => what)).toEqual([
+      "its turn is due after the instant at which the clock changes it (D-37)",
+    ]);
   });
 
   test("statuses that turned ahead of time turn back, once, with later instants", async () => {

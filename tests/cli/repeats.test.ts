@@ -5,6 +5,7 @@ import { wholeProgram } from "../support/commands.ts";
 
 /** The options whose value is a list. Each other option takes one value. */
 const LISTS = [
+  "--id",
   "--status",
   "--source",
   "--agency",
@@ -52,6 +53,7 @@ const options = commands.flatMap((command) =>
 
 function sample({ argChoices, flags }: Option): string {
   const [name, way] = flags.split(" ");
+  if (name === "--id") return "937b71ab-7cd6-5c2b-815e-a8b27875b083";
   if (name === "--type") return "date_changed";
   if (name === "--since" || name === "--as-of") return "2020-01-31T17:00:00Z"; // Moments of the past.
   if (name === "--every" && way === "<when>") return "monday 08:00";

@@ -1,6 +1,7 @@
 /** The feed and its windows compared with a model that looks through all stored events, on both engines. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
+import { readEntries } from "../../src/browse/change-list.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { eventTypes, type Severity, severities } from "../../src/events/event.ts";
@@ -211,4 +212,26 @@ describe.each(engines)("on %s", (_, isThere, emptyCatalog) => {
     await later.take([aRecord(randomIntegers(1), 2)]); // The same record with the same row number, at another instant.
     expect(continued()).rejects.toThrow("a backup was restored, or this is another catalog. Start without a position");
   });
+});
+
+test("a page of long opportunities ends at 4 MiB, and the next one goes on after it", async () => {
+  const { db, take, clock } = await aCatalog();
+  await take(Array.from({ length: 12 }, (_, n) => ({ source: sourceOf(n), title: `Title ${n}`, description: "x".repeat(1_000_000) })));
+  const pages: FeedPage<FeedPosition>[] = [];
+  for (let position: FeedPosition = null; pages.at(-1)?.atEnd !== true; ) {
+    const page: FeedPage<FeedPosition> = await readFeed(db, position, { filter: {} }, clock.now, 100);
+    pages.push(page);
+    position = page.position;
+  }
+  expect(pages.map(({ entries, isFull }) => [entries.length, isFull])).toEqual([
+    [5, true],
+    [5, true],
+    [2, false],
+  ]);
+  expect(new Set(pages.flatMap(({ entries }) => entries.map(({ event }) => event.id))).size).toBe(12);
+
+  const first = await readEntries(db, { filter: {} }, undefined, { limit: 100, reads: 30 }, clock.now);
+  expect(first.entries).toHaveLength(5);
+  expect((await readEntries(db, { filter: {} }, first.next, { limit: 100, reads: 30 }, clock.now)).entries).toHaveLength(5);
+  await db.close();
 });

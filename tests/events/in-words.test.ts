@@ -17,6 +17,14 @@ const named = (...names: string[]) => names.map((name) => ({ name, url: null }))
 const long = "word ".repeat(40);
 
 describe("changesInWords()", () => {
+  test("names the ids of an amended notice last", () => {
+    expect(wordsOf(["source.opportunity_id", "aa", "bb"], ["source.url", "https://a.gov", "https://b.gov"], ["title", "A", "B"])).toEqual([
+      "title changed from “A” to “B”",
+      "upstream id changed from aa to bb",
+      "address changed from https://a.gov to https://b.gov",
+    ]);
+  });
+
   test.each<[string, unknown, unknown, string]>([
     [
       "dates.closes_at",

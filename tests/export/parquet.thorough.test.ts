@@ -7,6 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import type { OpportunityEvent } from "../../src/events/event.ts";
 import { createParquetFiles } from "../../src/export/parquet.ts";
+import { dueOf } from "../../src/opportunities/due.ts";
 import type { Opportunity, Sidecar, WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { plainText } from "../../src/text/plain-text.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
@@ -56,6 +57,7 @@ const shown = (instant: string | null) =>
         .toISOString()
         .replace("T", " ")
         .replace(/\.?0*Z$/, "+00");
+const DUE = "due_at, due_on, due_kind, deadline_note";
 const isAmount = (column: string) => column.includes("amount");
 const dayOf = (instant: string | null) => instant?.slice(0, 10) ?? null;
 const amountOf = (amount: string | null | undefined) =>
@@ -88,7 +90,7 @@ test.each([
   });
   const path = asOf.length === 0 ? directory : aDirectory();
   if (asOf.length > 0) await exported("--format", "parquet", path, ...asOf);
-  const rows = await read(`from '${path}/opportunities.parquet'`);
+  const rows = await read(`select * exclude (${DUE}) from '${path}/opportunities.parquet'`);
   expect(rows.length).toBe(expected.length);
   const events = await read(`select max(detected_at)::text as last from '${path}/events.parquet'`);
   if (asOf.length > 0) expect(`${events[0]?.last}` <= "2026-03-01 12:00:10+00").toBe(true);
@@ -96,6 +98,14 @@ test.each([
   expect(rows[wrong]).toEqual(expected[wrong] as (typeof rows)[number]);
   const isEmpty = (name: string) => rows.every((row) => row[name] === null || `${row[name]}` === "");
   if (asOf.length === 0) expect(Object.keys(rows[0] ?? {}).filter(isEmpty)).toEqual([]);
+});
+
+test("opportunities are due as CSV has it", async () => {
+  const csv = join(aDirectory(), "all.csv");
+  writeFileSync(csv, (await exported("--format", "csv")).out);
+  const ofCsv = `select id, cast(due_at as timestamptz) as due_at, due_kind, deadline_note, due_at[:10] as due_on from read_csv('${csv}', all_varchar = true)`;
+  const ofParquet = `select id, due_at, due_kind, deadline_note, cast(due_on as varchar) from '${directory}/opportunities.parquet'`;
+  expect(await read(`(${ofCsv}) except (${ofParquet})`)).toEqual([]);
 });
 
 test.each(files.map((name) => [name, name.slice(0, -1).replace(/ie$/, "y")]))(
@@ -160,7 +170,7 @@ test("keeps values at the limits, and leaves out amounts with too many digits", 
       ...{ id: `e${n}`, opportunity_id: `${n}`, type: "unknown", severity: "unknown", summary: null },
       ...{ changed_fields: [], changes: n === 0 ? changes : [], detected_at: "2026-01-01T00:00:00.000Z" },
     };
-    made.put(opportunity, [event]);
+    made.put({ ...opportunity, due: dueOf(opportunity, NOW, []) }, [event]);
   }
   expect(made.finish()).toEqual({ records: amounts.length, events: amounts.length, amounts_left_out: 2 });
   made.abandon();
@@ -186,7 +196,16 @@ test("writes a row group when many rows or long texts have come, and loses none"
   const keywords = Array.from({ length: 30_000 }, (_, n) => `${n}`);
   const description = "long ".repeat(1_000_000);
   for (let n = 0; n < 3; n++)
-    made.put({ ...one, id: `${n}`, description, classifications: { ...one.classifications, keywords, tech_taxonomy: [] } }, []);
+    made.put(
+      {
+        ...one,
+        due: dueOf(one, NOW, []),
+        id: `${n}`,
+        description,
+        classifications: { ...one.classifications, keywords, tech_taxonomy: [] },
+      },
+      [],
+    );
   made.finish();
   const rowsOf = async (name: string) => {
     const groups = `select row_group_id, any_value(row_group_num_rows)::integer as n from parquet_metadata('${path}/${name}.parquet')`;

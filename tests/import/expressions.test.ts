@@ -87,7 +87,12 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/\bup to ([A-Z][a-z]{2})[a-z]* (\d{1,2}), (20\d\d)\b/`, "fixed"],
     [String.raw`/\(([^()]*)\)/`, "fixed"],
   ],
-  "src/import/formats/sam-gov-notice.ts": [["/[A-Za-z0-9]+/g", "last"]],
+  "src/import/formats/sam-gov-notice.ts": [
+    ["/[A-Za-z0-9]+/g", "last"],
+    ["/^(?=.*small business)(?=.*partial)/i", "start"],
+    ["/^(?=.*small business)(?=.*total)/i", "start"],
+  ],
+  "src/import/readers/csv-rows.ts": [[String.raw`/^"[^"]*"([;\t])/`, "start"]],
   "src/import/formats/sam-gov-page.ts": [
     [String.raw`/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/`, "start"],
     [String.raw`/"_embedded"\s*:\s*\{\s*"results"\s*:/`, "fixed"],

@@ -239,6 +239,23 @@ describe("parents", () => {
     expect(await catalog.take([{}], { format: notices("award") })).toMatchObject({ unchanged: 1, events: 0 });
     expect(await checkCatalog(catalog.db)).toEqual([]);
   });
+
+  test("that are new are linked in their own transaction, so that an import that is killed after it leaves out none", async () => {
+    const catalog = await aCatalog();
+    await catalog.take([{}], { format: notices("award") });
+    const solicitation = notices("solicitation");
+    const format: Format = {
+      ...solicitation,
+      async *read(inputs, context) {
+        yield* solicitation.read(inputs, context);
+        const [input] = inputs;
+        if (input !== undefined) yield { kind: "record", input, line: 2, raw: null, record: topic("ZZZ") };
+      },
+    };
+    await cutShort(catalog, 1, () => catalog.take([{}], { format, chunk: 1 }));
+    await catalog.take([{}], { format, chunk: 1 });
+    expect(await parentsIn(catalog)).toMatchObject({ solicitation: null, award: the("solicitation") });
+  });
 });
 
 describe("partial records", () => {

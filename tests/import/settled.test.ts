@@ -61,6 +61,7 @@ async function filled() {
   const catalog = await aCatalog();
   catalog.clock.now = Date.parse("2026-04-25T12:00:00Z");
   const { format, taken } = watched();
+  const { takeFiles } = catalog;
   const takeFile = async (file: string, given: Parameters<typeof catalog.take>[1] = {}) => {
     catalog.clock.now += DAY;
     const { read, added, changed, unchanged, merged, events } = await catalog.takeFiles([file], { format, ...given });
@@ -69,7 +70,7 @@ async function filled() {
   const take = (rows: readonly Row[], given?: Parameters<typeof catalog.take>[1]) => takeFile(samGovFiles.csv(rows), given);
   expect(await take(all)).toEqual({ read: 3, added: 2, changed: 0, unchanged: 0, merged: 1, events: 2, taken: ["a1", "a2", "b1"] });
   const texts = async () => (await documentsOf(catalog.db)).map(({ description }) => description).sort();
-  return { ...catalog, take, takeFile, texts };
+  return { ...catalog, take, takeFile, texts, takeFiles };
 }
 
 const nothing = { read: 3, added: 0, changed: 0, unchanged: 2, merged: 1, events: 0, taken: [] };
@@ -133,6 +134,15 @@ describe("a version", () => {
     expect(await texts()).toEqual(["Another", "New"]);
     expect(await take([other, changed])).toMatchObject({ changed: 0, events: 0 });
     expect(await take([changed, other])).toMatchObject({ changed: 1 });
+    expect(await texts()).toEqual(["New", "Other"]);
+  });
+
+  test("is read if an earlier file of the import has another text of it, and the last one counts", async () => {
+    const { takeFiles, texts, clock } = await filled();
+    clock.now += DAY;
+    const [changed, unchanged] = [[{ ...other, Description: "Another" }], [other]].map(samGovFiles.csv);
+    if (changed === undefined || unchanged === undefined) throw new Error("There are two files");
+    expect(await takeFiles([changed, unchanged], { format: samGov })).toMatchObject({ changed: 0, events: 0 });
     expect(await texts()).toEqual(["New", "Other"]);
   });
 

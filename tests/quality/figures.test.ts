@@ -65,6 +65,7 @@ const broken: Readonly<Record<string, string>> = {
   past_due: `status in ${UNENDED} and ${ms(due)} <= :now`,
   due_before_posted: `status <> 'awarded' and (${ms("closes")} < ${ms("posted")} or ${ms("response")} < ${ms("posted")})`,
   closes_before_opens: `${ms("closes")} < ${ms("opens")}`,
+  due_after_expiry: `exists (select 1 from json_each(s, '$.due_dates') where ${ms("value ->> 'at'")} > ${ms("s ->> '$.expires_at'")})`,
   posted_ahead: `status not in ('forecast', 'pre_release') and ${ms("posted")} > :now + 86400000`,
   far_date: anyDate((at) => `${ms(at)} > :now + 3653 * 86400000`),
   early_date: anyDate((at) => `${at} < '1980'`),

@@ -34,6 +34,7 @@ export const planted: Readonly<Record<string, Partial<Draft>>> = {
   past_due: { status: "forecast", ...dates({ opens_at: null, closes_at: at(-1), response_at: null }) },
   due_before_posted: { status: "closed", ...dates({ posted_at: at(-3), opens_at: null, closes_at: at(-4), response_at: null }) },
   closes_before_opens: dates({ opens_at: at(40), response_at: null, closes_at: at(30) }),
+  due_after_expiry: { due_dates: [9, 30].map((days) => ({ at: at(days), words: null })), expires_at: at(20) },
   posted_ahead: dates({ posted_at: at(3), opens_at: null }),
   far_date: dates({ closes_at: at(3700) }),
   early_date: dates({ posted_at: "1970-01-01T00:00:00Z" }),

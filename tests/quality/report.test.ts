@@ -116,3 +116,16 @@ describe("the command", () => {
     expect((await run("quality", "--source", "OWM")).err).toContain("Cannot report on source OWM: no source has this code");
   });
 });
+
+test("a share is never rounded to all or none, and of archived records nothing is said to be missing", async () => {
+  const directory = aDirectory();
+  const records = Array.from({ length: 2501 }, (_, n) => ({ ...clean(n), ...(n === 0 ? { summary: null } : { description: null }) }));
+  const rare = records.map((record, n) => (n === 1 ? { ...record, description: "Rare" } : record));
+  const archived = { ...clean(), source: { code: "OLD", opportunity_id: "1", url: null }, status: "archived" };
+  await fundfeed(["import", "records", aFile([...rare, archived]), "--data", directory]);
+  const { out } = await fundfeed(["quality", "--data", directory]);
+  expect(out).toContain("summary >99.9%");
+  expect(out).toContain("description <0.1%");
+  expect(out).not.toMatch(/ (100|0)%/);
+  expect(out.slice(out.indexOf("OLD"), out.indexOf("OWN"))).not.toContain("filled");
+});

@@ -9,8 +9,9 @@ import { NO_BUDGET } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { find } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
+import { formatInstant } from "../../src/text/instant.ts";
 import { copyCatalog, engines } from "../support/engines.ts";
-import { aCatalog, aDirectory, documentsOf, dropScratch, NOON, SECOND } from "../support/imports.ts";
+import { aCatalog, aDirectory, DAY, documentsOf, dropScratch, NOON, SECOND } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -144,6 +145,18 @@ test("two commands that catch up at the same time do not disturb each other", as
   await expectExact(one, db);
   one.close();
   other.close();
+});
+
+test("an index that was judged by a clock ahead is judged again", async () => {
+  const { db, take } = await aCatalog();
+  const index = openSearchFile(aDirectory());
+  await take([{ ...record(1), dates: { closes_at: formatInstant(NOON + 20 * DAY) } }]);
+  const statusAt = async (now: number) => {
+    await catchUp(db, index, undefined, now);
+    return index.sqlite.query<{ status: string }, []>("select status from records").get()?.status;
+  };
+  expect([await statusAt(NOON), await statusAt(NOON + 700 * DAY), await statusAt(NOON + DAY)]).toEqual(["open", "closed", "open"]);
+  index.close();
 });
 
 test("a catch-up that fails between batches goes on where it was", async () => {

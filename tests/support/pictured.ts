@@ -216,6 +216,12 @@ export async function allPictured(): Promise<Pictured[]> {
     page("home-empty", empty.get("/")),
     page("home-of-a-server", many.get("/", many.ofServer)),
     page("find", many.get("/?words=research&status=open,closing_soon,closed&sort=posted")),
+    page(
+      "find-filters-open",
+      many
+        .get("/?words=coast&program_type=GRANT&applicant=tribe")
+        .then((html) => html.replace('<details class="filters">', '<details class="filters" open>')),
+    ),
     page("find-one", many.get("/?words=coastal+ecosystem")),
     page("find-nothing", many.get("/?words=xyzzyx&status=open")),
     page("find-wrong-values", many.get("/?naics=x&closes_before=soon")),
@@ -306,7 +312,11 @@ async function mailsOf(data: string): Promise<Pictured[]> {
   );
   const mail = (name: string, type: Message["type"], data: Message["data"]): Pictured => {
     const message = { id: "message", type, timestamp: at(0), data };
-    return { name, kind: "mail", html: mailOf(message, "America/New_York").html };
+    return {
+      name,
+      kind: "mail",
+      html: mailOf(message, "America/New_York", name === "mail-test" ? undefined : "https://funding.example.org").html,
+    };
   };
   const none = { new: 0, changed: 0, due: 0, left: 0 };
   return [

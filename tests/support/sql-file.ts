@@ -32,9 +32,9 @@ export function expectInStep(path: string): Opportunity[] {
   }
 }
 
-/** The columns that come from the document: the others are of the sidecar, which only an export has. */
+/** The columns that come from the document: the others are of the sidecar and of when it is due, which only an export has. */
 function served({ rowid: _, ...row }: Record<string, unknown>): Record<string, unknown> {
-  const ofSidecar = /^(agency_codes|applicant_types|expires_at|place_.*|award_.*|awardee)$/;
+  const ofSidecar = /^(agency_codes|applicant_types|expires_at|place_.*|award_.*|awardee|due_.*|deadline_note)$/;
   return Object.fromEntries(Object.entries(row).filter(([name]) => !ofSidecar.test(name)));
 }
 

@@ -5,7 +5,7 @@ import { projectFiles, readText, root } from "./project-files.ts";
 /** Opens databases on the engine of the run (`database-locations.ts`), unless they are opened already. */
 const OPENS_DATABASES = /\b(aCatalog\((?!db\)|openCatalog)|testApi\(|defaultLocation\(|(\(|of )(engines|locations)\))/;
 /** So does a thorough test that names the engine, or imports on it and measures nothing. Its clients see no engine. */
-const NAMES_ENGINE = /\b((\(|of )(engines|locations)\)|onPostgres \?)/;
+const NAMES_ENGINE = /\b((\(|of )(engines|locations)\)|onPostgres (\?|\|\|))/;
 const [IMPORTS, MEASURES] = [/\baCatalog\(\)/, /performance\.now|support\/(linear|cpu-time)\.ts"/];
 /** These offer it, and open nothing of their own. */
 const OPENERS = ["api", "database-locations", "engines", "imports"].map((name) => `tests/support/${name}.ts`);

@@ -58,7 +58,7 @@ const read = async (cookie: string, path = "/") => (await gate(path, { headers: 
 /** The path of the address that the page of subscriptions has for a kind of feed. */
 async function feedAddress(cookie: string, kind = "ics", query = "?words=quantum"): Promise<string> {
   const page = await (await gate(`/subscribe${query}`, { headers: { cookie } })).text();
-  return new RegExp(`<code>${ORIGIN}(/feeds/[^<]+\\.${kind})</code>`).exec(page)?.[1] ?? "";
+  return new RegExp(`<code id="${kind}">${ORIGIN}(/feeds/[^<]+\\.${kind})</code>`).exec(page)?.[1] ?? "";
 }
 const used = () => api.access.keysById.get(key.id)?.use.window.used;
 

@@ -29,7 +29,7 @@ test.if(isThere)(
     const key = await home.key();
     const server = await home.serve(["up", "--port", "0", "--pull", "none", "--pages", "key"]);
     const page = await fetch(`http://127.0.0.1:${server.port}/subscribe?words=quantum`, { headers: { authorization: `Bearer ${key}` } });
-    const [, address = ""] = /<code>([^<]+\.ics)<\/code>/.exec(await page.text()) ?? [];
+    const [, address = ""] = /<code id="ics">([^<]+\.ics)<\/code>/.exec(await page.text()) ?? [];
 
     const calendar = home.at("calendar");
     mkdirSync(calendar);

@@ -51,6 +51,7 @@ describe("up", () => {
     expect(await (await server.get("/opportunities", key)).json()).toMatchObject({ data: [{ title: "Quantum sensing" }] });
     expect(await (await server.get("/docs")).text()).toContain('<a href="../">Pages</a>');
     expect(childNamed(server, "reader")).toBeUndefined();
+    await waitFor("the index is built", async () => (await page(server, "/?words=quantum")).status === 200);
     const found = await (await page(server, "/?words=quantum")).text();
     expect(found).toContain("Quantum sensing");
     expect(found).toContain('<a href="/v1/docs">');
@@ -120,17 +121,20 @@ describe("up", () => {
     const signedIn = await fetch(`${origin}/sign-in`, form);
     const cookie = (signedIn.headers.get("set-cookie") ?? "").replace(/;.*/, "");
     const read = (path: string, headers: Record<string, string>) => fetch(origin + path, { headers, redirect: "manual" });
+    await waitFor("the index is built", async () => (await read("/?words=quantum", { cookie })).status === 200);
     const page = await (await read("/?words=quantum", { cookie })).text();
     expect(page).toContain("Quantum sensing");
     expect(page).toContain('<a href="/sign-out">');
     const subscriptions = await (await read("/subscribe?words=quantum", { cookie })).text();
-    const feeds = [...subscriptions.matchAll(/<code>([^<]+)<\/code>/g)].map(([, address = ""]) => address);
-    expect(feeds).toHaveLength(2);
+    const feeds = [...subscriptions.matchAll(/<code id="[a-z]+">([^<]+)<\/code>/g)].map(([, address = ""]) => address);
+    expect(feeds).toHaveLength(3);
     for (const address of feeds) {
       const response = await fetch(address);
       const text = await response.text();
       expect(text).toContain("Quantum sensing");
-      expect(text).toContain(address.endsWith(".ics") ? `${origin}/opportunities/`.slice(0, 20) : address);
+      expect(text).toContain(
+        address.endsWith(".atom") ? address : address.endsWith(".ics") ? `${origin}/opportunities/`.slice(0, 20) : "OWN",
+      );
       const known = { "if-none-match": response.headers.get("etag") ?? "" };
       expect((await fetch(address, { headers: known })).status).toBe(304);
     }

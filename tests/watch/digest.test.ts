@@ -1,5 +1,7 @@
 /** Messages for people: what mail and Slack show. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { digestOf } from "../../src/watch/digest.ts";
 import { mailOf } from "../../src/watch/mail.tsx";
 import type { Message } from "../../src/watch/message.ts";
@@ -198,4 +200,25 @@ test("a mail says why the reader gets it, and lines of its text are short", asyn
   );
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(78);
   expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
+});
+
+test("a mail leads to the pages of the server, if it has any", async () => {
+  const message = await messageAfter([], [record("1")]);
+  const [id] = message.data.events.map(({ opportunity }) => opportunity.id);
+  const { text, html } = mailOf(message, EASTERN, "https://funding.example.org");
+  for (const part of [text, html]) {
+    expect(part).toContain(`https://funding.example.org/opportunities/${id}`);
+    expect(part).toContain("https://example.gov/1");
+  }
+  expect(mailOf(message, EASTERN).text).not.toContain("History:");
+});
+
+test("a mail has the colors of the pages", async () => {
+  const { html } = mailOf(await messageAfter([], [record("1")]), EASTERN, "https://funding.example.org");
+  const colors = html.match(/#[0-9a-f]{6}/g) ?? [];
+  const sheets = ["src/http/base.css", "src/browse/style.css"]
+    .map((path) => readFileSync(join(import.meta.dir, "../..", path), "utf8"))
+    .join("");
+  expect(colors.length).toBeGreaterThan(5);
+  expect(colors.filter((color) => !sheets.includes(color))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
-import { accept, listDeliveries, pendingOf, statusOf } from "../../src/watch/pending.ts";
+import { accept, listDeliveries, pendingOf, watchStatusOf } from "../../src/watch/pending.ts";
 import { countMembers, positionOf } from "../../src/watch/position.ts";
 import { nextTimes, runWatches } from "../../src/watch/run.ts";
 import { addWatch, changeWatch, pause, removeWatch, resume, resumeAt } from "../../src/watch/watches.ts";
@@ -254,7 +254,7 @@ describe("a failing receiver", () => {
     const [outcome] = await watched.run();
     expect(outcome?.failure?.reason).toBe("Cannot deliver to x: it returned 500");
     expect(outcome?.failure?.retry_at).toBeGreaterThan(watched.clock.now);
-    expect(await statusOf(watched.file, watch)).toMatchObject({ failed_total: asked, paused: null });
+    expect(await watchStatusOf(watched.file, watch)).toMatchObject({ failed_total: asked, paused: null });
   });
 
   test("is paused after three days, and delivers in order after resume, however long the pause was", async () => {
@@ -264,13 +264,13 @@ describe("a failing receiver", () => {
     watched.receiver.send = refusing;
     await after(watched, record("1"));
     let hours = 0;
-    for (; (await statusOf(watched.file, watch)).paused === null && hours < 200; hours++) {
+    for (; (await watchStatusOf(watched.file, watch)).paused === null && hours < 200; hours++) {
       watched.clock.now += 3600 * SECOND;
       await watched.run();
     }
     expect(hours).toBeGreaterThanOrEqual(72);
     expect(hours).toBeLessThanOrEqual(79);
-    expect((await statusOf(watched.file, watch)).paused).toBe("it has failed for three days: Cannot deliver to x: it returned 500");
+    expect((await watchStatusOf(watched.file, watch)).paused).toBe("it has failed for three days: Cannot deliver to x: it returned 500");
 
     watched.receiver.send = send;
     watched.clock.now += 30 * DAY;
@@ -453,7 +453,7 @@ describe("a watch", () => {
     const deliveries = await listDeliveries(watched.file, "q", 1000);
     expect(deliveries).toHaveLength(100);
     expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, due: 0, left: 0 } });
-    expect(await statusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
+    expect(await watchStatusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
     expect(await countMembers(watched.file, watch)).toBe(102);
   });
 
@@ -501,6 +501,10 @@ describe("a watch", () => {
     await watched.take([record("1")]);
     const [outcome] = await watched.run();
     expect(outcome?.failure).toEqual({ reason: "Cannot deliver to x: it was stopped", retry_at: null, tried: true });
-    expect(await statusOf(watched.file, q)).toMatchObject({ delivered_total: 0, failed_total: 0, pending: { attempts: { count: 0 } } });
+    expect(await watchStatusOf(watched.file, q)).toMatchObject({
+      delivered_total: 0,
+      failed_total: 0,
+      pending: { attempts: { count: 0 } },
+    });
   });
 });

@@ -8,6 +8,7 @@ import { exportHistories, exportLines, exportOpportunities, type Selection } fro
 import { createExportFile } from "../../export/sqlite-file.ts";
 import { type Filter, matches } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
+import { dueOf } from "../../opportunities/due.ts";
 import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { contactsErasedInWords, nothingKnownInWords } from "../../past/in-words.ts";
 import { capitalized } from "../../text/capitalized.ts";
@@ -91,11 +92,11 @@ async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(chosen.filter), madeAt: formatInstant(chosen.now) });
   try {
-    await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text) => {
+    await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text, twins) => {
       file.put(
         { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
-        opportunity,
+        { ...opportunity, due: dueOf(opportunity, chosen.now, twins) },
       );
       written.records++;
       written.events += history.length;
@@ -126,7 +127,10 @@ async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, dir
       await stopIfAsked();
       await report(read, total);
     };
-    await exportHistories(db, { ...chosen, report: stopOrReport }, files.put);
+    const { put } = files;
+    await exportHistories(db, { ...chosen, report: stopOrReport }, (opportunity, history, _, twins) =>
+      put({ ...opportunity, due: dueOf(opportunity, chosen.now, twins) }, history),
+    );
     const { records, events, amounts_left_out } = files.finish();
     const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
     const text = `${counted(records, "record")} and ${counted(events, "event")} in ${directory}${leftOut}`;

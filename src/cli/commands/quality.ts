@@ -86,13 +86,13 @@ function textOf({ source, records, live, linked, last_import, fill, findings, fa
       : [`${withCommas(last_import.rejected)} of ${withCommas(last_import.read)} rejected by the last import`]),
   ];
   const found = findings.map((each) => ({ rule: each.rule, records: each.records, for_example: each.sample_ids[0] ?? "" }));
-  const percent = (share: number) => `${Math.round(share * 1000) / 10}%`;
   const amount = (what: string, value: number) => (what === "records" ? withCommas(value) : percent(value));
   const fell = falls.map(({ what, before, now }) => `${what} fell from ${amount(what, before)} to ${amount(what, now)}`);
   const since = compared === null ? "" : ` since ${toSecond(compared.since)}`;
   const partly = fill.filter(({ share }) => share > 0 && share < 1).map(({ field, share }) => `${field} ${percent(share)}`);
   const never = fill.filter(({ share }) => share === 0).map(({ field }) => field);
-  const fills = [`partly filled: ${partly.join(", ")}`, `never filled: ${never.join(", ")}`].filter((line) => !line.endsWith(": "));
+  const fills =
+    live === 0 ? [] : [`partly filled: ${partly.join(", ")}`, `never filled: ${never.join(", ")}`].filter((line) => !line.endsWith(": "));
   return [
     `${source}  ${wrapped(facts.join("; "), TERMINAL_WIDTH - source.length - 2).join(`\n${" ".repeat(source.length + 2)}`)}`,
     ...(found.length === 0 ? [] : [table(found, "").replace(/^/gm, "  ")]),
@@ -107,6 +107,13 @@ function textOf({ source, records, live, linked, last_import, fill, findings, fa
         .join("\n"),
     ),
   ].join("\n");
+}
+
+/** A share that is neither none nor all is never written as 0% or 100%. */
+function percent(share: number): string {
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  if (share < 1 && share > 0.9994) return ">99.9%";
+  return `${Math.round(share * 1000) / 10}%`;
 }
 
 const HELP = `

@@ -5,7 +5,7 @@ import { meets } from "../../events/feed.ts";
 import { readHistory } from "../../events/history.ts";
 import { counted } from "../../text/counted.ts";
 import { quoted } from "../../text/quoted.ts";
-import { statusOf } from "../../watch/pending.ts";
+import { watchStatusOf } from "../../watch/pending.ts";
 import { changeTypes, type Watch } from "../../watch/watch.ts";
 import { listMuted, listWatches, mute, requireWatch, unmute } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -44,7 +44,7 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
         if (ended.some((each) => each.watch === watch.name)) continue; // Another receiver of the same watch.
         // A run after the muting, and none later, has passed over these.
         const { types = changeTypes, at_least: atLeast } = watch.definition;
-        const passed = { types, atLeast, since: muted.muted_at, until: (await statusOf(db, watch)).checked_at };
+        const passed = { types, atLeast, since: muted.muted_at, until: (await watchStatusOf(db, watch)).checked_at };
         ended.push({ watch: watch.name, skipped: history.filter((event) => meets(event, passed)).length });
       }
       if (ended.length === 0)

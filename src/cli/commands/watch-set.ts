@@ -5,7 +5,7 @@ import { type FieldName, fieldNames } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { matchesAtEnd, matchingEach } from "../../watch/matching.ts";
-import { statusOf } from "../../watch/pending.ts";
+import { watchStatusOf } from "../../watch/pending.ts";
 import type { Receiver, Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -128,7 +128,7 @@ async function set(
       const difference = options.fromStart ? "all" : differenceOf(former, matching);
       if (!(await changeWatch(db, staying, difference, { added: definitions, beginning, dropped })))
         throw new Failure(`Cannot change watch ${name}: ${CHANGED_MEANWHILE}`);
-      const statuses = await Promise.all((await requireWatch(db, name)).map((watch) => statusOf(db, watch)));
+      const statuses = await Promise.all((await requireWatch(db, name)).map((watch) => watchStatusOf(db, watch)));
       return { matching: matching.length, receivers, definition, paused: statuses.map(({ paused }) => paused) };
     });
   });

@@ -12,7 +12,7 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
 import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch/message.ts";
-import { type Delivery, listDeliveries, statusOf } from "../../watch/pending.ts";
+import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
 import { countMembers } from "../../watch/position.ts";
 import { newMessageId } from "../../watch/run.ts";
 import { nextTime } from "../../watch/schedule.ts";
@@ -149,13 +149,13 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
 }
 
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
-type Shown = WatchStatus & { members: number; muted: Muted[] };
+type ListedStatus = WatchStatus & { members: number; muted: Muted[] };
 
-type ShownWatch = { watch: Watch; status: Shown };
+type ShownWatch = { watch: Watch; status: ListedStatus };
 
 async function shownEach(db: WatchDb, watches: readonly Watch[]): Promise<ShownWatch[]> {
-  const statusEach = async (watch: Watch): Promise<Shown> => ({
-    ...(await statusOf(db, watch)),
+  const statusEach = async (watch: Watch): Promise<ListedStatus> => ({
+    ...(await watchStatusOf(db, watch)),
     members: await countMembers(db, watch),
     muted: await listMuted(db, watch),
   });
@@ -250,7 +250,7 @@ function factLines(facts: readonly [string, string | null][]): string {
 }
 
 async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
-  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await statusOf(db, watch)) })));
+  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await watchStatusOf(db, watch)) })));
   return statuses.flatMap(({ watch, pending, paused }) => {
     if (pending === null) return [];
     const { counts } = pending;

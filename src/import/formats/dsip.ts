@@ -198,7 +198,7 @@ function portalFields(raw: JsonObject): JsonObject {
 
 /** The questions of a topic in the export: "Q1 (09/08/2023): …", "A: …" on a line of its own, and a blank line between two of them. */
 function questionsIn(text: string): JsonObject[] {
-  return text.split(/(?:^|\n\n)Q\d+ \([\d/]*\): /).flatMap((each) => {
+  return text.split(/(?:^|\n\n)Q\d{1,6} \([\d/]{0,20}\): /).flatMap((each) => {
     const [question = "", ...answer] = each.split(/\nA: /);
     return each.trim() === "" ? [] : [{ question, answer: answer.join("\nA: ") }];
   });

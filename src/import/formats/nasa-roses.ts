@@ -27,10 +27,10 @@ type Node = DefaultTreeAdapterMap["node"];
 type Element = DefaultTreeAdapterMap["element"];
 
 /** A row, as the rejects file shows it. */
-type Row = { appendix: string; title: string; url: string; step1: string; due: string };
+type TableRow = { appendix: string; title: string; url: string; step1: string; due: string };
 
 /** The page: its year, such as "2025", its rows in order, and the texts of its notes by number. */
-type Page = { year: string; rows: Row[]; notes: Map<string, string> };
+type Page = { year: string; rows: TableRow[]; notes: Map<string, string> };
 
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   for (const input of inputs) {
@@ -71,7 +71,7 @@ async function textOfPage({ name, bytes }: Input): Promise<string> {
 }
 
 /** A row of the table. If its two dates are one cell, both have its text. */
-function rowOf(tr: Element): Row[] {
+function rowOf(tr: Element): TableRow[] {
   const [appendix, program, step1, due = step1] = tr.childNodes.filter((node) => isElement(node, "td") || isElement(node, "th"));
   if (appendix === undefined || program === undefined) return [];
   const link = [...descendantsOf(program)].find((node) => isElement(node, "a"));
@@ -120,12 +120,12 @@ function notesOf(words: string): Map<string, string> {
 /* The opportunity */
 
 /** An appendix that occurs twice, such as D.3C, has two programs: the later ones add their title. */
-function idOf({ appendix, title }: Row, year: string, seen: ReadonlySet<string>): string {
+function idOf({ appendix, title }: TableRow, year: string, seen: ReadonlySet<string>): string {
   const id = `ROSES-${year}-${appendix}`;
   return seen.has(id) ? `${id}-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}` : id;
 }
 
-function readRow(id: string, row: Row, page: Page, context: FormatContext): RecordItem | RejectedItem {
+function readRow(id: string, row: TableRow, page: Page, context: FormatContext): RecordItem | RejectedItem {
   if (!/^[A-Z]\.\d+[A-Z]?$/.test(row.appendix)) {
     return {
       kind: "rejected",
@@ -137,7 +137,7 @@ function readRow(id: string, row: Row, page: Page, context: FormatContext): Reco
   return { kind: "record", record: toDraft(id, row, page, context) };
 }
 
-function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatContext): Draft {
+function toDraft(id: string, row: TableRow, { year, notes }: Page, context: FormatContext): Draft {
   const note = notes.get(/\[(\d+)\]/.exec(row.due)?.[1] ?? "") ?? null;
   return {
     source: { code: SOURCE, opportunity_id: id, url: urlOf(row) },
@@ -158,7 +158,7 @@ function toDraft(id: string, row: Row, { year, notes }: Page, context: FormatCon
 }
 
 /** The address of a program as the page writes it. A relative one is of NSPIRES, which serves the page. */
-function urlOf({ url }: Row): string | null {
+function urlOf({ url }: TableRow): string | null {
   if (url === "" || URL.canParse(url)) return url || null;
   return URL.parse(url, "https://nspires.nasaprs.com/external/solicitations/")?.href ?? url;
 }
@@ -175,7 +175,7 @@ function statusOf(due: string, { warn }: FormatContext): Pick<Draft, "status" | 
 const DATE = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/;
 
 /** The first due date, of a notice of intent or a first step, and that of the proposal: the cells hold the words with it. */
-function deadlinesOf({ appendix, step1, due }: Row, note: string | null, context: FormatContext): Pick<Draft, "dates" | "due_dates"> {
+function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, context: FormatContext): Pick<Draft, "dates" | "due_dates"> {
   const anyTime = /^no due date/i.test(due) ? lastDayIn(note ?? "", context) : null;
   if (/^no due date/i.test(due) && anyTime === null)
     context.warn(`${appendix} has no due date, and no note says until when proposals may be submitted: the program stays open`);
@@ -201,7 +201,7 @@ function dueDate(cell: string, { warn }: FormatContext): string | null {
 }
 
 /** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */
-function requirementsOf({ step1, due }: Row): string | null {
+function requirementsOf({ step1, due }: TableRow): string | null {
   const [first, proposal] = [step1, due].map(wordsIn);
   const parts = [
     DATE.test(step1) && `First due date: ${first || "NOI or Step-1"}`,

@@ -1,4 +1,5 @@
 /** Your own records: NDJSON, one object per line, as `export` writes it. */
+import { NESTING_MAX, shapeOfJson } from "../../../clients/typescript/src/json-scan.ts";
 import { arrayOf, isObject, type JsonObject, parseJson } from "../../text/json-value.ts";
 import { lines } from "../../text/lines.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem, SourceLine } from "../format.ts";
@@ -32,7 +33,7 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Sour
       const record = fault === undefined ? parseObject(text) : undefined;
       if (record === undefined) {
         others++;
-        yield { kind: "rejected", input, line, raw: text, reason: fault ?? "the line must be a JSON object" };
+        yield { kind: "rejected", input, line, raw: text, reason: fault ?? faultOf(text) };
       } else {
         objects++;
         yield { kind: "record", input, line, raw: record, json: text, record };
@@ -47,6 +48,10 @@ function plainKeyOf(record: RecordItem["record"]): { source: string; id: string 
   const { source, lineage, upstreamId = "" } = readNaturalKey(record) ?? {};
   const isPlain = (lineage ?? upstreamId) === upstreamId && arrayOf(record.earlier_ids).length === 0;
   return source === undefined || upstreamId === "" || !isPlain ? undefined : { source, id: upstreamId };
+}
+
+function faultOf(text: string): string {
+  return shapeOfJson(text).isTooDeep ? `the line must not be nested more than ${NESTING_MAX} deep` : "the line must be a JSON object";
 }
 
 function parseObject(text: string): JsonObject | undefined {

@@ -67,11 +67,25 @@ export function placeNames({ city, state, country }: JsonObject): string[] {
   return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 
-/** The codes and the words for a set-aside. Where only words name it, its codes are unknown, so that stored ones stay. */
+/** The codes and the words for a set-aside. Where only unknown words name it, its codes are unknown, so that stored ones stay. */
 export function setAsidesOf(codes: string, label: string): Pick<Notice, "setAsides" | "setAsideLabel"> {
   const setAsides = setAsideCodes(codes);
-  return { setAsideLabel: label, ...(setAsides.length === 0 && isSetAside(label) ? {} : { setAsides }) };
+  if (setAsides.length > 0 || !isSetAside(label)) return { setAsideLabel: label, setAsides };
+  const [, code, soleSource] = SET_ASIDES.find(([words]) => words.test(label)) ?? [];
+  if (code === undefined) return { setAsideLabel: label };
+  return { setAsideLabel: label, setAsides: [/sole source/i.test(label) ? (soleSource ?? code) : code] };
 }
+
+/** The words of SAM.gov for each set-aside, with its code and the code of a sole source. Old notices have other words than new ones. */
+const SET_ASIDES: readonly [words: RegExp, code: string, soleSource?: string][] = [
+  [/economically disadvantaged|\bEDWOSB\b/i, "EDWOSB", "EDWOSBSS"],
+  [/women.owned|\bWOSB\b/i, "WOSB", "WOSBSS"],
+  [/service.disabled/i, "SDVOSBC", "SDVOSBS"],
+  [/hubzone/i, "HZC", "HZS"],
+  [/8\(a\)/i, "8A", "8AN"],
+  [/^(?=.*small business)(?=.*partial)/i, "SBP"],
+  [/^(?=.*small business)(?=.*total)/i, "SBA"],
+];
 
 /** Whether words name a set-aside: "No Set aside used" does not. */
 export function isSetAside(label: string): boolean {

@@ -71,7 +71,7 @@ export function isPageNotice(raw: JsonObject): boolean {
 
 /** Reads a notice of any layout of the page backend. */
 export function noticeOfPage(raw: JsonObject): Notice {
-  const { [REVISION]: revision } = raw as Row;
+  const { [REVISION]: revision } = raw as PageRow;
   if (revision !== undefined) return noticeOfHistory(raw, revision);
   return isObject(raw.data2) ? noticeOfDetails(raw) : noticeOfSearch(raw);
 }
@@ -182,7 +182,7 @@ function noticeOfSearch(row: JsonObject): Notice {
 const REVISION = Symbol("revision");
 
 type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
-type Row = JsonObject & { [REVISION]?: Revision };
+type PageRow = JsonObject & { [REVISION]?: Revision };
 
 /**
  * The rows of a history. An award is a notice of its own. Of the others, the last one is the notice as it is now, and names all of them, its
@@ -196,7 +196,7 @@ function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
   const last = versions.find(({ latest }) => isTrue(latest)) ?? versions.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
   for (const [index, row] of rows.entries()) {
     const isLast = row === last;
-    const raw: Row = isAwardRow(row)
+    const raw: PageRow = isAwardRow(row)
       ? { ...row, [REVISION]: { ids: [], isLast: true, postedAfter } }
       : { ...row, [REVISION]: { ids: isLast ? ids : ids.slice(0, 1), isLast, postedAfter } };
     yield { kind: "object", line: index + 1, raw };
@@ -217,7 +217,7 @@ function newestIn(rows: readonly JsonObject[]): string {
   return instants.length === 0 ? "" : formatInstant(instants.reduce((one, other) => Math.max(one, other)) + 1000);
 }
 
-function noticeOfHistory(row: Row, { ids, isLast, postedAfter }: Revision): Notice {
+function noticeOfHistory(row: PageRow, { ids, isLast, postedAfter }: Revision): Notice {
   return {
     ...nothing,
     ...identified(textOf(row.opportunityId), textOf(row.parentOpportunityId), ids),

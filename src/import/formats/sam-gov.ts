@@ -438,16 +438,17 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
   const hasPlace = display !== "" && funding?.display?.startsWith(`${display} `) === true; // The awardee's, of which the display tells.
+  const hasWords = eligibility?.requirements !== requirementsOf({ ...notice, setAsideLabel: "" });
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
   return {
     ...draft,
     ...(isSameText(draft.description, description) ? { summary, description } : {}),
-    // The page backend has only the codes of set-asides.
-    ...(notice.setAsideLabel === "" && hasSameSetAsides && eligibility?.requirements != null
+    // The page backend has only the codes of set-asides, and the other layouts have old or new words.
+    ...(hasSameSetAsides && (notice.setAsideLabel === "" || hasWords) && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
       : {}),
     dates: withoutUndefined({
-      posted_at: posted_at === undefined ? undefined : moreExact(notice.posted, posted_at, dates.posted_at),
+      posted_at: posted_at === undefined || notice.posted === "" ? dates.posted_at : moreExact(notice.posted, posted_at, dates.posted_at),
       closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
       response_at: moreExact(notice.deadline, response_at, dates.response_at),
     }),

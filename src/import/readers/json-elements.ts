@@ -3,7 +3,7 @@
  * `JSON.parse` parses each element, and the rest. For 60 MB this takes 0.3 s of processor time and a peak of 63 MB in all; `JSON.parse`
  * of the whole takes 0.23 s and 265 MB, and one bad element would fail the whole file. (E-18)
  */
-import { parseBounded } from "../../../clients/typescript/src/json-scan.ts";
+import { NESTING_MAX, parseBounded, shapeOfJson } from "../../../clients/typescript/src/json-scan.ts";
 import { isObject, type JsonObject } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
 import { utf8Text } from "./input.ts";
@@ -267,7 +267,7 @@ function parseElement(text: string): Element {
   try {
     return { value: parseBounded(text), text };
   } catch {
-    return { fault: "is not JSON", text };
+    return { fault: shapeOfJson(text).isTooDeep ? `is nested more than ${NESTING_MAX} deep` : "is not JSON", text };
   }
 }
 

@@ -1,10 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { samGov } from "../../../src/import/formats/sam-gov.ts";
 import type { Draft } from "../../../src/import/record.ts";
+import { aCatalog, dropScratch } from "../../support/imports.ts";
 import { countBy, readFormat, realInput, statedAt, textInput } from "../../support/read-format.ts";
 import { describeReal, EXCERPTS } from "../../support/real-data.ts";
+
+afterAll(dropScratch);
 
 const DAILY = "sam-gov/daily";
 const CSV_MARCH = "sam-gov/derived/ContractOpportunitiesFullCSV-20260330.reconstructed.csv.gz";
@@ -538,12 +541,31 @@ describe("odd and hostile files", () => {
   });
 });
 
-test("a set-aside that only words name is kept, and its codes stay unknown", async () => {
-  const named = await draftOf({ SetASide: "Women-Owned Small Business" });
-  expect(named.eligibility?.requirements).toBe("Set-aside: Women-Owned Small Business");
-  expect(named.classifications).not.toHaveProperty("set_aside_types");
+test("a set-aside that only words name has the code that they stand for; that of unknown words stays as it was", async () => {
+  for (const [words, code] of [
+    ["Women-Owned Small Business", "WOSB"],
+    ["Small Business Set Aside - Total", "SBA"],
+    ["Total Small Business Set-Aside (FAR 19.5)", "SBA"],
+    ["8(a) Sole Source (FAR 19.8)", "8AN"],
+    ["Service-Disabled Veteran-Owned Small Business (SDVOSB) Set-Aside (FAR 19.14)", "SDVOSBC"],
+    ["SBA Certified Women-Owned Small Business (WOSB) Program Sole Source (FAR 19.15)", "WOSBSS"],
+    ["Historically Underutilized Business (HUBZone) Set-Aside (FAR 19.13)", "HZC"],
+  ] as const) {
+    const { classifications, eligibility } = await draftOf({ SetASide: words });
+    expect([classifications?.set_aside_types, eligibility?.requirements]).toEqual([[code], `Set-aside: ${words}`]);
+  }
+  const unknown = await draftOf({ SetASide: "Buy Indian" });
+  expect([unknown.classifications?.set_aside_types, unknown.eligibility?.requirements]).toEqual([undefined, "Set-aside: Buy Indian"]);
   const none = await draftOf({ SetASide: "No Set aside used" });
-  expect([none.eligibility?.requirements, none.classifications?.set_aside_types]).toEqual([null, []]);
+  expect([none.classifications?.set_aside_types, none.eligibility?.requirements]).toEqual([[], null]);
+});
+
+test("other words for the same set-aside, or a file without posting days, change nothing", async () => {
+  const { take } = await aCatalog();
+  const row = aRow({ SetASideCode: "SBA", SetASide: "Total Small Business Set-Aside (FAR 19.5)" });
+  await take(JSON.stringify([row]), { format: samGov });
+  for (const fields of [{ SetASideCode: "", SetASide: "Small Business Set Aside - Total" }, { PostedDate: "" }])
+    expect(await take(JSON.stringify([{ ...row, ...fields }]), { format: samGov })).toMatchObject({ changed: 0, events: 0 });
 });
 
 test("SAM.gov's type of amendments and cancellations from before 2019 is known", async () => {

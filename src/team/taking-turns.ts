@@ -1,0 +1,44 @@
+/** Lets requests that share a thread take turns: a request that has held it for a while lets the others go on before its next statement. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
+
+/** A page of few records takes as long. */
+const HELD_MAX_MS = 15;
+
+type Clock = () => number;
+
+/** When the thread was let go last, by whichever request. */
+let begun = 0;
+
+async function letOthersGo(clock: Clock): Promise<void> {
+  if (clock() - begun < HELD_MAX_MS) return;
+  await nextTurn();
+  begun = clock();
+}
+
+/** The catalog, which takes turns at each statement. Its connection must be that of one request, as transactions stay open meanwhile. */
+export function takingTurns(catalog: CatalogDb, clock: Clock = () => performance.now()): CatalogDb {
+  return {
+    ...catalog,
+    ...statementsInTurn(catalog, clock),
+    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql, clock) })),
+  };
+}
+
+function statementsInTurn(sql: CatalogSql, clock: Clock): Pick<CatalogSql, "get" | "all" | "each"> {
+  return {
+    get: async (...statement) => {
+      await letOthersGo(clock);
+      return sql.get(...statement);
+    },
+    all: async (...statement) => {
+      await letOthersGo(clock);
+      return sql.all(...statement);
+    },
+    each: async (query, values, take) =>
+      sql.each(query, values, async (rows) => {
+        await letOthersGo(clock);
+        await take(rows);
+      }),
+  };
+}
