@@ -34,7 +34,7 @@ import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.
 
 type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
-  openCatalog: () => Promise<CatalogDb>;
+  openCatalog: (signal?: AbortSignal) => Promise<CatalogDb>;
   /** Returns the search index, which may lack the newest changes, or how far it is while it is built. */
   searchIndex: () => Promise<SearchFile | IndexProgress>;
   now: () => EpochMs;
@@ -78,9 +78,9 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   const respondPage = (page: BrowsePage, building?: IndexProgress) => pageResponse(page, options.up, building && progressInWords(building));
   let empty: SearchFile | undefined;
   const router = new Elysia({ strictPath: true, normalize: false })
-    .onError(({ code, error }) => {
+    .onError(({ code, error, request }) => {
       if (code === "NOT_FOUND") return respondPage(notFound("There is no such page."));
-      return error instanceof NobodyWaits ? plainResponse(503, "The client has left.") : failed(error);
+      return request.signal.aborted ? plainResponse(503, "The client has left.") : failed(error);
     })
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), isSearch))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
@@ -97,7 +97,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
   router.get(eventsOutput.path, async ({ request }) => {
-    const catalog = await options.openCatalog();
+    const catalog = await options.openCatalog(request.signal);
     return eventsResponse(request, catalog).finally(() => catalog.close());
   });
   for (const output of outputs) router.get(output.path, ({ request }) => outputOf(request, output));
@@ -139,11 +139,11 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   ): Promise<T> {
     const { openCatalog, searchIndex, now } = options;
     const found = await searchIndex();
-    if (signal.aborted) throw new NobodyWaits();
+    signal.throwIfAborted();
     const building = isProgress(found) ? found : undefined;
     if (building !== undefined) empty ??= openEmptySearchFile();
     const index = isProgress(found) ? (empty ?? openEmptySearchFile()) : found;
-    const catalog = await openCatalog();
+    const catalog = await openCatalog(signal);
     try {
       return await make({ catalog, index, now: now(), query: new URL(url).searchParams }, building);
     } finally {
@@ -178,9 +178,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return respondPage({ title: "Cannot be shown", status: 500, body });
   }
 }
-
-/** The client has left before its page was begun. */
-class NobodyWaits extends Error {}
 
 const ROBOTS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "public, max-age=3600" };
 

@@ -26,7 +26,7 @@ const NEVER_IDLE: object = { idleTimeout: 0 };
 export async function serveReader(machine: Machine, { socket, location, searchData, log, hasSignIn }: ReaderOptions): Promise<void> {
   const { now } = machine;
   const openEach = catalogPerRequest(location, now);
-  const openCatalog = async () => takingTurns(await openEach());
+  const openCatalog = async (signal?: AbortSignal) => takingTurns(await openEach(), signal);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const stopped = Promise.withResolvers<void>();
   machine.onStopSignal(stopped.resolve);

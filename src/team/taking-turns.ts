@@ -10,34 +10,38 @@ type Clock = () => number;
 /** When the thread was let go last, by whichever request. */
 let begun = 0;
 
-async function letOthersGo(clock: Clock): Promise<void> {
+async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   if (clock() - begun < HELD_MAX_MS) return;
   await nextTurn();
   begun = clock();
+  signal?.throwIfAborted();
 }
 
-/** The catalog, which takes turns at each statement. Its connection must be that of one request, as transactions stay open meanwhile. */
-export function takingTurns(catalog: CatalogDb, clock: Clock = () => performance.now()): CatalogDb {
+/**
+ * The catalog, which takes turns at each statement, and throws once the signal is aborted: otherwise the work of clients that have left would
+ * pile up. Its connection must be that of one request, as transactions stay open meanwhile.
+ */
+export function takingTurns(catalog: CatalogDb, signal?: AbortSignal, clock: Clock = () => performance.now()): CatalogDb {
   return {
     ...catalog,
-    ...statementsInTurn(catalog, clock),
-    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql, clock) })),
+    ...statementsInTurn(catalog, clock, signal),
+    readTransaction: (read) => catalog.readTransaction((sql) => read({ ...sql, ...statementsInTurn(sql, clock, signal) })),
   };
 }
 
-function statementsInTurn(sql: CatalogSql, clock: Clock): Pick<CatalogSql, "get" | "all" | "each"> {
+function statementsInTurn(sql: CatalogSql, clock: Clock, signal: AbortSignal | undefined): Pick<CatalogSql, "get" | "all" | "each"> {
   return {
     get: async (...statement) => {
-      await letOthersGo(clock);
+      await letOthersGo(clock, signal);
       return sql.get(...statement);
     },
     all: async (...statement) => {
-      await letOthersGo(clock);
+      await letOthersGo(clock, signal);
       return sql.all(...statement);
     },
     each: async (query, values, take) =>
       sql.each(query, values, async (rows) => {
-        await letOthersGo(clock);
+        await letOthersGo(clock, signal);
         await take(rows);
       }),
   };

@@ -10,7 +10,8 @@ afterAll(dropScratch);
 
 test("a request that has held the thread lets the others go on before its next statement, also within a transaction", async () => {
   let ms = 1_000_000;
-  const catalog = takingTurns(openCatalog(aDirectory(), Date.UTC(2026, 6, 1)), () => ms);
+  const client = new AbortController();
+  const catalog = takingTurns(openCatalog(aDirectory(), Date.UTC(2026, 6, 1)), client.signal, () => ms);
   const records = ["1", "2"].map((id) => anOpportunity({ source: { code: "OWN", opportunity_id: id } }));
   const ids = await storeRecords(catalog, records, Date.UTC(2026, 5, 1));
   const order: string[] = [];
@@ -23,5 +24,8 @@ test("a request that has held the thread lets the others go on before its next s
   await read("alone", catalog);
   await catalog.readTransaction((sql) => read("in a transaction", sql));
   expect(order).toEqual(["another request", "alone", "another request", "in a transaction"]);
+  client.abort();
+  await expect(read("for nobody", catalog)).rejects.toThrow("aborted"); // What a client left is not continued.
+  expect(order.at(-1)).toBe("another request");
   await catalog.close();
 });
