@@ -26,7 +26,7 @@ import { findSimilar } from "../search/similar.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources } from "../sources/source.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant, parseInstantMs, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /**
@@ -50,7 +50,7 @@ export type EventConditions = { types: string[] | undefined; atLeast: Severity; 
 type HistoryRequest = Paging & EventConditions & { id: string };
 type ChangesRequest = Paging & EventConditions & { filter: Filter; allSources: boolean; until: EpochMs };
 
-/** How old the data of a source are: `as_of` is when an import of it last finished, null if none has. */
+/** How old the data of a source are: `as_of` is up to when it is known, by its last import or the `--as-of` of that; null without one. */
 export const ToolFreshness = object({
   source: Type.String(),
   as_of: nullable(Type.String({ format: "date-time" })),
@@ -257,5 +257,7 @@ async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFact
 
 async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<ToolFreshness[]> {
   const freshness = await readFreshness(catalog, now);
-  return freshness.map(({ last_import_at, ...each }) => ({ ...each, as_of: last_import_at }));
+  return freshness.map(({ source, known_until, known_on, is_silent }) => {
+    return { source, as_of: known_until, age_seconds: secondsSince(parseInstantMs(known_until) ?? null, now), known_on, is_silent };
+  });
 }

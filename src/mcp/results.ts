@@ -93,7 +93,7 @@ function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   const ages = freshness.map(({ source, age_seconds }) => `${codeInWords(source)} ${ageInWords(age_seconds)}`);
   const silent = freshness.filter(({ is_silent }) => is_silent);
   const names = silent.map(({ source, known_on }) => `${codeInWords(source)} (known until ${known_on ?? "an unknown day"})`);
-  return `Last import: ${ages.join(", ")}.${names.length === 0 ? "" : ` Silent, so what it says may be over: ${names.join(", ")}.`}`;
+  return `Data as of: ${ages.join(", ")}.${names.length === 0 ? "" : ` Silent, so what it says may be over: ${names.join(", ")}.`}`;
 }
 
 function ageInWords(seconds: number | null): string {

@@ -13,6 +13,7 @@ export const SourceFreshness = object({
   source: Type.String({ description: "Code of the source." }),
   last_import_at: nullable(Type.String({ format: "date-time" }), "When an import of it last finished; null if none has."),
   age_seconds: nullable(Type.Integer({ minimum: 0 }), "How long ago that was; null if that is in the future, by a clock that was ahead."),
+  known_until: nullable(Type.String({ format: "date-time" }), "The instant up to which it is known."),
   known_on: nullable(Type.String(), "The day up to which it is known: that of the last import, or of its `--as-of`."),
   is_silent: Type.Boolean({ description: "Whether its imports, or its news, have paused for longer than is usual for it." }),
 });
@@ -30,11 +31,12 @@ export async function readFreshness(catalog: Reading, now: EpochMs): Promise<Sou
 async function freshnessOf(catalog: Reading, source: string, now: EpochMs): Promise<SourceFreshness> {
   const today = dateAt(now);
   const news = await readNews(catalog, source, today);
-  const { finished_at: imported = null } = await readInstants(catalog, source);
+  const { finished_at: imported = null, known_until = null } = await readInstants(catalog, source);
   return {
     source,
     last_import_at: imported === null ? null : formatInstant(imported),
     age_seconds: secondsSince(imported, now),
+    known_until: known_until === null ? null : formatInstant(known_until),
     known_on: news.known_on,
     is_silent: silenceOf(news, today).state === "silent",
   };

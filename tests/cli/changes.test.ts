@@ -101,7 +101,14 @@ test("every format has the same events", async () => {
   expect(json.data.map(({ id }: { id: string }) => id)).toEqual(expected);
   expect(json).toMatchObject({ since: null, until: null, at_least: "informational", types: null, filter: {}, has_more: false });
   expect(json.sources).toEqual([
-    { source: "GRANTS_GOV", last_import_at: expect.any(String), age_seconds: expect.any(Number), known_on: "2026-08-03", is_silent: false },
+    {
+      source: "GRANTS_GOV",
+      last_import_at: expect.any(String),
+      age_seconds: expect.any(Number),
+      known_until: expect.any(String),
+      known_on: "2026-08-03",
+      is_silent: false,
+    },
   ]);
   expect(JSON.parse((await changes("--since", "1h", "--json")).out).data).toEqual([]);
 

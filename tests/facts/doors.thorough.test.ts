@@ -129,6 +129,17 @@ async function doorsOf(data: string): Promise<Record<string, string>> {
   }
 }
 
+test("what is known only of the past is as old as that at MCP, however late it was imported", async () => {
+  const data = aDirectory();
+  const file = aFile([record]);
+  await fundfeed(["import", "records", file, "--as-of", "2021-07-08T01:22:27Z", "--data", data], {}, () => NOW - 1000);
+  const mcp = await connectMcp(["--data", data], { now: NOW });
+  const { data: found, text } = await mcp.call("find");
+  await mcp.close();
+  expect(found.freshness).toMatchObject([{ source: "ZQSOURCE", as_of: "2021-07-08T01:22:27.000Z", known_on: "2021-07-08" }]);
+  expect(text).toContain("Data as of: ZQSOURCE 5 years ago");
+});
+
 test("every member of an opportunity is at the doors that docs/facts.md names", async () => {
   const members = [
     ...Object.entries(Opportunity.properties).filter(([name]) => !OWN.includes(name)),

@@ -179,7 +179,7 @@ describe("find", () => {
     expect(data.freshness.map(({ source }) => source)).toEqual([...new Set(all.map(({ source }) => source.code))].sort());
     for (const { age_seconds, as_of } of data.freshness)
       expect(age_seconds).toBe(Math.max(0, Math.floor((NOW - Date.parse(as_of)) / 1000)));
-    expect(text).toMatch(/^0 of 0 shown; nothing follows\.\nApplied: words xyzzyx; sorted by relevance\.\nLast import: CHALLENGE_GOV /);
+    expect(text).toMatch(/^0 of 0 shown; nothing follows\.\nApplied: words xyzzyx; sorted by relevance\.\nData as of: CHALLENGE_GOV /);
   });
 
   test.each<[Record<string, unknown>, string]>([
