@@ -71,7 +71,7 @@ describe.skipIf(!isThere)("the sign-in in a browser", () => {
     expect(await page.getByRole("link", { name: "Quantum sensing" }).count()).toBe(1);
     await page.getByText("Take this search along").click();
     await page.getByRole("link", { name: "addresses to subscribe to" }).click();
-    const [ics = "", atom = ""] = await page.locator(".subscribe code").allTextContents();
+    const [ics = "", atom = ""] = await page.locator(".address code").allTextContents();
     expect([ics, atom].map((address) => address.replace(/feeds\/[\w.-]+\./, "…"))).toEqual([`${origin}/…ics`, `${origin}/…atom`]);
     expect(await page.evaluate("document.cookie")).toBe(""); // No script can read it.
     await page.getByRole("link", { name: "Sign out" }).click();
