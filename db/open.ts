@@ -1,9 +1,9 @@
 /** Opens the databases, in the files of a data directory or in PostgreSQL. */
-import type { CatalogDb, StateDb } from "./engine.ts";
+import type { CatalogDb, StateDb, WatchDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
 import type { PostgresOptions } from "./postgres/open.ts";
-import { type FileOpening, openCatalog, openState } from "./sqlite/open.ts";
+import { type FileOpening, openCatalog, openState, openWatchFile } from "./sqlite/open.ts";
 
 /** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
@@ -62,4 +62,9 @@ function openingsOf({ mode = "create" }: DatabaseLocation, { postgres, ...files 
 /** The location for messages and logs, without user, password and parameters. */
 export function locationName({ data, database }: DatabaseLocation): string {
   return database === undefined ? data : shownAddress(database);
+}
+
+/** Opens the watches of a directory. They are always a file (E-28). */
+export function openWatchesIn(directory: string, now: number, opening: FileOpening): WatchDb {
+  return openWatchFile(directory, now, opening);
 }

@@ -33,6 +33,10 @@ export type KnownKey = {
   subscribed: boolean;
   revoked_at: EpochMs | null;
   expires_at: EpochMs | null;
+  /** The mail address of a member, who has no key. No log and no response to others has it. */
+  member: string | null;
+  /** The id of the key by which a rotation replaced it. */
+  successor: string | null;
   daily: number;
   per_minute: number;
   use: Use;
@@ -106,6 +110,22 @@ export function findKey(access: Access, text: string): KnownKey | undefined {
 export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): KnownKey | undefined {
   const key = keysById.get(id);
   return key === undefined || !key.subscribed || key.revoked_at !== null || isExpired(key.expires_at, now) ? undefined : key;
+}
+
+/**
+ * The same key, or the one by which it was replaced: addresses that were given out live on when a key is rotated. A key that was revoked has
+ * no heir. Reads memory only. (E-190)
+ */
+export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | undefined {
+  const seen = new Set<string>();
+  for (let next: string | null = id; next !== null && !seen.has(next); ) {
+    const key = access.keysById.get(next);
+    if (key === undefined || key.revoked_at !== null) return undefined;
+    if (findUsableKey(access, next, now) !== undefined) return key;
+    seen.add(next);
+    next = key.successor;
+  }
+  return undefined;
 }
 
 /**
@@ -225,7 +245,7 @@ async function readNewer(access: Access): Promise<void> {
 
 const keysAfter = query({ generation: keys.generation }, ({ generation }) =>
   select({
-    ...pick(keys, "id", "hash", "revoked_at", "expires_at"),
+    ...pick(keys, "id", "hash", "revoked_at", "expires_at", "member", "successor"),
     account: accounts.name,
     ...pick(accounts, "subscription"),
     ...pick(plans, "daily", "per_minute"),

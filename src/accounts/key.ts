@@ -1,6 +1,6 @@
 /** API keys: created, shown once, and stored as their SHA-256. */
 import { crc32 } from "node:zlib";
-import { and, asc, desc, eq, gt, isNull } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, ne } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
 import { insertInto, pick, query, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
@@ -31,17 +31,17 @@ type WantedKey = { account: string; plan?: string | undefined; label?: string | 
 
 const insertKey = insertInto(keys);
 const keyWithAccount = query({ id: keys.id }, ({ id }) =>
-  select({ ...pick(keys, "account_id", "label", "expires_at", "revoked_at"), account: accounts.name, plan: accounts.plan })
+  select({ ...pick(keys, "account_id", "label", "expires_at", "revoked_at", "member"), account: accounts.name, plan: accounts.plan })
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .where(eq(keys.id, id)),
 );
-const expireKey = query({ id: keys.id, expires_at: keys.expires_at, generation: keys.generation }, ({ id, expires_at, generation }) =>
-  update(keys).set({ expires_at, generation }).where(eq(keys.id, id)),
+const expireKey = query(pick(keys, "id", "expires_at", "successor", "generation"), ({ id, ...replaced }) =>
+  update(keys).set(replaced).where(eq(keys.id, id)),
 );
 const revokeLiveKey = query({ id: keys.id, revoked_at: keys.revoked_at, generation: keys.generation }, ({ id, revoked_at, generation }) =>
   update(keys)
-    .set({ revoked_at, generation })
+    .set({ revoked_at, generation, member: null }) // A member may come again, with another id.
     .where(and(eq(keys.id, id), isNull(keys.revoked_at))),
 );
 const keyListings = query({ today: use.day }, ({ today }) =>
@@ -53,6 +53,7 @@ const keyListings = query({ today: use.day }, ({ today }) =>
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .leftJoin(use, and(eq(use.key_id, keys.id), eq(use.day, today)))
+    .where(ne(keys.last_four, ""))
     .orderBy(asc(keys.created_at), asc(keys.id)),
 );
 const useByDay = () =>
@@ -153,6 +154,7 @@ export async function rotateKey(
   const action = `Cannot rotate key "${id}"`;
   return db.transaction(async (sql) => {
     const { account_id, label, account, plan, ...old } = await requireKey(sql, id, action);
+    if (old.member !== null) throw new Failure(`${action}: it is a member, who has no key; fundfeed members remove ends it`);
     if (old.revoked_at !== null) throw new Failure(`${action}: it is revoked`);
     if (isExpired(old.expires_at, now)) throw new Failure(`${action}: it has expired`);
     // A rotation must not extend access by oversight.
@@ -163,7 +165,7 @@ export async function rotateKey(
     const generation = await nextGeneration(sql, "keys");
     const added = await addKey(sql, { account_id, label, expires_at, generation }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
-    await sql.run(expireKey, { id, expires_at: ends, generation });
+    await sql.run(expireKey, { id, expires_at: ends, successor: added.id, generation });
     return { ...added, account, plan, replaced: { id, expires_at: ends } };
   });
 }
@@ -216,7 +218,7 @@ async function addKey(
   const id = `key_${randomText(12, randomBytes)}`;
   const hash = Buffer.from(hashOfKey(key), "hex");
   const row = { ...terms, id, hash, last_four: key.slice(-4), created_at: now, expires_at: expires_at ?? null };
-  await sql.run(insertKey, { ...row, revoked_at: null, last_used_at: null });
+  await sql.run(insertKey, { ...row, revoked_at: null, last_used_at: null, member: null, sign_ins: 0, successor: null });
   return { id, key };
 }
 
@@ -227,7 +229,7 @@ async function accountFor(sql: StateSql, name: string, plan: string | undefined,
 }
 
 /** Random text in base 62. Bytes from 248 (4 × 62) on are skipped, so that every letter is equally likely. */
-function randomText(length: number, randomBytes: RandomBytes): string {
+export function randomText(length: number, randomBytes: RandomBytes): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length)) {

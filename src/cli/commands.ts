@@ -102,6 +102,18 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
   },
   "Access:": {
+    members: {
+      about: "Manage members: people who sign in on the pages with a mail address, and have watches of their own",
+      members: {
+        add: { about: "Allow addresses and domains to sign in", args: "<entries...>", mode: "create" },
+        list: { about: "List what is allowed, and who has signed in", mode: "read" },
+        remove: {
+          about: "End what is allowed: sessions, feeds and watches of these members end at once, and their addresses are erased",
+          args: "<entries...>",
+          mode: "change",
+        },
+      },
+    },
     plans: {
       about: "Manage plans: requests per day and per minute",
       members: {
@@ -201,6 +213,7 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   sources: () => import("./commands/sources.ts"),
   plans: () => import("./commands/plans.ts"),
   accounts: () => import("./commands/accounts.ts"),
+  members: () => import("./commands/members.ts"),
   keys: () => import("./commands/keys.ts"),
   backup: () => import("./commands/backup.ts"),
   restore: () => import("./commands/backup.ts"),

@@ -352,7 +352,16 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
     const hash = Buffer.from([0, 255]);
     const account = { name: "Acme", plan: "big", subscription: "active", created_at: NOON };
     expect(await db.insert(insertInto(accounts, { key: "id" }), account)).toBe(1);
-    const unused = { label: null, expires_at: null, revoked_at: null, last_used_at: null, generation: 0 };
+    const unused = {
+      label: null,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      generation: 0,
+      member: null,
+      sign_ins: 0,
+      successor: null,
+    };
     const relabel = query(pick(keys, "id", "label"), ({ id, label }) => update(keys).set({ label }).where(eq(keys.id, id)));
     await db.transaction(async (sql) => {
       await sql.run(insertInto(keys), { id: "k", account_id: 1, hash, last_four: "abcd", created_at: NOON, ...unused });

@@ -11,4 +11,5 @@ export const accounts = table(sqlite.accounts, { numbered: "id" });
 export const keys = table(sqlite.keys);
 export const use = table(sqlite.use);
 export const generations = table(sqlite.generations);
+export const allowed = table(sqlite.allowed);
 export const secrets = table(sqlite.secrets);

@@ -36,9 +36,21 @@ export const keys = sqliteTable(
     last_used_at: integer("last_used_at"),
     /** The generation of the last change to the key, its account or its plan. */
     generation: integer("generation").notNull().default(0),
+    /** The mail address of a member, who has no key and signs in by a link. It is erased when the member is removed. */
+    member: text("member").unique(),
+    /** How often the member signed in: a link names the number, so that it works once. */
+    sign_ins: integer("sign_ins").notNull().default(0),
+    /** The id of the key by which a rotation replaced this one. */
+    successor: text("successor"),
   },
   (table) => [index("keys_generation").on(table.generation)],
 );
+
+/** Who may become a member: an address, or a domain as `@lab.example`. */
+export const allowed = sqliteTable("allowed", {
+  entry: text("entry").primaryKey(),
+  added_at: integer("added_at").notNull(),
+});
 
 /** Requests of a key in one UTC day; `day` counts days since 1970. */
 export const use = sqliteTable(

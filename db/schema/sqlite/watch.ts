@@ -15,6 +15,8 @@ export const watches = sqliteTable(
     created_at: integer("created_at").notNull(),
     /** JSON of a `WatchDefinition`. */
     definition: text("definition").notNull(),
+    /** The id of the member whose watch it is; null for those of the operator. The address is in `state.db` alone. */
+    owner: text("owner"),
     /** The watch's position in the feed: after this event. Both are null at the beginning. */
     feed_seq: integer("feed_seq"),
     feed_id: text("feed_id"),
@@ -26,7 +28,7 @@ export const watches = sqliteTable(
     /** Why the watch is paused. */
     paused: text("paused"),
   },
-  (table) => [uniqueIndex("watches_by_name").on(table.name, table.place)],
+  (table) => [uniqueIndex("watches_by_name").on(table.name, table.place), index("watches_by_owner").on(table.owner)],
 );
 
 /** Opportunities of which the receiver knows that they match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
@@ -47,6 +49,8 @@ export const pending = sqliteTable("pending", {
     .primaryKey()
     .references(() => watches.key, follow),
   id: text("id").notNull(),
+  /** The id of the mail to a member that it is part of: once that was sent, it is sent again with the same parts. */
+  mail: text("mail"),
   created_at: integer("created_at").notNull(),
   oldest_at: integer("oldest_at").notNull(),
   body: text("body").notNull(),

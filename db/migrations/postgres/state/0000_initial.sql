@@ -18,7 +18,11 @@ CREATE TABLE "fundfeed_state"."keys" (
 	"revoked_at" bigint,
 	"last_used_at" bigint,
 	"generation" bigint DEFAULT 0 NOT NULL,
-	CONSTRAINT "keys_hash_unique" UNIQUE("hash")
+	"member" text collate "C",
+	"sign_ins" bigint DEFAULT 0 NOT NULL,
+	"successor" text collate "C",
+	CONSTRAINT "keys_hash_unique" UNIQUE("hash"),
+	CONSTRAINT "keys_member_unique" UNIQUE("member")
 );
 --> statement-breakpoint
 CREATE TABLE "fundfeed_state"."plans" (
@@ -43,6 +47,11 @@ ALTER TABLE "fundfeed_state"."accounts" ADD CONSTRAINT "accounts_plan_plans_name
 ALTER TABLE "fundfeed_state"."keys" ADD CONSTRAINT "keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "fundfeed_state"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "fundfeed_state"."use" ADD CONSTRAINT "use_key_id_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "fundfeed_state"."keys"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "keys_generation" ON "fundfeed_state"."keys" USING btree ("generation");
+--> statement-breakpoint
+CREATE TABLE "fundfeed_state"."allowed" (
+	"entry" text collate "C" PRIMARY KEY NOT NULL,
+	"added_at" bigint NOT NULL
+);
 --> statement-breakpoint
 CREATE TABLE "fundfeed_state"."secrets" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,

@@ -19,10 +19,19 @@ CREATE TABLE `keys` (
 	`revoked_at` integer,
 	`last_used_at` integer,
 	`generation` integer DEFAULT 0 NOT NULL,
+	`member` text,
+	`sign_ins` integer DEFAULT 0 NOT NULL,
+	`successor` text,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `keys_member_unique` ON `keys` (`member`);--> statement-breakpoint
+CREATE TABLE `allowed` (
+	`entry` text PRIMARY KEY NOT NULL,
+	`added_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE INDEX `keys_generation` ON `keys` (`generation`);--> statement-breakpoint
 CREATE TABLE `plans` (
 	`name` text PRIMARY KEY NOT NULL,

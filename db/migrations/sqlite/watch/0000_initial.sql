@@ -28,6 +28,7 @@ CREATE TABLE `muted` (
 CREATE TABLE `pending` (
 	`watch` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
+	`mail` text,
 	`created_at` integer NOT NULL,
 	`oldest_at` integer NOT NULL,
 	`body` text NOT NULL,
@@ -75,6 +76,7 @@ CREATE TABLE `watches` (
 	`place` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`definition` text NOT NULL,
+	`owner` text,
 	`feed_seq` integer,
 	`feed_id` text,
 	`checked_at` integer NOT NULL,
@@ -84,4 +86,5 @@ CREATE TABLE `watches` (
 	`paused` text
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `watches_by_name` ON `watches` (`name`,`place`);
+CREATE UNIQUE INDEX `watches_by_name` ON `watches` (`name`,`place`);--> statement-breakpoint
+CREATE INDEX `watches_by_owner` ON `watches` (`owner`);

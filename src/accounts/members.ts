@@ -1,0 +1,201 @@
+/**
+ * Members: people with a mail address and without a key. The operator allows addresses and domains. Who signs in by a link that was mailed gets
+ * a row in `keys`, of the account "members" and with a hash of which nobody has the key: quotas, sessions, addresses of feeds and their end are
+ * then those of keys (E-80). The row is made at the first sign-in, so that nobody stores anything by asking for links. (E-186)
+ */
+import { and, asc, eq, sql as fragment, inArray, isNotNull, isNull } from "drizzle-orm";
+import type { StateDb, StateSql } from "../../db/engine.ts";
+import { deleteFrom, insertInto, listOf, orIgnore, pick, query, select, selectAll, selectBy, update } from "../../db/query.ts";
+import { Failure } from "../../db/reason.ts";
+import { accounts, allowed, keys } from "../../db/schema/sqlite/state.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { isMailAddress } from "../text/mail-address.ts";
+import { oneLine } from "../text/terminal-text.ts";
+import { createAccount, findAccount } from "./account.ts";
+import { nextGeneration } from "./generations.ts";
+import { randomText } from "./key.ts";
+
+type RandomBytes = (count: number) => Uint8Array;
+
+/** The account of all members. `accounts set members --subscription inactive` shuts all of them out, and its plan is their quota. */
+const MEMBERS_ACCOUNT = "members";
+const MEMBERS_PLAN = "starter";
+
+const allAllowed = query({}, () => selectAll(allowed).orderBy(asc(allowed.entry)));
+const entryOf = selectBy(allowed, "entry");
+const insertAllowed = insertInto(allowed, { onConflict: orIgnore });
+const removeAllowed = query({ entry: allowed.entry }, ({ entry }) => deleteFrom(allowed).where(eq(allowed.entry, entry)));
+const allMembers = query({}, () =>
+  select(pick(keys, "id", "member", "created_at", "last_used_at"))
+    .from(keys)
+    .where(and(isNotNull(keys.member), isNull(keys.revoked_at)))
+    .orderBy(asc(keys.member)),
+);
+const byAddress = query({ member: keys.member }, ({ member }) =>
+  select(pick(keys, "id", "sign_ins"))
+    .from(keys)
+    .where(and(eq(keys.member, member), isNull(keys.revoked_at))),
+);
+/** The address of a member who may be written to now. */
+const addressById = query({ id: keys.id }, ({ id }) =>
+  select({ member: keys.member })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.account_id))
+    .where(and(eq(keys.id, id), isNull(keys.revoked_at), eq(accounts.subscription, "active"))),
+);
+const presentAmong = query({ ids: listOf(keys.id) }, ({ ids }) =>
+  select(pick(keys, "id"))
+    .from(keys)
+    .where(and(inArray(keys.id, ids), isNull(keys.revoked_at))),
+);
+const insertMember = insertInto(keys);
+const countSignIn = query(pick(keys, "id", "sign_ins"), ({ id, sign_ins }) =>
+  update(keys)
+    .set({ sign_ins: fragment`${keys.sign_ins} + 1` })
+    .where(and(eq(keys.id, id), eq(keys.sign_ins, sign_ins))),
+);
+const end = query(pick(keys, "id", "revoked_at", "generation"), ({ id, ...ended }) =>
+  update(keys)
+    .set({ ...ended, member: null })
+    .where(eq(keys.id, id)),
+);
+
+type Member = { id: string; address: string; created_at: EpochMs; last_used_at: EpochMs | null };
+
+/** What RFC 5321 lets a path have. */
+const ADDRESS_MAX = 254;
+
+/** An address as it is stored and compared: people write it in any letter case. Undefined if it is none. */
+export function plainAddress(text: string): string | undefined {
+  const address = text.trim().normalize("NFC").toLowerCase();
+  if (address.length > ADDRESS_MAX || !isMailAddress(address)) return undefined;
+  return /@([^@]*\.[^@]*|localhost)$/.test(address) ? address : undefined;
+}
+
+/** An address, a domain as `@lab.example`, or an address that is denied as `!a@lab.example`. Throws if a text is none of them. */
+function readEntry(text: string): string {
+  const [, denial = "", rest = ""] = /^\s*(!?)\s*(.*)$/s.exec(text) ?? [];
+  const isDomain = denial === "" && rest.startsWith("@");
+  const address = plainAddress(isDomain ? `a${rest}` : rest);
+  if (address !== undefined) return isDomain ? address.slice(1) : denial + address;
+  throw new Failure(
+    `Cannot take "${oneLine(text)}": it must be an address such as a@uni.example, a domain such as @lab.example, or !b@lab.example to deny one address of a domain`,
+  );
+}
+
+/** What is allowed, and who has signed in. */
+export async function listMembers(db: StateSql): Promise<{ allowed: { entry: string; added_at: EpochMs }[]; members: Member[] }> {
+  const members = await db.all(allMembers);
+  return {
+    allowed: await db.all(allAllowed),
+    members: members.map(({ member, ...row }) => ({ ...row, address: member ?? "" })),
+  };
+}
+
+/** Allows addresses and domains, and denies addresses. Returns the entries, and the ids of the members who are denied now. */
+export async function allowMembers(db: StateDb, texts: readonly string[], now: EpochMs): Promise<{ entries: string[]; ended: string[] }> {
+  const entries = texts.map(readEntry);
+  return db.transaction(async (sql) => {
+    if ((await findAccount(sql, MEMBERS_ACCOUNT)) === undefined)
+      await createAccount(sql, { name: MEMBERS_ACCOUNT, plan: MEMBERS_PLAN }, now);
+    for (const entry of entries) await sql.run(insertAllowed, { entry, added_at: now });
+    return { entries, ended: await endOthers(sql, [], now) };
+  });
+}
+
+/**
+ * Removes entries, and ends the members who then may not sign in, and those who are named. Returns the ids of the members who ended, and
+ * those of the addresses that a domain still allows: they may come again.
+ */
+export async function endMembers(
+  db: StateDb,
+  texts: readonly string[],
+  now: EpochMs,
+): Promise<{ entries: string[]; ended: string[]; stillAllowed: string[] }> {
+  const entries = texts.map(readEntry);
+  return db.transaction(async (sql) => {
+    const known = await listMembers(sql);
+    for (const entry of entries) {
+      const isKnown = known.allowed.some((each) => each.entry === entry) || known.members.some(({ address }) => address === entry);
+      if (!isKnown) throw new Failure(`Cannot remove ${entry}: it is not there; fundfeed members list shows what is`);
+      await sql.run(removeAllowed, { entry });
+    }
+    const ended = await endOthers(sql, entries, now);
+    const stillAllowed: string[] = [];
+    for (const entry of entries) if (/^[^!@]/.test(entry) && (await isAllowed(sql, entry))) stillAllowed.push(entry);
+    return { entries, ended, stillAllowed };
+  });
+}
+
+/**
+ * Ends the members who may not sign in any more, and these. Their cookies and addresses of feeds are refused from the next request on, and
+ * their mail addresses are erased.
+ */
+async function endOthers(sql: StateSql, named: readonly string[], now: EpochMs): Promise<string[]> {
+  const ended: string[] = [];
+  for (const { id, address } of (await listMembers(sql)).members)
+    if (named.includes(address) || !(await isAllowed(sql, address))) ended.push(id);
+  const generation = ended.length === 0 ? 0 : await nextGeneration(sql, "keys");
+  for (const id of ended) await sql.run(end, { id, revoked_at: now, generation });
+  return ended;
+}
+
+/** Whether an address may sign in: it or its domain is allowed, and it is not denied. */
+async function isAllowed(sql: StateSql, address: string): Promise<boolean> {
+  const has = async (entry: string) => (await sql.get(entryOf, { entry })) !== undefined;
+  if (await has(`!${address}`)) return false;
+  return (await has(address)) || (await has(address.slice(address.lastIndexOf("@"))));
+}
+
+/** How often an address has signed in; undefined if it may not, or not now. */
+export async function signInsOf(sql: StateSql, address: string): Promise<number | undefined> {
+  if (!(await isAllowed(sql, address))) return undefined;
+  if ((await findAccount(sql, MEMBERS_ACCOUNT))?.subscription !== "active") return undefined;
+  return (await sql.get(byAddress, { member: address }))?.sign_ins ?? 0;
+}
+
+/** Signs an address in for the nth time. Returns the id of the member; undefined if it has signed in since, or may not any more. */
+export async function signInMember(
+  db: StateDb,
+  address: string,
+  sign_ins: number,
+  randomBytes: RandomBytes,
+  now: EpochMs,
+): Promise<string | undefined> {
+  return db.transaction(async (sql) => {
+    if ((await signInsOf(sql, address)) !== sign_ins) return undefined;
+    const known = await sql.get(byAddress, { member: address });
+    if (known !== undefined) return (await sql.run(countSignIn, { id: known.id, sign_ins })) === 1 ? known.id : undefined;
+    const account = await findAccount(sql, MEMBERS_ACCOUNT);
+    if (account === undefined) return undefined;
+    const id = `key_${randomText(12, randomBytes)}`;
+    const generation = await nextGeneration(sql, "keys");
+    await sql.run(insertMember, {
+      id,
+      account_id: account.id,
+      hash: Buffer.from(randomBytes(32)), // Of no key.
+      last_four: "",
+      label: null,
+      created_at: now,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      generation,
+      member: address,
+      sign_ins: 1,
+      successor: null,
+    });
+    return id;
+  });
+}
+
+/** Where mails to a member go; undefined if the member was removed, or members are shut out. */
+export async function addressOfMember(sql: StateSql, id: string): Promise<string | undefined> {
+  return (await sql.get(addressById, { id }))?.member ?? undefined;
+}
+
+/** Those of these members who were removed; not those who are only shut out. */
+export async function removedAmong(sql: StateSql, ids: readonly string[]): Promise<string[]> {
+  const present = new Set((await sql.all(presentAmong, { ids })).map(({ id }) => id));
+  return ids.filter((id) => !present.has(id));
+}

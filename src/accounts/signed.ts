@@ -1,0 +1,57 @@
+/** Short texts that only an installation of this secret can have made: cookies of the pages and addresses of feeds. They hold no key. (E-80) */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+
+/** What a text is for. One that was made for another purpose is refused. */
+type Purpose = "session" | "feed" | "link" | "unsubscribe";
+
+/** `open` returns what was signed, or `undefined` for any text that `sign` has not made. */
+export type Signer = { sign: (payload: string) => string; open: (text: string) => string | undefined };
+
+/** A longer text is refused before it is looked at. */
+const TEXT_MAX = 4000;
+const MAC_BYTES = 16;
+
+/** A signer for one purpose. */
+export function signerFor(secret: Uint8Array, purpose: Purpose): Signer {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", `fundfeed ${purpose}`, 32));
+  const macOf = (body: string) => createHmac("sha256", key).update(body).digest().subarray(0, MAC_BYTES);
+  return {
+    sign: (payload) => {
+      const body = Buffer.from(payload).toString("base64url");
+      return `${body}.${macOf(body).toString("base64url")}`;
+    },
+    open: (text) => {
+      const [, body, mac = ""] = (text.length <= TEXT_MAX && /^([\w-]+)\.([\w-]+)$/.exec(text)) || [];
+      if (body === undefined) return undefined;
+      const [given, right] = [Buffer.from(mac, "base64url"), macOf(body)];
+      // The last comparison: base64url has several spellings of the same bytes.
+      if (given.length !== right.length || !timingSafeEqual(given, right) || given.toString("base64url") !== mac) return undefined;
+      return Buffer.from(body, "base64url").toString();
+    },
+  };
+}
+
+const [NONCE_BYTES, TAG_BYTES] = [12, 16];
+
+/** The same for what its holder must not read either, such as a mail address in a link: proxies log paths. */
+export function sealerFor(secret: Uint8Array, purpose: Purpose): Signer {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", `fundfeed ${purpose}`, 32));
+  return {
+    sign: (payload) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      return Buffer.concat([nonce, cipher.update(payload), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+    },
+    open: (text) => {
+      const bytes = Buffer.from(text.length <= TEXT_MAX && /^[\w-]+$/.test(text) ? text : "", "base64url");
+      if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== text) return undefined;
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
+        decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** `fundfeed members add`, `fundfeed members list` and `fundfeed members remove`. */
+import { openWatchFile } from "../../../db/sqlite/open.ts";
+import { allowMembers, endMembers, listMembers } from "../../accounts/members.ts";
+import { counted } from "../../text/counted.ts";
+import { removeWatchesOf } from "../../watch/member-watches.ts";
+import type { Cli, CliCommand, CommonOptions } from "../command.ts";
+import { useAndClose, withState } from "../databases.ts";
+import { formatCount, instantOrNull, printResult, table } from "../output.ts";
+import { addWatchOptions, type WatchOptions, watchDirectory } from "../watch-options.ts";
+
+export function addCommand(command: CliCommand, cli: Cli): CliCommand {
+  return addWatchOptions(command)
+    .argument("<entries...>", "addresses such as a@uni.example, domains such as @lab.example, and denials such as !b@lab.example")
+    .examples("fundfeed members add a@uni.example @lab.example", "fundfeed members add '!b@lab.example'")
+    .action(async (given: string[], options: CommonOptions & WatchOptions) => {
+      const { entries, ended } = await withState(cli, options, (db) => allowMembers(db, given, cli.machine.now()));
+      const removed = await removeTheirWatches(cli, options, ended);
+      const gone = ended.length === 0 ? "" : `; removed ${endedInWords(ended, removed)}`;
+      printResult(cli, options, { entries, members: ended, watches: removed }, `Added ${entries.join(", ")}${gone}`);
+    });
+}
+
+export function listCommand(command: CliCommand, cli: Cli): CliCommand {
+  return command.action(async (options: CommonOptions) => {
+    const { allowed, members } = await withState(cli, options, listMembers);
+    const rows = [
+      ...allowed.map(({ entry, added_at }) => ({
+        entry,
+        member: null as string | null,
+        since: instantOrNull(added_at),
+        last_seen: null as string | null,
+      })),
+      ...members.map(({ id, address, created_at, last_used_at }) => ({
+        entry: address,
+        member: id,
+        since: instantOrNull(created_at),
+        last_seen: instantOrNull(last_used_at),
+      })),
+    ];
+    const json = {
+      allowed,
+      members: members.map((each) => ({
+        ...each,
+        created_at: instantOrNull(each.created_at),
+        last_used_at: instantOrNull(each.last_used_at),
+      })),
+    };
+    printResult(cli, options, json, table(rows, "Nobody is allowed yet; fundfeed members add a@uni.example does that"));
+  });
+}
+
+export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
+  return addWatchOptions(command)
+    .argument("<entries...>", "addresses, domains and denials, as `members list` shows them")
+    .action(async (given: string[], options: CommonOptions & WatchOptions) => {
+      const { entries, ended, stillAllowed } = await withState(cli, options, (db) => endMembers(db, given, cli.machine.now()));
+      const removed = await removeTheirWatches(cli, options, ended);
+      const result = { removed: entries, members: ended, watches: removed };
+      printResult(cli, options, result, `Removed ${entries.join(", ")}: ${endedInWords(ended, removed)}`);
+      for (const address of stillAllowed)
+        cli.machine.printError(`The domain still allows ${address}; fundfeed members add '!${address}' denies it`);
+    });
+}
+
+/** From the change of the state on nobody of them gets mail or is let in. What is stored of their watches goes now, or with the next `watch run`. */
+async function removeTheirWatches({ machine }: Cli, options: WatchOptions, ended: readonly string[]): Promise<number> {
+  if (ended.length === 0) return 0;
+  return useAndClose(openWatchFile(watchDirectory(options), machine.now(), { mode: "create" }), (db) => removeWatchesOf(db, ended));
+}
+
+function endedInWords(ended: readonly string[], watches: number): string {
+  return `${formatCount(ended.length, "member")}, with ${counted(watches, "watch", "watches")}`;
+}
