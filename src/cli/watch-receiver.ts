@@ -4,10 +4,11 @@ import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { type EventType, type Severity, severities } from "../events/event.ts";
+import { isMailAddress } from "../text/mail-address.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { readSchedule, type Schedule } from "../watch/schedule.ts";
 import { receiverName } from "../watch/send.ts";
-import { isMailAddress, smtpServer } from "../watch/smtp.ts";
+import { smtpServer } from "../watch/smtp.ts";
 import { changeTypes, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl, typesAmong } from "./arguments.ts";
@@ -149,7 +150,7 @@ function givenNames(command: CliCommand): (keyof typeof kindsOf)[] {
 /** The options that would make a receiver. */
 function optionsOf(receiver: Receiver): ReceiverOptions {
   const fileOf = (place: SecretPlace) => ("file" in place ? place.file : undefined);
-  if (receiver.to === "stdout") return {};
+  if (receiver.to === "stdout" || receiver.to === "member") return {};
   if (receiver.to === "smtp") return { mailTo: [receiver.mail_to], mailFrom: receiver.mail_from, smtpUrlFile: fileOf(receiver.url) };
   const { url, allow_private, allow_http } = receiver;
   return {
@@ -163,7 +164,7 @@ function optionsOf(receiver: Receiver): ReceiverOptions {
 function usableReceiver(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver {
   const { machine } = cli;
   const { url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
-  if (to === "stdout") return { to };
+  if (to === "stdout" || to === "member") return { to };
   if (to === "smtp") {
     if (mailTo === undefined || mailFrom === undefined) command.error("error: --to smtp requires --mail-to and --mail-from");
     const receiver = {

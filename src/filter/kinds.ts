@@ -53,7 +53,7 @@ function list({ item, ...field }: ListField): Field<string[]> {
 }
 
 /** The most ids of a filter. */
-const IDS_MAX = 200;
+export const IDS_MAX = 200;
 
 /** Opportunities by id. Lists and feeds then tell what each of them has at its other sources too, as with any filter. (E-185) */
 export const idField: Field<string[]> = {

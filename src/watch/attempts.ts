@@ -15,6 +15,8 @@ export class DeliveryError extends Failure {
     readonly retryAfterMs?: number | undefined,
     /** Whether the receiver wants no further messages: 410 Gone. */
     readonly isGone = false,
+    /** Whether a mail server refused the address for good. */
+    readonly isRefused = false,
   ) {
     super(message);
   }
@@ -25,6 +27,8 @@ export const STOPPED = "it was stopped";
 
 /** How long a message may fail until its watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
+/** How long a mail server may refuse an address for good until its watch is paused. */
+export const REFUSED_MAX_MS = DAY_MS;
 /** The longest delay between two attempts, unless the receiver asks for more. */
 const DELAY_MAX_MS = 6 * HOUR_MS;
 /** The longest delay that a receiver can ask for. */

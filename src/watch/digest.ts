@@ -43,7 +43,8 @@ export function digestOf(
   zone: Zone,
   entriesMax: (sections: number) => number = () => Number.POSITIVE_INFINITY,
 ): Digest {
-  const { events, counts, watch, note = null } = data;
+  const { events, counts, note = null } = data;
+  const watch = oneLine(data.title ?? data.watch);
   const changed = events.filter((item) => item.kind === "changed");
   const added = events.filter((item) => item.kind === "new");
   const arrived = datedFirst(added);

@@ -13,46 +13,79 @@ export type Mail = { subject: string; text: string; html: string };
 const COLUMNS = 72;
 const LEADS_TO = "All opportunities and what changed:";
 
+/** Where a mail leads besides the pages: to the watch if it is a member's, and to what ends the mails. */
+export type MailLinks = { watch?: string; stop: string };
+
+/** The message of one watch. */
+export type MailPart = { message: Message; zone: Zone; links?: MailLinks | undefined };
+
+/** A part with its digest, and why the reader gets it. */
+type WrittenPart = { digest: Digest; foot: string[]; links: MailLinks | undefined };
+
 /** `pages` is the address at which the pages of this server are, if mails lead to them. */
-export function mailOf(message: Message, zone: Zone, pages?: string): Mail {
-  const digest = digestOf(message, zone);
-  const foot = footOf(message, zone);
-  return {
-    subject: digest.subject,
-    text: textOf(digest, foot, pages),
-    html: `<!doctype html>\n${<Page digest={digest} foot={foot} pages={pages} />}\n`,
-  };
+export function mailOf(message: Message, zone: Zone, pages?: string, links?: MailLinks): Mail {
+  return mailOfAll([{ message, zone, links }], pages);
+}
+
+/** One mail of the messages of one or several watches. */
+export function mailOfAll(parts: readonly MailPart[], pages: string | undefined): Mail {
+  const written = parts.map(({ message, zone, links }): WrittenPart => {
+    return { digest: digestOf(message, zone), foot: footOf(message, zone, pages), links };
+  });
+  const subject = subjectOf(parts, written);
+  const html = `<!doctype html>\n${<Page subject={subject} parts={written} pages={pages} />}\n`;
+  return { subject, text: textOf(subject, written, pages), html };
+}
+
+/** Characters of a subject of several watches. */
+const SUBJECT_MAX = 120;
+
+function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly WrittenPart[]): string {
+  if (others.length === 0) return first?.digest.subject ?? "";
+  const subject = `${parts.length} watches: ${parts.map(({ message: { data } }) => oneLine(data.title ?? data.watch)).join(", ")}`;
+  return subject.length <= SUBJECT_MAX ? subject : `${subject.slice(0, SUBJECT_MAX - 1).toWellFormed()}…`;
 }
 
 /** Why the reader gets this, and what the dates mean. */
-function footOf({ timestamp, data: { watch, filter, muted } }: Message, zone: Zone): string[] {
+function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, zone: Zone, pages: string | undefined): string[] {
   const conditions = describeFilter(storedFilter(filter), parseInstantMs(timestamp) ?? 0).map(oneLine);
+  const about = conditions.length === 0 ? "all opportunities" : conditions.join("; ");
+  const why = title === undefined ? `of the watch "${watch}" of fundfeed` : `you saved "${oneLine(title)}" at ${pages ?? "fundfeed"}`;
   return [
-    `You get this because of the watch "${watch}" of fundfeed: ${conditions.length === 0 ? "all opportunities" : conditions.join("; ")}.`,
+    `You get this because ${why}: ${about}.`,
     ...(muted === undefined ? [] : [`Muted, and left out: ${muted === 1 ? "1 opportunity" : `${muted} opportunities`}.`]),
     `Dates are those of the time zone ${zone}.`,
   ];
 }
 
-function textOf({ subject, note, sections }: Digest, foot: readonly string[], pages: string | undefined): string {
+function textOf(subject: string, parts: readonly WrittenPart[], pages: string | undefined): string {
+  const isOne = parts.length === 1;
   const lines = [
     ...wrapped(subject, ""),
     "",
-    ...(note === null ? [] : [...wrapped(note, ""), ""]),
-    ...sections.flatMap((section) => {
-      const last = moreInWords(section);
-      return [
-        section.heading.toUpperCase(),
-        "",
-        ...section.entries.flatMap((entry) => entryLines(entry, pages)),
-        ...(last === "" ? [] : [last, ""]),
-      ];
-    }),
+    ...parts.flatMap(({ digest: { subject, note, sections } }) => [
+      ...(isOne ? [] : [...wrapped(subject, ""), "=".repeat(Math.min(COLUMNS, subject.length)), ""]),
+      ...(note === null ? [] : [...wrapped(note, ""), ""]),
+      ...sections.flatMap((section) => {
+        const last = moreInWords(section);
+        const entries = section.entries.flatMap((entry) => entryLines(entry, pages));
+        return [section.heading.toUpperCase(), "", ...entries, ...(last === "" ? [] : [last, ""])];
+      }),
+    ]),
     "-- ", // Mail programs show what follows as a signature.
-    ...foot.flatMap((line) => wrapped(line, "")),
+    ...parts.flatMap(({ foot, links }) => [
+      ...foot.flatMap((line) => wrapped(line, "")),
+      ...(links?.watch === undefined ? [] : [`Change or pause it: ${links.watch}`]),
+    ]),
+    ...stopOf(parts).map((stop) => `Stop these mails: ${stop}`),
     ...(pages === undefined ? [] : [`${LEADS_TO} ${pages}/`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The page that ends all mails of these parts, if there is one. */
+function stopOf(parts: readonly WrittenPart[]): string[] {
+  return [...new Set(parts.flatMap(({ links }) => links?.stop ?? []))];
 }
 
 /** The page of an opportunity with its history. */
@@ -97,9 +130,10 @@ const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-s
 const LINK = "color:#0a6c5c;";
 const BREAK = "overflow-wrap:anywhere;";
 
-type PageProps = { digest: Digest; foot: readonly string[]; pages: string | undefined };
+type PageProps = { subject: string; parts: readonly WrittenPart[]; pages: string | undefined };
 
-function Page({ digest: { subject, note, sections }, foot, pages }: PageProps) {
+function Page({ subject, parts, pages }: PageProps) {
+  const isOne = parts.length === 1;
   return (
     <html lang="en">
       <head>
@@ -112,13 +146,26 @@ function Page({ digest: { subject, note, sections }, foot, pages }: PageProps) {
       <body class="page" style={`margin:0;padding:0;background:#ffffff;color:#1b2529;${FONT}`}>
         <div style="max-width:640px;margin:0 auto;padding:20px 16px;font-size:16px;line-height:1.45;">
           <h1 style="font-size:20px;line-height:1.3;margin:0 0 20px;">{subject}</h1>
-          {note !== null && <p style={`margin:0 0 20px;${BREAK}`}>{note}</p>}
-          {sections.map((section) => (
-            <SectionBlock section={section} pages={pages} />
+          {parts.map(({ digest: { subject, note, sections } }) => (
+            <>
+              {!isOne && <h2 style="font-size:19px;line-height:1.3;margin:32px 0 16px;">{subject}</h2>}
+              {note !== null && <p style={`margin:0 0 20px;${BREAK}`}>{note}</p>}
+              {sections.map((section) => (
+                <SectionBlock section={section} pages={pages} />
+              ))}
+            </>
           ))}
           <div class="faint rule" style="border-top:1px solid #dfe5e5;margin-top:28px;padding-top:12px;font-size:13px;color:#56656a;">
-            {foot.map((line) => (
-              <p style={`margin:0 0 6px;${BREAK}`}>{line}</p>
+            {parts.map(({ foot, links }) => (
+              <>
+                {foot.map((line) => (
+                  <p style={`margin:0 0 6px;${BREAK}`}>{line}</p>
+                ))}
+                {links?.watch !== undefined && <FootLink href={links.watch}>Change or pause it</FootLink>}
+              </>
+            ))}
+            {stopOf(parts).map((stop) => (
+              <FootLink href={stop}>Stop these mails</FootLink>
             ))}
             {pages !== undefined && (
               <p style={`margin:0 0 6px;${BREAK}`}>
@@ -132,6 +179,16 @@ function Page({ digest: { subject, note, sections }, foot, pages }: PageProps) {
         </div>
       </body>
     </html>
+  );
+}
+
+function FootLink({ href, children }: { href: string; children?: string }) {
+  return (
+    <p style={`margin:0 0 6px;${BREAK}`}>
+      <a class="link" href={href} style={LINK}>
+        {children}
+      </a>
+    </p>
   );
 }
 

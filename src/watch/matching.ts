@@ -46,3 +46,9 @@ export async function matchesAtEnd(
     position = end;
   }
 }
+
+/** What matches only because of the change of a filter, and what no longer does because of it. */
+export function differenceOf(former: readonly string[], present: readonly string[]): { joining: string[]; leaving: string[] } {
+  const [before, after] = [new Set(former), new Set(present)];
+  return { joining: present.filter((id) => !before.has(id)), leaving: former.filter((id) => !after.has(id)) };
+}

@@ -60,6 +60,7 @@ export const Message = object({
   timestamp: Type.String({ format: "date-time", description: "When the message was made." }),
   data: object({
     watch: Type.String({ description: "Name of the watch." }),
+    title: Type.Optional(Type.String({ description: "What its member calls the watch." })),
     note: Type.Optional(Type.String({ description: "The note of the watch." })),
     filter: Type.Unsafe<Filter>({ type: "object", description: "The filter of the watch, as it was given." }),
     counts: MessageCounts,

@@ -4,7 +4,7 @@
  * loses none.
  */
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
-import type { WatchDb } from "../../db/engine.ts";
+import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, exists, insertInto, listOf, parameter, pick, query, select, update } from "../../db/query.ts";
 import { deliveries, members, pending, pendingMembers, pendingReminders, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
@@ -53,7 +53,7 @@ const statusByKey = query({ key: watches.key }, ({ key }) =>
 );
 const attempts = pick(pending, "count", "at", "wait_ms", "failing_ms", "error");
 const byWatch = query(ofWatch, ({ watch }) =>
-  select({ ...pick(pending, "id", "created_at", "oldest_at", "body", "counts"), ...attempts })
+  select({ ...pick(pending, "id", "mail", "created_at", "oldest_at", "body", "counts"), ...attempts })
     .from(pending)
     .where(eq(pending.watch, watch)),
 );
@@ -67,6 +67,8 @@ const insertMembers = query(
   { ...ofWatch, joins: pendingMembers.joins, ids: listOf(pendingMembers.id) },
   ({ watch, joins, ids }) => sql<never>`insert into ${pendingMembers} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
 );
+const setMail = query(pick(pending, "id", "mail"), ({ id, mail }) => update(pending).set({ mail }).where(eq(pending.id, id)));
+const dissolve = query({ mail: pending.mail }, ({ mail }) => update(pending).set({ mail: null }).where(eq(pending.mail, mail)));
 const insertReminder = insertInto(pendingReminders);
 const setAttempts = query({ ...ofWatch, ...attempts }, ({ watch, ...after }) => update(pending).set(after).where(eq(pending.watch, watch)));
 const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
@@ -136,7 +138,15 @@ export async function watchStatusOf(db: WatchDb, watch: Watch): Promise<WatchSta
 export async function storePending(db: WatchDb, { key }: Watch, message: PlannedMessage): Promise<boolean> {
   const { counts, feed, joining, leaving, reminding, ...rest } = message;
   const none = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
-  const row = { watch: key, ...rest, counts: JSON.stringify(counts), feed_seq: feed?.seq ?? null, feed_id: feed?.id ?? null, ...none };
+  const row = {
+    watch: key,
+    mail: null,
+    ...rest,
+    counts: JSON.stringify(counts),
+    feed_seq: feed?.seq ?? null,
+    feed_id: feed?.id ?? null,
+    ...none,
+  };
   return db.transaction(async (sql) => {
     if ((await sql.get(isThere, { key })) === undefined) return false;
     await sql.run(insert, row);
@@ -165,20 +175,35 @@ export async function storeSetupFault(db: WatchDb, { key }: Watch, former: Attem
   await db.run(setAttempts, { watch: key, ...former, at: null, wait_ms: 0, error });
 }
 
-/** Applies an accepted message: from here on, its watch continues after it. Does nothing if it is not pending any more. */
-export async function accept(db: WatchDb, id: string, delivered_at: EpochMs): Promise<void> {
+/** Makes messages the parts of one mail, before it is sent. */
+export async function joinInMail(db: WatchDb, ids: readonly string[], mail: string): Promise<void> {
   await db.transaction(async (sql) => {
-    const message = await sql.get(byId, { id });
-    if (message === undefined) return;
-    const { watch, created_at, feed_seq, feed_id, checked_at, counts, count } = message;
-    await sql.run(leave, { watch });
-    await sql.run(join, { watch });
-    await sql.run(remind, { watch });
-    await sql.run(moveAndCount, { key: watch, feed_seq, feed_id, checked_at, delivered_at });
-    await sql.insert(insertDelivery, { watch, id, created_at, delivered_at, attempts: count + 1, counts });
-    await sql.run(remove, { watch });
-    await sql.run(forgetOld, { watch });
+    for (const id of ids) await sql.run(setMail, { id, mail });
   });
+}
+
+/**
+ * Applies accepted messages: from here on, their watches continue after them. Leaves out those that are not pending any more. A part of their
+ * mail that was not sent, because its watch is paused, then gets a mail of its own, with an id that no mail program has seen.
+ */
+export async function accept(db: WatchDb, ids: readonly string[], mail: string | null, delivered_at: EpochMs): Promise<void> {
+  await db.transaction(async (sql) => {
+    for (const id of ids) await acceptOne(sql, id, delivered_at);
+    if (mail !== null) await sql.run(dissolve, { mail });
+  });
+}
+
+async function acceptOne(sql: WatchSql, id: string, delivered_at: EpochMs): Promise<void> {
+  const message = await sql.get(byId, { id });
+  if (message === undefined) return;
+  const { watch, created_at, feed_seq, feed_id, checked_at, counts, count } = message;
+  await sql.run(leave, { watch });
+  await sql.run(join, { watch });
+  await sql.run(remind, { watch });
+  await sql.run(moveAndCount, { key: watch, feed_seq, feed_id, checked_at, delivered_at });
+  await sql.insert(insertDelivery, { watch, id, created_at, delivered_at, attempts: count + 1, counts });
+  await sql.run(remove, { watch });
+  await sql.run(forgetOld, { watch });
 }
 
 /** Accepted messages, the newest first; of one watch or of all. */

@@ -61,8 +61,8 @@ type Planning = {
 /** The next message, or the position in the feed to move on to if there is nothing to report. */
 export async function planNext(planning: Planning): Promise<PlannedMessage | { nothingUntil: FeedPosition }> {
   const { watch, position, now, newId } = planning;
-  const { filter, note } = watch.definition;
-  const about = { watch: watch.name, ...(note !== undefined && { note }), filter };
+  const { filter, note, title } = watch.definition;
+  const about = { watch: watch.name, ...(title !== undefined && { title }), ...(note !== undefined && { note }), filter };
   const muted = position.muted.size;
   const messageWith = (id: string, { counts, severities, items }: Contained): Message => ({
     id,

@@ -2,6 +2,7 @@
  * One run of the watches. Each delivers its messages one after the other, and independently of the others, so a receiver that fails or is
  * slow delays no other one. (E-51)
  */
+import { createHash } from "node:crypto";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
 import { LostPositionError } from "../events/feed.ts";
@@ -11,10 +12,10 @@ import { groupsOf } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt } from "./attempts.ts";
+import { DeliveryError, FAILING_MAX_MS, failedOnce, maySend, nextAttemptAt, REFUSED_MAX_MS } from "./attempts.ts";
 import { matchingIds } from "./matching.ts";
 import { type MessageCounts, NOTHING_COUNTED } from "./message.ts";
-import { accept, pendingOf, storeAttempts, storePending, storeSetupFault, watchStatusOf } from "./pending.ts";
+import { accept, joinInMail, pendingOf, storeAttempts, storePending, storeSetupFault, watchStatusOf } from "./pending.ts";
 import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
@@ -32,6 +33,8 @@ export type RunContext = {
   db: WatchDb;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
+  /** Sends the messages of watches of one member as one mail with this id. Throws as `send` does. */
+  sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
   /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
@@ -60,56 +63,75 @@ export type WatchOutcome = {
 
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
 export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
-  const waiting = (watches ?? (await listWatches(context.db))).map((watch, index) => ({ watch, index }));
-  const outcomes: WatchOutcome[] = [];
+  const all = watches ?? (await listWatches(context.db));
+  const waiting = [...Map.groupBy(all, ({ owner, key }) => owner ?? key).values()];
+  const outcomes = new Map<Watch, WatchOutcome>();
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      outcomes[next.index] = await runWatch(context, next.watch);
+      for (const { watch, outcome } of await runTogether(context, next)) outcomes.set(watch, outcome);
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: CONCURRENT }, work));
   for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
-  return outcomes;
+  return all.flatMap((watch) => outcomes.get(watch) ?? []);
 }
 
-async function runWatch(context: RunContext, watch: Watch): Promise<WatchOutcome> {
-  const counts = { ...NOTHING_COUNTED };
+/** A watch in a run. `next` returns its message on its way, or makes one. */
+type Running = { watch: Watch; outcome: WatchOutcome; next: () => Promise<PendingMessage | undefined>; isDone: boolean };
+
+/** A message, and the watch in the run that it is of. */
+type Part = { running: Running; pending: PendingMessage };
+
+/** Runs one watch, or all of a member: what they have to tell at the same time is one mail. (E-189) */
+async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
+  const all = watches.map((watch) => begun(context, watch));
+  const startedAt = performance.now(); // Not the machine's clock, which may be set.
+  do {
+    const parts: Part[] = [];
+    for (const running of all) {
+      const pending = running.isDone || context.stop.aborted ? undefined : await pendingNow(context, running);
+      running.isDone = pending === undefined;
+      if (pending !== undefined) parts.push({ running, pending });
+    }
+    if (parts.length === 0) break;
+    for (const together of Map.groupBy(parts, ({ pending }) => pending.mail).values()) await deliver(context, together);
+  } while (performance.now() - startedAt < (context.timeLimitMs ?? Number.POSITIVE_INFINITY));
+  return all;
+}
+
+function begun(context: RunContext, watch: Watch): Running {
   const outcome: WatchOutcome = {
     watch: watch.name,
     to: receiverName(watch.definition.receiver),
     messages: 0,
-    counts,
+    counts: { ...NOTHING_COUNTED },
     waits_until: null,
     failure: null,
     paused: null,
   };
-  const nextMessage = messagesOf(context, watch, (at) => {
+  const next = messagesOf(context, watch, (at) => {
     outcome.waits_until = at;
   });
-  const startedAt = performance.now(); // Not the machine's clock, which may be set.
+  return { watch, outcome, next, isDone: false };
+}
+
+/** The message of a watch that is to be sent now. If there is none, the outcome says why. */
+async function pendingNow({ db, setupFault }: RunContext, { watch, outcome, next }: Running): Promise<PendingMessage | undefined> {
   try {
-    while (!context.stop.aborted) {
-      const { paused } = await watchStatusOf(context.db, watch);
-      if (paused !== null) return { ...outcome, paused };
-      const pending = (await pendingOf(context.db, watch)) ?? (await nextMessage());
-      const fault = context.setupFault(watch);
-      if (fault !== null) {
-        if (pending !== undefined) await storeSetupFault(context.db, watch, pending.attempts, fault);
-        return { ...outcome, failure: { reason: fault, retry_at: null, tried: false } };
-      }
-      if (pending === undefined) return outcome;
-      const failure = await deliver(context, watch, pending);
-      if (failure !== null) return { ...outcome, failure, paused: (await watchStatusOf(context.db, watch)).paused };
-      outcome.messages++;
-      for (const kind of ["new", "changed", "due", "left"] as const) outcome.counts[kind] += pending.counts[kind];
-      if (performance.now() - startedAt >= (context.timeLimitMs ?? Number.POSITIVE_INFINITY)) return outcome;
-    }
-    return outcome;
+    const { paused } = await watchStatusOf(db, watch);
+    outcome.paused = paused;
+    if (paused !== null) return undefined;
+    const pending = (await pendingOf(db, watch)) ?? (await next());
+    const fault = setupFault(watch);
+    if (fault === null) return pending;
+    if (pending !== undefined) await storeSetupFault(db, watch, pending.attempts, fault);
+    outcome.failure = { reason: fault, retry_at: null, tried: false };
+    return undefined;
   } catch (error) {
     if (!(error instanceof LostPositionError)) throw error;
-    const paused = `its position in the feed is lost: a backup was restored, or this is another catalog; fundfeed watch resume ${watch.name} --at-end continues with what changes from now on`;
-    await pause(context.db, watch, paused);
-    return { ...outcome, paused };
+    outcome.paused = `its position in the feed is lost: a backup was restored, or this is another catalog; fundfeed watch resume ${watch.name} --at-end continues with what changes from now on`;
+    await pause(db, watch, outcome.paused);
+    return undefined;
   }
 }
 
@@ -152,26 +174,66 @@ function messagesOf(
   };
 }
 
-/** Sends a message if its next attempt may begin. Returns why it was not accepted, or null. */
-async function deliver({ machine, db, send, stop }: RunContext, watch: Watch, pending: PendingMessage): Promise<WatchOutcome["failure"]> {
-  const { attempts, id } = pending;
+/** Sends the parts of a mail, or one message, if its next attempt may begin. */
+async function deliver(context: RunContext, parts: readonly Part[]): Promise<void> {
+  const { machine, db, stop } = context;
   const startedAt = machine.now();
-  if (!maySend(attempts, startedAt)) return { reason: attempts.error ?? "", retry_at: nextAttemptAt(attempts, startedAt), tried: false };
+  const fail = (failed: readonly Part[], reasonOf: (part: Part) => WatchOutcome["failure"]) => {
+    for (const part of failed) {
+      part.running.isDone = true;
+      part.running.outcome.failure = reasonOf(part);
+    }
+  };
+  if (!parts.some(({ pending }) => maySend(pending.attempts, startedAt)))
+    return fail(parts, ({ pending: { attempts } }) => ({
+      reason: attempts.error ?? "",
+      retry_at: nextAttemptAt(attempts, startedAt),
+      tried: false,
+    }));
+  const ids = parts.map(({ pending }) => pending.id);
+  const mail = parts[0]?.pending.mail ?? mailIdOf(ids);
   try {
-    await send(watch, pending, stop);
+    await send(context, parts, mail);
   } catch (error) {
-    if (stop.aborted) return { reason: messageOf(error), retry_at: null, tried: true }; // The receiver has not failed.
+    if (stop.aborted) return fail(parts, () => ({ reason: messageOf(error), retry_at: null, tried: true })); // The receiver has not failed.
     const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
-    const after = failedOnce(attempts, startedAt, failed, () => randomFraction(machine));
-    await storeAttempts(db, id, after, pauseReason(failed, after.failing_ms));
-    return { reason: failed.message, retry_at: nextAttemptAt(after, startedAt), tried: true };
+    for (const part of parts) {
+      const after = failedOnce(part.pending.attempts, startedAt, failed, () => randomFraction(machine));
+      await storeAttempts(db, part.pending.id, after, pauseReason(failed, after.failing_ms));
+      fail([part], () => ({ reason: failed.message, retry_at: nextAttemptAt(after, startedAt), tried: true }));
+      part.running.outcome.paused = (await watchStatusOf(db, part.running.watch)).paused;
+    }
+    return;
   }
-  await accept(db, id, machine.now());
-  return null;
+  await accept(db, ids, mail, machine.now());
+  for (const { running, pending } of parts) {
+    running.outcome.messages++;
+    for (const kind of ["new", "changed", "due", "left"] as const) running.outcome.counts[kind] += pending.counts[kind];
+  }
 }
 
-function pauseReason({ message, isGone }: DeliveryError, failingMs: number): string | null {
+async function send({ db, stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
+  const [first] = parts;
+  if (first === undefined) return;
+  if (first.running.watch.definition.receiver.to !== "member") return send(first.running.watch, first.pending, stop);
+  const ids = parts.map(({ pending }) => pending.id);
+  if (first.pending.mail === null) await joinInMail(db, ids, mail);
+  await sendToMember(
+    parts.map(({ running, pending }) => ({ watch: running.watch, message: pending })),
+    mail,
+    stop,
+  );
+}
+
+/** The id of a mail: that of its message, or of several a hash of theirs. */
+function mailIdOf(ids: readonly string[]): string {
+  const [first = ""] = ids;
+  return ids.length === 1 ? first : `msg_${createHash("sha256").update(ids.toSorted().join()).digest("hex").slice(0, 32)}`;
+}
+
+function pauseReason({ message, isGone, isRefused }: DeliveryError, failingMs: number): string | null {
   if (isGone) return message;
+  if (isRefused && failingMs >= REFUSED_MAX_MS) return `the address was refused for a day: ${message}`;
   return failingMs >= FAILING_MAX_MS ? `it has failed for three days: ${message}` : null;
 }
 

@@ -1,6 +1,8 @@
 /** Sends a message to the receiver of its watch. */
 import { messageOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
+import { DeliveryError } from "./attempts.ts";
+import { additionsFor, type MailBase } from "./member-mail.ts";
 import { placeName } from "./secrets.ts";
 import { sendToSlack } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
@@ -8,14 +10,15 @@ import type { Receiver, SentMessage, Watch } from "./watch.ts";
 import { readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not, or if `stop` was aborted before. */
-export async function send({ definition }: Watch, message: SentMessage, machine: Machine, stop: AbortSignal): Promise<void> {
-  const { receiver, zone } = definition;
+export async function send(watch: Watch, message: SentMessage, machine: Machine, stop: AbortSignal, base?: MailBase): Promise<void> {
+  const { receiver, zone } = watch.definition;
   if (receiver.to === "stdout") {
     machine.printLine(message.body);
     machine.syncOutput(); // On disk before watch.db says that it was accepted.
   } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine, stop);
   else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine, stop);
-  else await sendMail(receiver, message, zone, machine, stop);
+  else if (receiver.to === "member") throw new DeliveryError("Cannot write to a member without the state");
+  else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
 }
 
 /** Why the receiver cannot be used as this machine is set up, such as a variable that is not set; null if it can. */
@@ -30,9 +33,13 @@ export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): s
   }
 }
 
+/** What the receiver is called that is a member. */
+export const MEMBER = "its member";
+
 /** The receiver in words, without a secret. */
 export function receiverName(receiver: Receiver): string {
   if (receiver.to === "stdout") return "stdout";
   if (receiver.to === "smtp") return receiver.mail_to;
+  if (receiver.to === "member") return MEMBER;
   return `${receiver.to} ${"text" in receiver.url ? receiver.url.text : placeName(receiver.url)}`;
 }

@@ -4,50 +4,88 @@ import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { DeliveryError, STOPPED } from "./attempts.ts";
+import type { MailLinks } from "./mail.tsx";
 import type { Message } from "./message.ts";
 import { placeName, readSecret } from "./secrets.ts";
-import type { MailReceiver, SentMessage, Zone } from "./watch.ts";
+import type { MailReceiver, SecretPlace, SentMessage, Zone } from "./watch.ts";
 
 /** Limits on connecting, on the server's greeting, on its silence, and on the whole delivery. */
 const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000, totalMs: 120_000 };
 
-/**
- * Sends a message, unless `stop` is aborted. It has the same Message-ID and Date at every attempt. Returns once the server has accepted it.
- * Throws a DeliveryError that never repeats the server's text, which could repeat a password.
- */
+/** A mail as it is handed to the server. `to` is who it is for in errors, which are logged: a member's address is not in them. */
+type OutgoingMail = {
+  url: SecretPlace;
+  mail_from: string;
+  mail_to: string;
+  to: string;
+  id: string;
+  date: number;
+  headers?: Readonly<Record<string, string>>;
+  subject: string;
+  text: string;
+  html: string;
+};
+
+/** What a mail has besides its message: where it leads, and headers. */
+type Additions = { links?: MailLinks; headers?: Readonly<Record<string, string>> };
+
+/** Sends a message, unless `stop` is aborted. It has the same Message-ID and Date at every attempt. */
 export async function sendMail(
   receiver: MailReceiver,
   { id, body }: SentMessage,
   zone: Zone,
+  machine: Pick<Machine, "env">,
+  stop: AbortSignal,
+  timeouts: Partial<typeof TIMEOUTS> = {},
+  { links, headers = {} }: Additions = {},
+): Promise<void> {
+  const { mailOf } = await import("./mail.tsx");
+  const message: Message = JSON.parse(body);
+  const { to, ...place } = receiver;
+  const date = parseInstantMs(message.timestamp) ?? 0;
+  await handToServer({ ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, machine.env.FUNDFEED_PAGES_URL, links) }, machine, stop, timeouts);
+}
+
+/**
+ * Returns once the server has accepted the mail. Throws a DeliveryError that never repeats the server's text, which could repeat a password.
+ */
+export async function handToServer(
+  { url, mail_from, mail_to, to, id, date, headers, subject, text, html }: OutgoingMail,
   { env }: Pick<Machine, "env">,
   stop: AbortSignal,
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<void> {
   const { totalMs, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = smtpServer(receiver, { env });
-  // Imported here, because no other command needs them.
-  const [{ createTransport }, { mailOf }] = await Promise.all([import("nodemailer"), import("./mail.tsx")]);
-  const message: Message = JSON.parse(body);
+  const server = smtpServer({ url }, { env });
+  const { createTransport } = await import("nodemailer"); // Imported here, because no other command needs it.
   // The own machine is found without a name server (RFC 6761), which nodemailer would ask first.
   const place = server.host === "localhost" ? { host: "127.0.0.1", tls: { servername: "localhost" } } : {};
   const transport = createTransport({ ...server, ...place, ...limits, disableFileAccess: true, disableUrlAccess: true });
-  const [, domain = "localhost"] = receiver.mail_from.split("@");
+  const [, domain = "localhost"] = mail_from.split("@");
   try {
     await transport.sendMail({
-      from: receiver.mail_from,
-      to: receiver.mail_to,
+      from: mail_from,
+      to: mail_to,
       messageId: `<${id}@${domain}>`,
-      date: new Date(parseInstantMs(message.timestamp) ?? 0),
-      headers: { "Auto-Submitted": "auto-generated" }, // RFC 3834: no automatic replies.
-      ...mailOf(message, zone, env.FUNDFEED_PAGES_URL),
+      date: new Date(date),
+      headers: { "Auto-Submitted": "auto-generated", ...headers }, // RFC 3834: no automatic replies.
+      subject,
+      text,
+      html,
       signal: AbortSignal.any([stop, AbortSignal.timeout(totalMs)]), // A server that sends a line now and then is never silent for long.
     });
   } catch (error) {
     const reason = stop.aborted ? STOPPED : whyNotSent(error, totalMs);
-    throw new DeliveryError(`Cannot deliver to ${receiver.mail_to} through ${server.host}: ${reason}`);
+    throw new DeliveryError(`Cannot deliver to ${to} through ${server.host}: ${reason}`, undefined, false, isRefused(error));
   } finally {
     transport.close();
   }
+}
+
+/** Whether the server refused the address for good, not the mail or us. */
+function isRefused(error: unknown): boolean {
+  const { responseCode = 0, command = "" } = error as { responseCode?: number; command?: string };
+  return command === "RCPT TO" && responseCode >= 550 && responseCode <= 556;
 }
 
 /**
@@ -102,9 +140,4 @@ function whyNotSent(error: unknown, totalMs: number): string {
   const [, enhanced = ""] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response ?? "") ?? []; // RFC 3463: 5.1.1 is an unknown mailbox.
   const returned = `it returned ${[responseCode, enhanced].filter(Boolean).join(" ")}`;
   return codeOf(error) === "EAUTH" ? `${reason}: ${returned}` : returned;
-}
-
-/** Whether a text is a plain mail address, without a name or a list. */
-export function isMailAddress(text: string): boolean {
-  return /^[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]{1,64}@[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]{1,255}$/.test(text);
 }

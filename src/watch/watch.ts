@@ -22,7 +22,9 @@ export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlac
 export type SlackReceiver = HttpReceiver & { to: "slack"; url: SecretPlace };
 /** One person or mailing list. Several are several receivers: otherwise a message that one of them refused would come again to the others. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
-export type Receiver = { to: "stdout" } | WebhookReceiver | SlackReceiver | MailReceiver;
+/** The member whose watch it is. The address is read from state.db for each message, so that a member who was removed gets none. */
+type MemberReceiver = { to: "member" };
+export type Receiver = { to: "stdout" } | MemberReceiver | WebhookReceiver | SlackReceiver | MailReceiver;
 
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
@@ -45,17 +47,28 @@ export type WatchDefinition = {
   every?: Schedule;
   /** What every message says about the watch. */
   note?: string;
+  /** What a member calls the watch. */
+  title?: string;
+  /** The watch of what a member follows. */
+  follows?: true;
   receiver: Receiver;
   zone: Zone;
 };
 
 /** Whether messages are for people: each covers everything since the last one, and only counts what exceeds its limit. */
 export function isDigest({ receiver }: WatchDefinition): boolean {
-  return receiver.to === "smtp" || receiver.to === "slack";
+  return receiver.to === "smtp" || receiver.to === "member" || receiver.to === "slack";
 }
 
 /** A watch as one of its receivers has it. Each receiver has a position, messages and a state of its own. */
-export type Watch = { key: number; name: string; created_at: EpochMs; definition: WatchDefinition };
+export type Watch = {
+  key: number;
+  name: string;
+  created_at: EpochMs;
+  definition: WatchDefinition;
+  /** The id of the member whose watch it is. */
+  owner: string | null;
+};
 
 /** How the deliveries of a watch go. */
 export type WatchStatus = {
@@ -75,6 +88,8 @@ export type WatchStatus = {
 /** A message that was planned and not yet accepted, with its attempts so far. */
 export type PendingMessage = {
   id: string;
+  /** The id of the mail to a member that it is part of; null before its first attempt. */
+  mail: string | null;
   created_at: EpochMs;
   oldest_at: EpochMs;
   attempts: Attempts;

@@ -1,5 +1,5 @@
 /** The watches that are stored: adding, finding, changing, pausing and removing them. (E-79) */
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
@@ -10,7 +10,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { addMembers, clearMembers, moveOn, removeMembers } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
-const stored = pick(watches, "key", "name", "created_at", "definition");
+const stored = pick(watches, "key", "name", "created_at", "definition", "owner");
 const all = query({}, () => select(stored).from(watches).orderBy(watches.name, watches.place));
 const byName = query({ name: watches.name }, ({ name }) =>
   select({ ...stored, ...pick(watches, "place") })
@@ -18,6 +18,16 @@ const byName = query({ name: watches.name }, ({ name }) =>
     .where(eq(watches.name, name))
     .orderBy(watches.place),
 );
+const byOwner = query({ owner: watches.owner }, ({ owner }) =>
+  select(stored).from(watches).where(eq(watches.owner, owner)).orderBy(watches.created_at, watches.key),
+);
+const countOwned = query({}, () => select({ count: sql<number>`count(*)` }).from(watches).where(isNotNull(watches.owner)));
+const setOwnedPaused = query({ paused: watches.paused }, ({ paused }) =>
+  update(watches)
+    .set({ paused })
+    .where(and(isNotNull(watches.owner), isNull(watches.paused))),
+);
+const removeByOwner = query({ owner: watches.owner }, ({ owner }) => deleteFrom(watches).where(eq(watches.owner, owner)));
 const byKey = query({ key: watches.key }, ({ key }) => select(stored).from(watches).where(eq(watches.key, key)));
 const insert = insertInto(watches, { key: "key" });
 const removeByName = query({ name: watches.name }, ({ name }) => deleteFrom(watches).where(eq(watches.name, name)));
@@ -75,8 +85,23 @@ function watchOf({ definition, ...row }: RowsOf<typeof all>): Watch {
   return { ...row, definition: { ...others, filter: storedFilter(filter) } };
 }
 
+/** The watches of a member, in the order in which they were added. */
+export async function watchesOf(db: WatchSql, owner: string): Promise<Watch[]> {
+  return (await db.all(byOwner, { owner })).map(watchOf);
+}
+
+/** How many watches members have. */
+export async function countMembersWatches(db: WatchSql): Promise<number> {
+  return (await db.get(countOwned))?.count ?? 0;
+}
+
+/** Removes the watches of a member with all that is stored of them. Returns how many. */
+export async function removeOwned(db: WatchSql, owner: string): Promise<number> {
+  return db.run(removeByOwner, { owner });
+}
+
 /** Where a receiver begins: after this place in the feed, knowing these opportunities. */
-type Beginning = { at: EpochMs; feed: FeedPosition; members: readonly string[] };
+export type Beginning = { at: EpochMs; feed: FeedPosition; members: readonly string[] };
 
 /** Stores a new watch, a row for each receiver. Returns false if there is one with this name. */
 export async function addWatch(db: WatchDb, name: string, definitions: readonly WatchDefinition[], beginning: Beginning): Promise<boolean> {
@@ -88,7 +113,13 @@ export async function addWatch(db: WatchDb, name: string, definitions: readonly 
 }
 
 /** Adds a receiver after those that the watch has. */
-async function addRow(sql: WatchSql, name: string, definition: WatchDefinition, { at, feed, members: known }: Beginning): Promise<void> {
+export async function addRow(
+  sql: WatchSql,
+  name: string,
+  definition: WatchDefinition,
+  { at, feed, members: known }: Beginning,
+  owner: string | null = null,
+): Promise<void> {
   const place = ((await sql.all(byName, { name })).at(-1)?.place ?? 0) + 1;
   const key = await sql.insert(insert, {
     name,
@@ -102,6 +133,7 @@ async function addRow(sql: WatchSql, name: string, definition: WatchDefinition, 
     delivered_total: 0,
     failed_total: 0,
     paused: null,
+    owner,
   });
   await addMembers(sql, key, known);
   await sql.run(copyMuted, { watch: key, name });
@@ -110,6 +142,11 @@ async function addRow(sql: WatchSql, name: string, definition: WatchDefinition, 
 /** Removes a watch with all that is stored of it. */
 export async function removeWatch(db: WatchDb, { name }: Pick<Watch, "name">): Promise<void> {
   await db.run(removeByName, { name });
+}
+
+/** Removes one receiver of a watch. */
+export async function removeKey(sql: WatchSql, { key }: Pick<Watch, "key">): Promise<void> {
+  await sql.run(remove, { key });
 }
 
 /** An opportunity of which a watch reports nothing, and since when. */
@@ -138,6 +175,11 @@ export async function unmute(db: WatchDb, { key }: Watch, id: string): Promise<v
 /** Pauses a watch until `resume`. */
 export async function pause(db: WatchDb, { key }: Watch, reason: string): Promise<void> {
   await db.run(setPaused, { key, paused: reason });
+}
+
+/** Pauses all watches of members that are not paused. Returns how many. */
+export async function pauseOwned(db: WatchDb, reason: string): Promise<number> {
+  return db.run(setOwnedPaused, { paused: reason });
 }
 
 /** Ends a pause. The message on its way may be sent at once. */
@@ -195,7 +237,7 @@ export async function changeWatch(
   });
 }
 
-async function changeRow(sql: WatchSql, { key: former, definition }: Watch, difference: Difference): Promise<void> {
+export async function changeRow(sql: WatchSql, { key: former, definition }: Watch, difference: Difference): Promise<void> {
   const row = await sql.get(byKey, { key: former });
   const key = await renewKey(sql, former);
   if (row === undefined || key === undefined) return;

@@ -465,7 +465,7 @@ describe("a watch", () => {
     };
     await after(watched, record("1"));
     const pending = await pendingOf(watched.file, watch);
-    await accept(watched.file, "msg_other", watched.clock.now);
+    await accept(watched.file, ["msg_other"], null, watched.clock.now);
     expect(await pendingOf(watched.file, watch)).toEqual(pending);
     expect(await theWatch(watched.file, "q")).toEqual(watch);
   });

@@ -10,7 +10,7 @@ test("a message for standard output is printed and on disk when send() returns",
     {},
     { printLine: (text) => void done.push(text), printError: () => undefined, syncOutput: () => void done.push("synced") },
   );
-  const watch = { key: 1, name: "q", created_at: 0, definition: aDefinition({ receiver: { to: "stdout" } }) };
+  const watch = { key: 1, name: "q", owner: null, created_at: 0, definition: aDefinition({ receiver: { to: "stdout" } }) };
   await send(watch, { id: "msg_1", body: '{"id":"msg_1"}' }, machine, new AbortController().signal);
   expect(done).toEqual(['{"id":"msg_1"}', "synced"]);
 });

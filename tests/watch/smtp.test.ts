@@ -3,9 +3,10 @@ import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { SMTPServer } from "smtp-server";
+import { isMailAddress } from "../../src/text/mail-address.ts";
 import type { DeliveryError } from "../../src/watch/attempts.ts";
 import type { Message } from "../../src/watch/message.ts";
-import { isMailAddress, sendMail, smtpServer } from "../../src/watch/smtp.ts";
+import { sendMail, smtpServer } from "../../src/watch/smtp.ts";
 import type { MailReceiver } from "../../src/watch/watch.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";

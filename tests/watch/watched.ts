@@ -47,6 +47,9 @@ export async function aWatched(given?: CatalogDb) {
     index,
     db: file,
     send: (...sent) => receiver.send(...sent),
+    sendToMember: async (parts) => {
+      for (const { watch, message } of parts) await receiver.send(watch, message, stop.signal);
+    },
     setupFault: () => null,
     stop: stop.signal,
   });

@@ -6,7 +6,8 @@ import { type BackedUp, type BackupReport, backUp, restore } from "../../../db/s
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
 import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { withCommas } from "../../text/counted.ts";
+import { counted, withCommas } from "../../text/counted.ts";
+import { pauseOwned } from "../../watch/watches.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { useAndClose } from "../databases.ts";
 import { printResult } from "../output.ts";
@@ -54,19 +55,29 @@ export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
       if (options.database !== undefined)
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/operate/postgres.md)`);
       const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
-      if (hasWatches(directory)) withoutRuns(options.data, work);
-      else work();
-      printResult(cli, options, { directory, data: options.data }, `Restored ${options.data} from ${directory}`);
+      if (!hasWatches(directory)) work();
+      const paused = hasWatches(directory) ? await withoutRuns(options.data, () => restoreAndPause(cli.machine, options.data, work)) : 0;
+      printResult(cli, options, { directory, data: options.data, paused }, `Restored ${options.data} from ${directory}`);
+      if (paused > 0)
+        cli.machine.printError(
+          `${counted(paused, "watch", "watches")} of members ${paused === 1 ? "is" : "are"} paused: the backup may have members who were removed since. Remove them again (fundfeed members list); the others resume on My watches`,
+        );
     });
 }
 
+/** Restores, and pauses the watches of members: nobody gets mail again who was removed after the backup. Returns how many. (E-191) */
+async function restoreAndPause({ now }: Machine, data: string, work: () => void): Promise<number> {
+  work();
+  return useAndClose(openWatchFile(data, now(), { mode: "create" }), (db) => pauseOwned(db, "a backup was restored; resume it here"));
+}
+
 /** Keeps `watch run` from delivering by the old watches and the new catalog. Throws while one is at work. */
-function withoutRuns(data: string, work: () => void): void {
+async function withoutRuns<T>(data: string, work: () => Promise<T>): Promise<T> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const release = tryLockIn(data, "watch");
   if (release === undefined) throw new Failure(`Cannot restore ${data}: a fundfeed watch run is at work there; stop it first`);
   try {
-    work();
+    return await work();
   } finally {
     release();
   }

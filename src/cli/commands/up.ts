@@ -19,7 +19,7 @@ import { addServeOptions, type GivenServeOptions, readServeOptions } from "../se
 import { addWatchOptions } from "../watch-options.ts";
 
 type GivenUpOptions = GivenServeOptions &
-  Pick<UpOptions, "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & {
+  Pick<UpOptions, "members" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & {
     pull?: ReadonlyMap<string, number>;
     pages?: UpOptions["pages"];
   };
@@ -30,6 +30,13 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
       "--pages <readers>",
       "who may read the pages: open, all who reach the address; key, who signs in with an API key; off serves none (default: open on an address of this machine, else key)",
       ["open", "key", "off"],
+    )
+    .setting(
+      "--members <who>",
+      "on: people that `members add` allows sign in with a mail address, and have watches of their own; off",
+      ["on", "off"],
+      "on",
+      "on",
     )
     .setting(
       "--pull <sources>",
@@ -74,8 +81,10 @@ async function serveAsReader({ machine }: Cli, options: Omit<UpOptions, "pulls" 
   const { serveReader } = await import("../../team/reader.ts");
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
   const searchData = options.searchData ?? options.data;
+  const watchDirectory = options.pages === "key" && options.members === "on" ? (options.watchData ?? options.data) : undefined;
   try {
-    await serveReader(machine, { socket, location: { ...options, mode: "read" }, searchData, log, hasSignIn: options.pages === "key" });
+    const location = { ...options, mode: "read" } as const;
+    await serveReader(machine, { socket, location, searchData, log, hasSignIn: options.pages === "key", watchDirectory });
   } finally {
     log.flush();
   }

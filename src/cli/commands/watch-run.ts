@@ -2,6 +2,7 @@
 import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
+import { removedAmong } from "../../accounts/members.ts";
 import { watchMetricsText } from "../../monitoring/watch-metrics.ts";
 import { isOutputClosed } from "../../runtime/machine.ts";
 import { replaceText } from "../../runtime/replace-file.ts";
@@ -9,15 +10,16 @@ import { runEvery, sleep } from "../../runtime/run-every.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
+import { removeWatchesOf } from "../../watch/member-watches.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
-import { send, setupFault } from "../../watch/send.ts";
-import type { SentMessage, Watch } from "../../watch/watch.ts";
+import { MEMBER } from "../../watch/send.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { instantOrNull } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
+import { withSending } from "../watch-mails.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
@@ -96,17 +98,21 @@ async function runOnce(
     const release = tryLockIn(watchDirectory(options), "watch");
     if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
-      const named = names.length === 0 ? await listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
-      const faultOf = ({ definition }: Watch) => setupFault(definition.receiver, machine);
-      const setUp = named.filter((watch) => faultOf(watch) === null);
-      const due = async () => nextTimes(db, setUp, machine.now());
-      const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-      const sending = (watch: Watch, message: SentMessage) => send(watch, message, machine, stop);
-      const context = { machine, catalog, db, stop, timeLimitMs: options.every, send: sending, setupFault: faultOf };
-      const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
-      const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
-      const times = (await due()).map(({ at }) => at);
-      return { outcomes, nextAt: times.length === 0 ? undefined : Math.min(...times), metricsFailure };
+      const all = names.length === 0 ? await listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
+      return await withSending(cli, options, all, async ({ state, ...sending }) => {
+        // Where `members remove` did not reach this watch.db.
+        const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
+        await removeWatchesOf(db, removed);
+        const named = all.filter(({ owner }) => owner === null || !removed.includes(owner));
+        const setUp = named.filter((watch) => sending.setupFault(watch) === null);
+        const due = async () => nextTimes(db, setUp, machine.now());
+        const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
+        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending };
+        const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
+        const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
+        const times = (await due()).map(({ at }) => at);
+        return { outcomes, nextAt: times.length === 0 ? undefined : Math.min(...times), metricsFailure };
+      });
     } finally {
       release();
     }
@@ -130,9 +136,15 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");
   else {
+    // Members may have thousands: those without news share a line.
+    const isSilent = ({ to, messages, failure, paused }: WatchOutcome) =>
+      to === MEMBER && messages === 0 && failure === null && paused === null;
+    const silent = outcomes.filter(isSilent).length;
+    if (silent > 0) machine.printError(`${time === undefined ? "" : `${time} `}${withCommas(silent)} of the members' watches: nothing new`);
     const isBad = ({ failure, paused }: WatchOutcome) => failure !== null || paused !== null;
+    const told = outcomes.filter((each) => !isSilent(each));
     // What failed comes last: `up` shows the last line as the reason of the run.
-    for (const outcome of [...outcomes.filter((each) => !isBad(each)), ...outcomes.filter(isBad)]) {
+    for (const outcome of [...told.filter((each) => !isBad(each)), ...told.filter(isBad)]) {
       const isOne = outcomes.filter(({ watch }) => watch === outcome.watch).length === 1;
       const name = isOne ? outcome.watch : `${outcome.watch} to ${outcome.to}`;
       for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${name}: ${line}`);

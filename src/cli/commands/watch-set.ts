@@ -4,7 +4,7 @@ import { Failure } from "../../../db/reason.ts";
 import { type FieldName, fieldNames } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { didYouMean } from "../../text/closest.ts";
-import { matchesAtEnd, matchingEach } from "../../watch/matching.ts";
+import { differenceOf, matchesAtEnd, matchingEach } from "../../watch/matching.ts";
 import { watchStatusOf } from "../../watch/pending.ts";
 import type { Receiver, Watch, WatchDefinition } from "../../watch/watch.ts";
 import { changeWatch, requireWatch } from "../../watch/watches.ts";
@@ -135,12 +135,6 @@ async function set(
   const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
   printResult(cli, options, { name, ...definition, receivers, matching }, text);
   for (const each of paused) tellTrouble(cli, name, { paused: each, pending: null });
-}
-
-/** What matches only because of the change of a filter, and what no longer does because of it. */
-function differenceOf(former: readonly string[], present: readonly string[]): { joining: string[]; leaving: string[] } {
-  const [before, after] = [new Set(former), new Set(present)];
-  return { joining: present.filter((id) => !before.has(id)), leaving: former.filter((id) => !after.has(id)) };
 }
 
 function clearableNames(text: string, earlier: Clearable[] = []): Clearable[] {

@@ -3,20 +3,16 @@
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { describeFilter } from "../../filter/filter.ts";
-import { dueOf } from "../../opportunities/due.ts";
-import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
 import { readOpportunities } from "../../opportunities/records.ts";
-import type { Machine } from "../../runtime/machine.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
 import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
-import { itemsUpTo, type Message, messageOpportunity, roomIn } from "../../watch/message.ts";
 import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
 import { countMembers } from "../../watch/position.ts";
-import { newMessageId } from "../../watch/run.ts";
 import { nextTime } from "../../watch/schedule.ts";
-import { receiverName, send } from "../../watch/send.ts";
+import { receiverName } from "../../watch/send.ts";
+import { SAMPLE, testMessage } from "../../watch/test-message.ts";
 import type { PendingMessage, Watch, WatchDefinition, WatchStatus } from "../../watch/watch.ts";
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
@@ -24,6 +20,7 @@ import type { Cli, CliCommand } from "../command.ts";
 import { instantOrNull, printResult, table } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
+import { withSending } from "../watch-mails.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
 import { countsInWords } from "./watch-run.ts";
 
@@ -33,6 +30,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
       const watches = await shownEach(db, await listWatches(db));
       const rows = watches.map(({ watch, status }) => ({
         name: watch.name,
+        owner: watch.owner ?? null,
         matching: status.members,
         last_delivery: instantOrNull(status.delivered_at),
         remind: daysInShort(watch.definition) || null,
@@ -72,8 +70,6 @@ export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
     });
 }
 
-const SAMPLE = 3;
-
 export function testCommand(command: CliCommand, cli: Cli): CliCommand {
   const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
@@ -84,30 +80,21 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
       const { definition } = watches[0];
       const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
-      for (const watch of watches) {
-        const { receiver } = watch.definition;
-        const message = testMessage(watch, sample, machine);
-        await send(watch, { id: message.id, body: JSON.stringify(message) }, machine, stop);
-        if (!options.json) machine.printError(`${receiverName(receiver)} accepted a test message`);
-      }
+      await withSending(cli, options, watches, async (sending) => {
+        for (const watch of watches) {
+          const { receiver } = watch.definition;
+          const message = testMessage(watch, sample, machine);
+          const sent = { id: message.id, body: JSON.stringify(message) };
+          await (receiver.to === "member"
+            ? sending.sendToMember([{ watch, message: sent }], sent.id, stop)
+            : sending.send(watch, sent, stop));
+          if (!options.json) machine.printError(`${receiverName(receiver)} accepted a test message`);
+        }
+      });
       if (options.json && watches.every((watch) => watch.definition.receiver.to !== "stdout"))
         machine.printLine(JSON.stringify({ name, accepted: true }, null, 2));
     });
   });
-}
-
-function testMessage({ name, definition }: Watch, sample: readonly WholeOpportunity[], machine: Machine): Message {
-  const about = { watch: name, filter: definition.filter };
-  const message = { id: newMessageId(machine), type: "watch.test", timestamp: formatInstant(machine.now()) } as const;
-  const counts = { new: SAMPLE, changed: 0, due: 0, left: 0 };
-  const { items, add } = itemsUpTo(SAMPLE, roomIn({ ...message, data: { ...about, counts, events: [] } }));
-  const now = machine.now();
-  add(
-    sample.map((opportunity) => {
-      return { kind: "new", opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, now, []) }) };
-    }),
-  );
-  return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };
 }
 
 export function deliveriesCommand(command: CliCommand, cli: Cli): CliCommand {
@@ -170,10 +157,11 @@ function stateOf({ paused, pending }: Pick<WatchStatus, "paused" | "pending">): 
 function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
   const [first] = receivers;
   if (first === undefined) return null;
-  const { name, created_at, definition } = first.watch;
+  const { name, created_at, definition, owner = null } = first.watch;
   const { receiver, ...others } = definition;
   return {
     name,
+    owner,
     created_at: formatInstant(created_at),
     ...others,
     muted: first.status.muted.map(({ id, muted_at }) => ({ id, muted_at: formatInstant(muted_at) })),
@@ -214,10 +202,11 @@ function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: 
 function page(receivers: readonly ShownWatch[], now: EpochMs): string {
   const [first] = receivers;
   if (first === undefined) return "";
-  const { name, created_at, definition } = first.watch;
+  const { name, created_at, definition, owner = null } = first.watch;
   const { filter, at_least, types, every, note, zone, all_sources } = definition;
   const facts: [string, string | null][] = [
     ["name", name],
+    ["owner", owner],
     ...describeFilter(filter, now).map((condition): [string, string] => ["filter", condition]),
     ["records", all_sources ? "every source's record" : null],
     ["changes", `${at_least} or more severe${types === undefined ? "" : `, of type ${types.join(", ")}`}`],

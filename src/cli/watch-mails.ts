@@ -1,0 +1,54 @@
+/** How the commands of `watch` send: mails need the state, which has the addresses of members and the secret of the links that end mails. */
+import type { StateDb } from "../../db/engine.ts";
+import { openStateAt } from "../../db/open.ts";
+import { messageOf } from "../../db/reason.ts";
+import { readPagesSecret } from "../accounts/secret.ts";
+import { DeliveryError } from "../watch/attempts.ts";
+import { linkBase, memberMailing, sendToMember } from "../watch/member-mail.ts";
+import type { RunContext } from "../watch/run.ts";
+import { send, setupFault } from "../watch/send.ts";
+import type { Watch } from "../watch/watch.ts";
+import type { Cli, CommonOptions } from "./command.ts";
+
+type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & {
+  /** Undefined if no mail needs it. */
+  state: StateDb | undefined;
+};
+
+/** Runs `work` with what sends the messages of these watches, and closes the state. */
+export async function withSending<T>(
+  { machine }: Cli,
+  options: CommonOptions,
+  watches: readonly Watch[],
+  work: (sending: Sending) => Promise<T>,
+): Promise<T> {
+  const origin = linkBase(machine);
+  const hasMembers = watches.some(({ owner }) => owner !== null);
+  const hasLinks = origin !== undefined && watches.some(({ definition }) => definition.receiver.to === "smtp");
+  const state = hasMembers || hasLinks ? await openStateAt(options, machine.now(), { onMigrated: machine.printError }) : undefined;
+  try {
+    const secret = state && (await readPagesSecret(state, machine.randomBytes));
+    const base = origin === undefined || secret === undefined ? undefined : { origin, secret };
+    return await work({
+      state,
+      send: (watch, message, stop) => send(watch, message, machine, stop, base),
+      sendToMember: async (parts, id, stop) => {
+        if (state === undefined || secret === undefined)
+          throw new DeliveryError("Cannot write to members: their addresses are in the state");
+        await sendToMember(parts, id, { machine, state, secret }, stop);
+      },
+      setupFault: ({ definition: { receiver } }) => (receiver.to === "member" ? memberFault(machine) : setupFault(receiver, machine)),
+    });
+  } finally {
+    await state?.close();
+  }
+}
+
+function memberFault(machine: Cli["machine"]): string | null {
+  try {
+    memberMailing(machine);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

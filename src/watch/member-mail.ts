@@ -1,0 +1,133 @@
+/** Mails to members: who gets them, where their links lead, and the header by which a mail program unsubscribes. */
+import type { StateDb, WatchDb } from "../../db/engine.ts";
+import { addressOfMember } from "../accounts/members.ts";
+import { signerFor } from "../accounts/signed.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { parseInstantMs } from "../text/instant.ts";
+import { isMailAddress } from "../text/mail-address.ts";
+import { DeliveryError } from "./attempts.ts";
+import type { MailLinks, MailPart } from "./mail.tsx";
+import { handToServer, smtpServer } from "./smtp.ts";
+import type { Receiver, SentMessage, Watch } from "./watch.ts";
+import { listWatches, watchesOf } from "./watches.ts";
+
+/** What mails to members need of the machine. */
+type MemberMailing = { origin: string; from: string };
+
+const SMTP = { variable: "FUNDFEED_SMTP_URL" };
+
+/** The address of the pages to which mails lead; undefined if none is set. */
+export function linkBase({ env }: Pick<Machine, "env">): string | undefined {
+  return URL.parse(env.FUNDFEED_PAGES_URL ?? "")?.origin;
+}
+
+/** Reads the settings. Throws a DeliveryError that says what is missing. */
+export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {
+  const { env } = machine;
+  smtpServer({ url: SMTP }, machine);
+  const from = env.FUNDFEED_MAIL_FROM ?? "";
+  if (!isMailAddress(from)) throw new DeliveryError("Cannot write to members: FUNDFEED_MAIL_FROM is not set");
+  const origin = linkBase(machine);
+  if (origin === undefined)
+    throw new DeliveryError("Cannot write to members: FUNDFEED_PAGES_URL is not set, to which the links of mails lead");
+  return { origin, from };
+}
+
+/** Sends a mail to an address. `to` is who that is in errors. */
+export async function mailTo(
+  machine: Pick<Machine, "env">,
+  { from }: Pick<MemberMailing, "from">,
+  mail: {
+    address: string;
+    to: string;
+    id: string;
+    date: number;
+    subject: string;
+    text: string;
+    html: string;
+    headers?: Record<string, string>;
+  },
+  stop: AbortSignal,
+): Promise<void> {
+  const { address: mail_to, ...rest } = mail;
+  await handToServer({ url: SMTP, mail_from: from, mail_to, ...rest }, machine, stop);
+}
+
+/** Where the links of mails lead, and the secret that signs those that end them. */
+export type MailBase = { origin: string; secret: Uint8Array };
+
+/** The page that ends the mails of some watches of a member. */
+function stopPath(secret: Uint8Array, owner: string, names: readonly string[]): string {
+  return `/unsubscribe/${signerFor(secret, "unsubscribe").sign([owner, ...names].join(" "))}`;
+}
+
+/** In place of the member, for a mail receiver of a watch of the operator. */
+const OPERATOR = "-";
+
+/** The same of a mail receiver of the operator. The link does not name the address: it has only a code that the secret makes of it. */
+function stopPathOf(secret: Uint8Array, { name, definition: { receiver } }: Watch): string {
+  return stopPath(secret, OPERATOR, [name, addressCode(secret, receiver)]);
+}
+
+function addressCode(secret: Uint8Array, receiver: Receiver): string {
+  return receiver.to === "smtp" ? (signerFor(secret, "unsubscribe").sign(receiver.mail_to).split(".")[1] ?? "") : "";
+}
+
+/** The watches whose mails a path ends; none for any text that `stopPath` has not made. */
+export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: string): Promise<Watch[]> {
+  const [owner = "", ...names] = signerFor(secret, "unsubscribe").open(token)?.split(" ") ?? [];
+  if (owner !== OPERATOR) return (await watchesOf(db, owner)).filter(({ name }) => names.includes(name));
+  const [name = "", code = ""] = names;
+  const receivers = (await listWatches(db)).filter((watch) => watch.name === name && watch.owner === null);
+  return receivers.filter(({ definition: { receiver } }) => code !== "" && addressCode(secret, receiver) === code);
+}
+
+/** The headers by which mail programs sort the mails of a watch, and unsubscribe (RFC 2369, RFC 2919, RFC 8058). */
+function listHeaders(stop: string, listId: string): Record<string, string> {
+  return {
+    "List-Unsubscribe": `<${stop}>`,
+    "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    "List-Id": `<${listId}>`,
+  };
+}
+
+function listIdOf(origin: string, name?: string): string {
+  return [name, "watches", new URL(origin).hostname.replace(/[^\w.-]/g, "-")].filter((part) => part !== undefined).join(".");
+}
+
+/** What a mail of the operator's watch has besides its text, where a base is known. */
+export function additionsFor(watch: Watch, base: MailBase | undefined): { links?: MailLinks; headers?: Record<string, string> } {
+  if (base === undefined) return {};
+  const stop = base.origin + stopPathOf(base.secret, watch);
+  return { links: { stop }, headers: listHeaders(stop, listIdOf(base.origin, watch.name)) };
+}
+
+type Sending = { machine: Pick<Machine, "env">; state: StateDb; secret: Uint8Array };
+
+/** Sends messages of watches of one member as one mail. Throws a DeliveryError. */
+export async function sendToMember(
+  sent: readonly { watch: Watch; message: SentMessage }[],
+  id: string,
+  { machine, state, secret }: Sending,
+  stop: AbortSignal,
+): Promise<void> {
+  const mailing = memberMailing(machine);
+  const { origin } = mailing;
+  const owner = sent[0]?.watch.owner ?? "";
+  const address = await addressOfMember(state, owner); // Now, and not when the run began: a member who was removed gets no more mails.
+  if (address === undefined)
+    throw new DeliveryError(`Cannot deliver to member ${owner}: it was removed, or members are shut out`, undefined, true);
+  const names = sent.map(({ watch }) => watch.name);
+  const stopAt = origin + stopPath(secret, owner, names);
+  const parts = sent.map(({ watch: { name, definition }, message }): MailPart => {
+    const links = { watch: origin + (definition.follows ? "/following" : `/watches/${name}`), stop: stopAt };
+    return { message: JSON.parse(message.body), zone: definition.zone, links };
+  });
+  const { mailOfAll } = await import("./mail.tsx");
+  const headers = {
+    ...listHeaders(stopAt, listIdOf(origin, names.length === 1 ? names[0] : undefined)),
+    "X-Fundfeed-Messages": sent.map(({ message }) => message.id).join(" "),
+  };
+  const date = Math.max(...parts.map(({ message }) => parseInstantMs(message.timestamp) ?? 0));
+  await mailTo(machine, mailing, { address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) }, stop);
+}
