@@ -20,5 +20,11 @@ export function opportunityAddress(id: string, asOf = ""): string {
 /** The description of the searches for other programs. */
 export const DESCRIPTION_PATH = "/find.openapi.json";
 
+/** The header in which `up` tells the reader which member asks. A request from outside cannot have it: `up` passes on named headers only. */
+export const MEMBER_HEADER = "x-fundfeed-member";
+
+/** The header in which `up` sends the reader the form of a member that was refused, so that its page shows it again. */
+export const FORM_HEADER = "x-fundfeed-form";
+
 /** The header in which `up` tells the reader the public address of a request, or its beginning if the path is that of the request. */
 export const ADDRESS_HEADER = "x-fundfeed-address";

@@ -1,14 +1,15 @@
 /** @jsxImportSource hono/jsx */
 /** The pages as an HTTP app: which requests it accepts, and which page each gets. */
 import { Elysia } from "elysia";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { pathAndQuery, uriReference } from "../http/query-text.ts";
 import { urlForRouter } from "../http/quirks.ts";
 import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH } from "./addresses.ts";
+import { followedBy } from "../watch/member-watches.ts";
+import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
 import { changesPage } from "./changes-page.tsx";
 import { isEmbedded } from "./cross-site.ts";
@@ -19,6 +20,17 @@ import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
 import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
 import { type IndexProgress, isProgress, noIndexYet, progressInWords, RETRY_SECONDS } from "./index-being-built.tsx";
+import {
+  followingPage,
+  type MemberContext,
+  NO_ID,
+  newWatchPage,
+  searchStart,
+  testOf,
+  watchesPage,
+  watchPage,
+  watchSearchPage,
+} from "./member-pages.tsx";
 import { MONTHS_PATH, monthsPage } from "./months-page.tsx";
 import { opportunityPage } from "./opportunity-page.tsx";
 import { outputResponse, unlessKnown } from "./output-response.ts";
@@ -31,6 +43,7 @@ import { robotsText } from "./robots.ts";
 import { omit } from "./search-form.tsx";
 import { sourcesPage } from "./sources-page.tsx";
 import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.tsx";
+import { sentForm } from "./watch-fields.tsx";
 
 type BrowseOptions = {
   /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
@@ -43,7 +56,13 @@ type BrowseOptions = {
   /** Called with each unexpected error of a page. */
   onFailure: (error: unknown) => void;
   /** On `up`: whether its pages ask for a sign-in. It sends the public address of each request in `ADDRESS_HEADER`. */
-  up?: { hasSignIn: boolean };
+  up?: UpPages | undefined;
+};
+
+type UpPages = {
+  hasSignIn: boolean;
+  /** Opens the watches, for pages of members. Absent without members. */
+  openWatches?: (() => Promise<WatchDb>) | undefined;
 };
 
 /** `fetch` returns a response to every request, and never throws. */
@@ -55,6 +74,7 @@ export function createBrowseApp(options: BrowseOptions): { fetch: (request: Requ
       const plain = refusalOf(request, options.host) ?? (await respond(new Request(urlForRouter(url), { headers, signal })));
       const response = await inPreferredCoding(plain, headers.get("accept-encoding"));
       for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!response.headers.has(name)) response.headers.set(name, value);
+      if (memberOf(options, request) !== undefined) response.headers.set("Referrer-Policy", "same-origin"); // Their forms send an origin then.
       return request.method === "HEAD" ? headOf(response, options.now()) : response;
     },
   };
@@ -74,18 +94,38 @@ function refusalOf(request: Request, host: string): Response | undefined {
   return plainResponse(405, "These pages only read: send GET or HEAD.", { Allow: "GET, HEAD" });
 }
 
+/** The member who asks. Only `up` is believed: anyone can send the header. */
+function memberOf({ up }: BrowseOptions, { headers }: Request): string | undefined {
+  return (up?.openWatches && headers.get(MEMBER_HEADER)) ?? undefined;
+}
+
 function routerOf(options: BrowseOptions): (request: Request) => Promise<Response> {
-  const respondPage = (page: BrowsePage, building?: IndexProgress) => pageResponse(page, options.up, building && progressInWords(building));
+  const respondPage = (request: Request, page: BrowsePage, building?: IndexProgress) => {
+    const up = options.up && { hasSignIn: options.up.hasSignIn, isMember: memberOf(options, request) !== undefined };
+    return pageResponse(page, up, building && progressInWords(building));
+  };
   let empty: SearchFile | undefined;
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error, request }) => {
-      if (code === "NOT_FOUND") return respondPage(notFound("There is no such page."));
-      return request.signal.aborted ? plainResponse(503, "The client has left.") : failed(error);
+      if (code === "NOT_FOUND") return respondPage(request, noPage());
+      return request.signal.aborted ? plainResponse(503, "The client has left.") : failed(request, error);
     })
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), isSearch))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )
+    .get("/watches", ({ request }) => memberPage(request, watchesPage))
+    .get("/watches/new", ({ request }) => memberPage(request, newWatchPage, always))
+    .get("/watches/start", ({ request }) => memberJson(request, searchStart))
+    .get("/watches/test", ({ request }) => memberJson(request, testOf))
+    .get("/watches/:name", ({ request, params: { name } }) => memberPage(request, (context) => watchPage(context, name)))
+    .get("/watches/:name/search", ({ request, params: { name } }) =>
+      memberPage(request, (context) => watchSearchPage(context, name), always),
+    )
+    .get("/following", ({ request }) => memberPage(request, followingPage, always))
+    .get("/following.ics", ({ request }) => followingOutput(request, "/find.ics"))
+    .get("/following.csv", ({ request }) => followingOutput(request, "/find.csv", { limit: "1000", sort: "closes" }))
+    .get("/following.atom", ({ request }) => followingOutput(request, "/changes.atom"))
     .get("/changes", ({ request }) => pageOf(request, changesPage, isFiltered))
     .get("/deadlines", ({ request }) => pageOf(request, deadlinesPage, always))
     .get("/sources", ({ request }) => pageOf(request, sourcesPage))
@@ -116,13 +156,13 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     try {
       return await withContext(request, async (context, building) => {
         const page = building !== undefined && needsIndex(context.query) ? noIndexYet() : await make(context);
-        return respondPage(page, building);
+        return respondPage(request, page, building);
       });
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error;
       const { pathname, searchParams } = new URL(request.url);
       // Nobody can correct a cursor, so the list begins again.
-      return respondPage({ location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
+      return respondPage(request, { location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
     }
   }
 
@@ -134,21 +174,67 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
 
   async function withContext<T>(
-    { url, signal }: Request,
+    request: Request,
     make: (context: PageContext, building: IndexProgress | undefined) => Promise<T>,
   ): Promise<T> {
-    const { openCatalog, searchIndex, now } = options;
+    const { openCatalog, searchIndex, now, up } = options;
     const found = await searchIndex();
-    signal.throwIfAborted();
+    request.signal.throwIfAborted();
     const building = isProgress(found) ? found : undefined;
     if (building !== undefined) empty ??= openEmptySearchFile();
     const index = isProgress(found) ? (empty ?? openEmptySearchFile()) : found;
-    const catalog = await openCatalog(signal);
+    const catalog = await openCatalog(request.signal);
+    const id = memberOf(options, request);
+    const watches = id === undefined ? undefined : await up?.openWatches?.();
     try {
-      return await make({ catalog, index, now: now(), query: new URL(url).searchParams }, building);
+      const member = id !== undefined && watches !== undefined ? { id, watches } : undefined;
+      return await make({ catalog, index, now: now(), query: new URL(request.url).searchParams, member }, building);
     } finally {
+      await watches?.close();
       await catalog.close();
     }
+  }
+
+  async function ofMember<T>(
+    request: Request,
+    make: (context: MemberContext, building: IndexProgress | undefined) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const sent = sentForm(request.headers.get(FORM_HEADER));
+    return withContext(request, async ({ member, ...context }, building) =>
+      member === undefined ? undefined : make({ ...context, member: member.id, watches: member.watches, sent }, building),
+    );
+  }
+
+  async function memberPage(
+    request: Request,
+    make: (context: MemberContext) => Promise<BrowsePage | undefined>,
+    needsIndex: () => boolean = never,
+  ): Promise<Response> {
+    const made = await ofMember(request, async (context, building) => {
+      const page = building !== undefined && needsIndex() ? noIndexYet() : await make(context);
+      return page && respondPage(request, page, building);
+    });
+    return made ?? respondPage(request, noPage());
+  }
+
+  /** For the process that listens: 503 while there is no index. */
+  async function memberJson(request: Request, make: (context: MemberContext) => Promise<object | undefined>): Promise<Response> {
+    const made = await ofMember(request, async (context, building) => {
+      if (building !== undefined) return notYet(building);
+      const value = await make(context);
+      return value && Response.json(value);
+    });
+    return made ?? new Response(null, { status: 404 });
+  }
+
+  /** An output of what the member follows now: that of a search for these ids. */
+  async function followingOutput(request: Request, path: string, others: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const ids = await ofMember(request, ({ watches, member }) => followedBy(watches, member));
+    const output = outputs.find((each) => each.path === path);
+    if (ids === undefined || output === undefined) return respondPage(request, noPage());
+    const url = new URL(request.url);
+    url.search = `${new URLSearchParams({ id: ids.length === 0 ? NO_ID : ids.join(","), ...others })}`;
+    return outputOf(new Request(url.href, request), output);
   }
 
   /** Anyone can send the header, so only `up` is believed. */
@@ -164,7 +250,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return { ics: origin + ics, csv: origin + csv, atom: origin + atom };
   }
 
-  function failed(error: unknown): Response {
+  function failed(request: Request, error: unknown): Response {
     options.onFailure(error);
     const body = (
       <>
@@ -175,7 +261,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
         </p>
       </>
     );
-    return respondPage({ title: "Cannot be shown", status: 500, body });
+    return respondPage(request, { title: "Cannot be shown", status: 500, body });
   }
 }
 
@@ -191,6 +277,10 @@ function notYet(building: IndexProgress): Response {
   const problem = { title: "Not yet", status: 503, detail: `${progressInWords(building)}.` };
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": `${RETRY_SECONDS}` };
   return new Response(JSON.stringify(problem), { status: 503, headers });
+}
+
+function noPage(): BrowsePage {
+  return notFound("There is no such page.");
 }
 
 function notFound(reason: string): BrowsePage {

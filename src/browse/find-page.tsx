@@ -19,7 +19,7 @@ import { valueName } from "./value-names.ts";
 
 const PAGE_SIZE = 20;
 
-export async function findPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {
+export async function findPage({ catalog, index, now, query, member }: PageContext): Promise<BrowsePage> {
   const location = tidyAddress("/", query);
   if (location !== undefined) return { location };
   const form = await readSearchForm({ catalog, index, query, now }, findFields);
@@ -37,12 +37,13 @@ export async function findPage({ catalog, index, now, query }: PageContext): Pro
   };
   const page = await search(catalog, index, request, now);
   const results = await withLastChanges(catalog, page.results);
-  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} /> };
+  const isMember = member !== undefined;
+  return { title, section: "find", body: <FindBody form={form} now={now} results={results} page={page} isMember={isMember} /> };
 }
 
-type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage };
+type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage; isMember?: boolean };
 
-function FindBody({ form, now, results, page }: BodyProps) {
+function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
   const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
   const sentences = understood === null ? [] : readingInWords(understood);
   const matched = page === undefined ? null : matchedInWords(page);
@@ -67,6 +68,13 @@ function FindBody({ form, now, results, page }: BodyProps) {
               </p>
             )}
             {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
+            {isMember && (
+              <p class="line">
+                <a class="button" href={addressOf("/watches/new", omit(form.given, "after", "sort"))}>
+                  Mail me what changes
+                </a>
+              </p>
+            )}
             {total === 0 && <NothingFound form={form} drop={drop} />}
             <Results results={results} understood={understood} now={now} line={page === undefined ? "" : `${partialInWords(page)}:`} />
             <Paging form={form} next={next} />

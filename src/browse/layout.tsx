@@ -10,15 +10,20 @@ const sections: readonly { section: BrowseSection; name: string; address: string
   { section: "sources", name: "Sources", address: "/sources" },
 ];
 
+const ofMembers: typeof sections = [
+  { section: "watches", name: "My watches", address: "/watches" },
+  { section: "following", name: "Following", address: "/following" },
+];
+
 /**
- * The addresses of style, icon and script. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in. `notice` is a
- * sentence above the page, about all of them.
+ * The addresses of style, icon and script. `up` is given on `fundfeed up`, which has a page of jobs and may have a sign-in, and members.
+ * `notice` is a sentence above the page, about all of them.
  */
 type Frame = {
   style: string;
   icon: string;
   script: string | undefined;
-  up?: { hasSignIn: boolean } | undefined;
+  up?: { hasSignIn: boolean; isMember?: boolean } | undefined;
   notice?: string | undefined;
 };
 
@@ -59,7 +64,7 @@ function Document({ page: { title, section: current, body, description = DESCRIP
             <span class="brand-name">fundfeed</span>
           </a>
           <nav aria-label="Pages">
-            {sections.map(({ section, name, address }) => (
+            {[...sections, ...(frame.up?.isMember ? ofMembers : [])].map(({ section, name, address }) => (
               <a key={section} href={address} aria-current={section === current ? "page" : undefined}>
                 {name}
               </a>
@@ -72,7 +77,8 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         </main>
         <footer>
           <p>
-            US federal funding opportunities as their sources publish them. These pages only read; dates without a zone are US Eastern time.
+            US federal funding opportunities as their sources publish them.{!frame.up?.isMember && " These pages only read."} Dates without
+            a zone are US Eastern time.
           </p>
           {frame.up && (
             <p>

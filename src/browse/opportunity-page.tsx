@@ -21,6 +21,7 @@ import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
+import { followedBy } from "../watch/member-watches.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
@@ -31,6 +32,7 @@ import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
 import { DueLine } from "./times.tsx";
+import { FollowForm } from "./watch-fields.tsx";
 
 /** More parts are shown when the reader asks for them. */
 const PARTS_OPEN = 5;
@@ -59,10 +61,11 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (asOf !== null) return pastPage(query, record, asOf);
   const history = historyAt(record.history, opportunity.id, query.get("after"), now);
   const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
+  const follows = context.member && new Set(await followedBy(context.member.watches, context.member.id));
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
-    body: <OpportunityBody {...{ record, similar, history, now }} />,
+    body: <OpportunityBody {...{ record, similar, history, now, follows }} />,
   };
 }
 
@@ -101,12 +104,15 @@ type BodyProps = {
   similar?: Similar;
   history: History;
   now: EpochMs;
+  /** What the member who reads follows; undefined without a member. */
+  follows?: ReadonlySet<string> | undefined;
   /** The instant in the address of a page of the past. Its links to other opportunities have it, too. */
   asOf?: string;
 };
 
-function OpportunityBody({ record, similar, history, now, asOf }: BodyProps) {
+function OpportunityBody({ record, similar, history, now, follows, asOf }: BodyProps) {
   const { opportunity, twins, belonging } = record;
+  const followedId = [opportunity, ...twins].find(({ id }) => follows?.has(id))?.id;
   const due = dueOf(opportunity, now, twins);
   const facts = factsOf(opportunity, { ...belonging, twins }, now);
   const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
@@ -133,6 +139,9 @@ function OpportunityBody({ record, similar, history, now, asOf }: BodyProps) {
           )}
           <a href="#history">What changed</a>
         </p>
+        {follows && (
+          <FollowForm id={followedId ?? opportunity.id} isFollowed={followedId !== undefined} back={opportunityAddress(opportunity.id)} />
+        )}
       </header>
       <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
       <LinkedRecords opportunity={opportunity} related={{ ...belonging, twins }} asOf={asOf} />

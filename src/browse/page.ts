@@ -1,10 +1,10 @@
 /** What a page consists of, and what it is made from. */
 import type { Child } from "hono/jsx";
-import type { CatalogDb } from "../../db/engine.ts";
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-export type BrowseSection = "find" | "changes" | "deadlines" | "sources";
+export type BrowseSection = "find" | "changes" | "deadlines" | "sources" | "watches" | "following";
 
 /** `location`: the same page under a tidier address. */
 export type BrowsePage =
@@ -24,5 +24,7 @@ export type PageContext = {
   catalog: CatalogDb;
   index: SearchFile;
   now: EpochMs;
+  /** Who reads, if that is a member, and the watches. */
+  member?: { id: string; watches: WatchDb } | undefined;
   query: URLSearchParams;
 };

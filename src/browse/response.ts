@@ -21,7 +21,7 @@ function hashedFile(name: string, extension: string, contentType: string, text: 
 }
 
 /** The page as HTML, or a redirect to its tidier address. `up` and `notice` are those of `Frame`. */
-export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean }, notice?: string): Response {
+export function pageResponse(page: BrowsePage, up?: { hasSignIn: boolean; isMember?: boolean }, notice?: string): Response {
   if ("location" in page) return new Response(null, { status: 303, headers: { Location: page.location, "Cache-Control": "no-store" } });
   const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-cache" };
   const script = page.hasCopyButtons === true ? copy.path : undefined;

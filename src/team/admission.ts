@@ -26,6 +26,9 @@ export type Arrival = {
   key: KnownKey | null;
 };
 
+/** Responds to a path of the reader, as for this public address and the key of the arrival. `form` is one of a member that was refused. */
+export type Forward = (path: string, arrival: Arrival, address: string, signal: AbortSignal, form?: string) => Promise<Response>;
+
 /** The arrival of a request whose key is not known yet. */
 export function arrivalOf(request: Request, from = ""): Arrival {
   const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));

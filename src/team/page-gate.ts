@@ -1,16 +1,18 @@
 /**
  * Who may read the pages and the searches for other programs: with a cookie of the sign-in, with a key, or by an address that was signed for
- * one search. Each is bound to a key, is refused with it, and counts against its quota. (E-80)
+ * one search. Each is bound to a key, is refused with it, and counts against its quota. (E-80) Members, who are keys without a key, may also
+ * send the forms of their pages. (E-186)
  */
-import { type Access, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
+import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
+import { type Signer, sealerFor, signerFor } from "../accounts/signed.ts";
 import { plainResponse } from "../browse/headers.ts";
 import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
-import { type Admission, type Arrival, Refused, refusedOf } from "./admission.ts";
-import type { SignIn } from "./sign-in.tsx";
-import { type Signer, signerFor } from "./signed.ts";
+import { type Admission, type Arrival, type Forward, Refused, refusedOf } from "./admission.ts";
+import type { MemberActions, MembersDeps } from "./member-actions.ts";
+import { type SignIn, withForm } from "./sign-in.tsx";
 
 type PageGateDeps = {
   /** Without sign-in, only signed addresses are checked. */
@@ -22,8 +24,9 @@ type PageGateDeps = {
   /** The beginning of all addresses of this server: "https://feeds.example". */
   originOf: (request: Request) => string;
   admit: Admission;
-  /** Responds to a path of the reader, as for this public address. */
-  forward: (path: string, arrival: Arrival, address: string, signal: AbortSignal) => Promise<Response>;
+  forward: Forward;
+  /** What members need; undefined without members. */
+  members?: MembersDeps | undefined;
 };
 
 /** Responds with what `show` returns, else the reader, if the arrival is admitted; else with a refusal or the way to the sign-in. */
@@ -32,17 +35,31 @@ type PageGate = (arrival: Arrival, show?: () => Promise<Response>) => Promise<Re
 const SUBSCRIBE_PATH = "/subscribe";
 /** The output of each kind of feed. */
 const FEEDS = { ics: "/find.ics", csv: "/find.csv", atom: "/changes.atom" } as const;
+/** The outputs of what a member follows: as of each request, so their addresses name no search. */
+const FOLLOWING = { ics: "/following.ics", csv: "/following.csv", atom: "/following.atom" } as const;
+/** Pages and forms of members. */
+const OF_MEMBERS = /^\/(watches(\/.*)?|following(\.\w+)?|follow)$/;
+/** The most bytes of a form of theirs. */
+const FORM_BYTES_MAX = 32 * 1024;
 /** The longest address of an output that is signed. */
 const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
 /** The gate of one server. */
-export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, admit, forward }: PageGateDeps): PageGate {
-  let parts: Promise<{ signIn: SignIn; feeds: Signer }> | undefined;
+export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, admit, forward, members }: PageGateDeps): PageGate {
+  let parts: Promise<{ signIn: SignIn; feeds: Signer; actions: MemberActions | undefined }> | undefined;
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
     const bytes = await secret();
-    return { signIn: createSignIn({ access, signer: signerFor(bytes, "session"), now, isSecure, admit }), feeds: signerFor(bytes, "feed") };
+    const [session, feeds] = [{ access, signer: signerFor(bytes, "session"), now, isSecure, admit }, signerFor(bytes, "feed")];
+    if (members === undefined) return { signIn: createSignIn(session), feeds, actions: undefined };
+    const [{ createSignInLinks }, { createMemberActions, linkMailer }] = await Promise.all([
+      import("./sign-in-link.tsx"),
+      import("./member-actions.ts"),
+    ]);
+    const links = createSignInLinks({ ...members, state: access.db, sealer: sealerFor(bytes, "link"), now, mail: linkMailer(members) });
+    const actions = createMemberActions({ ...members, secret: bytes, access, now, forward, originOf });
+    return { signIn: createSignIn({ ...session, links }), feeds, actions };
   };
   /** Loads once. A failure is not remembered. */
   const loaded = () => {
@@ -58,10 +75,12 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const [, token = "", kind = ""] = /^\/feeds\/([\w.-]+)\.(ics|csv|atom)$/.exec(arrival.path) ?? [];
     const { feeds } = await loaded();
     const signed = parseJson(feeds.open(token) ?? "");
-    if (!isFeed(signed) || signed[1].split("?")[0] !== FEEDS[kind as keyof typeof FEEDS]) throw new Refused(404, "There is no such feed.");
-    const [keyId, output] = signed;
+    const [keyId, output] = isFeed(signed) ? signed : ["", ""];
+    const path = output.replace(/\?.*/s, "");
+    if (![FEEDS, FOLLOWING].some((outputs) => outputs[kind as keyof typeof FEEDS] === path))
+      throw new Refused(404, "There is no such feed.");
     await updateAccess(access);
-    const key = findUsableKey(access, keyId, now());
+    const key = findHeir(access, keyId, now());
     if (key === undefined) throw new Refused(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
     arrival.key = key;
     const response = await admit(arrival, {
@@ -72,17 +91,19 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     return response;
   };
 
+  /** `/subscribe?SEARCH`; for a member also `/subscribe?following`. */
   const subscribe = async ({ request, query }: Arrival, key: KnownKey): Promise<Response> => {
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
     const { pageResponse } = await import("../browse/response.ts");
-    const outputs = outputsFor(new URLSearchParams(query));
+    const outputs = query === "following" && key.member !== null ? FOLLOWING : outputsFor(new URLSearchParams(query));
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
       throw new Refused(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
     const response = pageResponse(subscribePage({ ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") }, true), {
       hasSignIn: true,
+      isMember: key.member !== null,
     });
     response.headers.set("Cache-Control", "no-store");
     return response;
@@ -99,11 +120,16 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const { request, path, route } = arrival;
     const fromReader = (_: Buffer, signal: AbortSignal) => forward(pathAndQuery(request.url), arrival, originOf(request), signal);
     if (path.startsWith("/feeds/")) return feed(arrival);
+    if (path.startsWith("/unsubscribe/") && members !== undefined) {
+      const work = async () => withForm((await (await loaded()).actions?.unsubscribe(arrival)) ?? new Response(null, { status: 404 }));
+      return admit(arrival, { line: "sign-in", isCheap: true, bodyBytes: FORM_BYTES_MAX, work });
+    }
     if (route.isOpen) return admit(arrival, { line: "files", isCheap: true, work: fromReader });
     const isCheap = show !== undefined;
     const uses = () => route.uses;
     if (!needsKey) return admit(arrival, { isCheap, work: show ?? fromReader });
-    if (path === "/sign-in" || path === "/sign-out") return (await loaded()).signIn.respond(arrival);
+    if (path === "/sign-in" || path === "/sign-out" || (members !== undefined && path.startsWith("/sign-in/")))
+      return (await loaded()).signIn.respond(arrival);
     const key = await keyOf(request);
     if (key === undefined) {
       if (route.isForPrograms) throw new Refused(401, "Send a key as Authorization: Bearer <API_KEY>.", CHALLENGE);
@@ -112,6 +138,13 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     }
     arrival.key = key;
     if (path === SUBSCRIBE_PATH) return admit(arrival, { uses, isCheap: true, work: () => subscribe(arrival, key) });
+    if (OF_MEMBERS.test(path) && members !== undefined) {
+      if (key.member === null)
+        throw new Refused(403, "Watches belong to who signs in with a mail address. Sign out, and sign in with yours.");
+      const { actions } = await loaded();
+      if (arrival.method === "POST" && actions !== undefined)
+        return admit(arrival, { uses, bodyBytes: FORM_BYTES_MAX, work: (body, signal) => actions.respond(arrival, key, body, signal) });
+    }
     return admit(arrival, { uses, isCheap, work: show ?? fromReader });
   };
   return (arrival, show) => respond(arrival, show).catch(refusalOf);

@@ -3,7 +3,7 @@
  * reaches, and checks no host and no key: the front has done so. (E-67)
  */
 import type { CatalogDb } from "../../db/engine.ts";
-import { catalogPerRequest, type DatabaseLocation } from "../../db/open.ts";
+import { catalogPerRequest, type DatabaseLocation, openWatchesIn } from "../../db/open.ts";
 import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { type IndexProgress, indexOfOthers, isProgress, progressInWords } from "../browse/index-being-built.tsx";
@@ -16,14 +16,25 @@ import type { EpochMs } from "../text/instant.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 import { takingTurns } from "./taking-turns.ts";
 
-/** `searchData` is the directory of the search index, which a job keeps up to date. */
-type ReaderOptions = { socket: string; location: DatabaseLocation; searchData: string; log: Log; hasSignIn: boolean };
+type ReaderOptions = {
+  socket: string;
+  location: DatabaseLocation;
+  /** The directory of the search index, which a job keeps up to date. */
+  searchData: string;
+  log: Log;
+  hasSignIn: boolean;
+  /** Where watches are, if members have some. */
+  watchDirectory: string | undefined;
+};
 
 /** The types of Bun do not have it for sockets. Without it, Bun cuts off a response that takes ten seconds. */
 const NEVER_IDLE: object = { idleTimeout: 0 };
 
 /** Serves on the socket until a signal stops it, and then completes the responses under way. */
-export async function serveReader(machine: Machine, { socket, location, searchData, log, hasSignIn }: ReaderOptions): Promise<void> {
+export async function serveReader(
+  machine: Machine,
+  { socket, location, searchData, log, hasSignIn, watchDirectory }: ReaderOptions,
+): Promise<void> {
   const { now } = machine;
   const openEach = catalogPerRequest(location, now);
   const openCatalog = async (signal?: AbortSignal) => takingTurns(await openEach(), signal);
@@ -32,7 +43,8 @@ export async function serveReader(machine: Machine, { socket, location, searchDa
   machine.onStopSignal(stopped.resolve);
 
   const searchIndex = indexOfOthers(searchData, openCatalog);
-  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn } });
+  const openWatches = watchDirectory === undefined ? undefined : async () => openWatchesIn(watchDirectory, now(), { mode: "read" });
+  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn, openWatches } });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
     loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });

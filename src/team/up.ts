@@ -1,15 +1,17 @@
 /** `up`: a server with everything that a small team needs, on one address: the API, the pages, and the work that keeps the data fresh. (E-67) */
 import { resolve } from "node:path";
+import { messageOf } from "../../db/reason.ts";
 import type { Access } from "../accounts/access.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
-import { ADDRESS_HEADER } from "../browse/addresses.ts";
+import { ADDRESS_HEADER, FORM_HEADER, MEMBER_HEADER } from "../browse/addresses.ts";
 import type { Log } from "../monitoring/log.ts";
 import { upstreams } from "../pull/upstreams.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { ServeOptions } from "../server/options.ts";
 import { type Addition, serve } from "../server/serve.ts";
 import { formatDuration } from "../text/duration.ts";
-import { type Arrival, createAdmission } from "./admission.ts";
+import { memberMailing } from "../watch/member-mail.ts";
+import { createAdmission, type Forward } from "./admission.ts";
 import { createFront } from "./front.ts";
 import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
@@ -22,6 +24,8 @@ export type UpOptions = ServeOptions &
   ScheduleOptions & {
     /** Whether pages are served, and to whom: to everyone, or to who has a key. */
     pages: "open" | "key" | "off";
+    /** Whether people sign in with a mail address, where the pages ask for a key. */
+    members: "on" | "off";
     searchData?: string;
     watchData?: string;
   };
@@ -60,8 +64,12 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
   };
   const isSecure = options.tlsCert !== undefined || baseUrl?.startsWith("https:") === true;
   const admit = createAdmission({ access, now, settled: reader.settled });
-  const forward = (path: string, { method, request: { headers } }: Arrival, address: string, signal: AbortSignal) =>
-    reader.fetch(path, { method, headers: [...pickHeaders(headers, FORWARDED), [ADDRESS_HEADER, address]], signal });
+  const forward: Forward = (path, { method, request, key }, address, signal, form) => {
+    const headers = [...pickHeaders(request.headers, FORWARDED), [ADDRESS_HEADER, address] as [string, string]];
+    if (key !== null && key.member !== null) headers.push([MEMBER_HEADER, key.id]);
+    if (form !== undefined) headers.push([FORM_HEADER, form]);
+    return reader.fetch(path, { method: form === undefined ? method : "GET", headers, signal });
+  };
   const originOf = ({ headers }: Request) =>
     baseUrl === undefined ? `${isSecure ? "https" : "http"}://${headers.get("host")}` : new URL(baseUrl).origin;
   const gate = createPageGate({
@@ -73,6 +81,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     originOf,
     admit,
     forward,
+    members: membersOf(machine, options, env, log, onFailure),
   });
   const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
   const front = createFront({
@@ -104,7 +113,8 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
 }
 
 /** The environment of the children. They get no options, so it has those of this program, with absolute paths. */
-function envOfChildren({ env }: Machine, { data, database, searchData, watchData, pages, baseUrl, logFormat, logLevel }: UpOptions) {
+function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
+  const { data, database, searchData, watchData, pages, members, baseUrl, logFormat, logLevel } = options;
   return {
     ...env,
     FUNDFEED_DATA: resolve(data),
@@ -112,16 +122,45 @@ function envOfChildren({ env }: Machine, { data, database, searchData, watchData
     FUNDFEED_SEARCH_DATA: resolve(searchData ?? data),
     FUNDFEED_WATCH_DATA: resolve(watchData ?? data),
     FUNDFEED_PAGES: pages,
-    ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }), // Mails lead there.
+    FUNDFEED_MEMBERS: members,
+    // Mails lead there. Never to the host that a request names: who sends another one would get links that lead there.
+    ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }),
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
   };
+}
+
+/** What members need; undefined if they are off, if the pages ask for no key, or if there is no mail server. */
+function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], log: Log, onFailure: (error: unknown) => void) {
+  if (options.members === "off" || options.pages !== "key" || memberFault(env) !== null) return undefined;
+  return {
+    watchDirectory: resolve(options.watchData ?? options.data),
+    machine: { env, now: machine.now, randomBytes: machine.randomBytes },
+    randomBytes: machine.randomBytes,
+    onTooMany: () => log.notice(machine.now(), "Members asked for more links than are mailed in 15 minutes"),
+    onFailure,
+  };
+}
+
+function memberFault(env: Machine["env"]): string | null {
+  try {
+    memberMailing({ env });
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** The headers that the pages read. Cookies and keys stay here. */
 const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
 const READERS = { open: "open to all who reach this address", key: "for those who sign in with an API key" };
+
+function membersInWords(members: UpOptions["members"], env: Machine["env"]): string {
+  if (members === "off") return "Nobody signs in with a mail address (--members off)";
+  const fault = memberFault(env);
+  return fault === null ? "Members sign in with a mail address: fundfeed members add" : `Nobody signs in with a mail address. ${fault}`;
+}
 
 /** Lines for the log: what the server does, what is missing, and how to add that. */
 function introduction(options: UpOptions, origin: string, { keys }: Access, { env }: Machine): string[] {
@@ -138,6 +177,7 @@ function introduction(options: UpOptions, origin: string, { keys }: Access, { en
     pages === "off"
       ? "No pages are served (--pages off)"
       : `The pages are at ${origin}/ and the jobs at ${origin}/status, ${READERS[pages]}`,
+    ...(pages === "key" ? [membersInWords(options.members, envOfChildren({ env }, options))] : []),
     `Agents connect to ${origin}${MCP_PATH}, with an API key`,
     ...(pulled === "" ? ["Nothing is pulled (--pull none)"] : [`Pulls ${pulled}`, ...withoutKey]),
     ...(pulled !== "" && (env.FUNDFEED_CONTACT ?? "") === "" ? ["The sources do not know how to reach you: set FUNDFEED_CONTACT"] : []),

@@ -43,7 +43,12 @@ export async function sendMail(
   const message: Message = JSON.parse(body);
   const { to, ...place } = receiver;
   const date = parseInstantMs(message.timestamp) ?? 0;
-  await handToServer({ ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, machine.env.FUNDFEED_PAGES_URL, links) }, machine, stop, timeouts);
+  await handToServer(
+    { ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, machine.env.FUNDFEED_PAGES_URL, links) },
+    machine,
+    stop,
+    timeouts,
+  );
 }
 
 /**

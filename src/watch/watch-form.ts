@@ -47,7 +47,7 @@ export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
 };
 
 /** The choices of a form, or why they are refused. */
-export function readChoices(form: URLSearchParams): { choices: Choices } | { refusals: Refusals } {
+export function readWatchForm(form: URLSearchParams): { choices: Choices } | { refusals: Refusals } {
   const refusals = new Map<string, string>();
   const read = <T>(field: string, make: (text: string) => T): T | undefined => {
     try {

@@ -73,6 +73,7 @@ beforeAll(async () => {
   await fundfeed(["keys", "create", "--account", "Acme", ...place]);
   const { catalog, state } = await open(small);
   await state.run(rawSql("insert into use (key_id, day, count) select id, 20000, 17 from keys"));
+  await state.run(rawSql("insert into allowed (entry, added_at) values ('@lab.example', 1)"));
   await readPagesSecret(state, (count) => new Uint8Array(count).fill(7));
   await Promise.all([catalog.close(), state.close()]);
   directory = aDirectory();

@@ -44,7 +44,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       ),
     ).toEqual([
       { schemaname: "fundfeed_catalog", tables: 14 },
-      { schemaname: "fundfeed_state", tables: 7 },
+      { schemaname: "fundfeed_state", tables: 8 },
     ]);
     const second = await openPostgresCatalog(url, NOON + 1);
     expect(await second.get(rawSql("select value from settings where name = 'cursor_secret'"))).toEqual(secret);

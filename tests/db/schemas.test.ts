@@ -46,6 +46,7 @@ test("PostgreSQL's B-trees, whose entries have at most 2,704 bytes, index only t
   });
   expect(indexed.sort()).toEqual([
     "accounts.name",
+    "allowed.entry",
     "events.id",
     "events.severity",
     "events.type",
@@ -54,6 +55,7 @@ test("PostgreSQL's B-trees, whose entries have at most 2,704 bytes, index only t
     "figures.subject",
     "generations.name",
     "keys.id",
+    "keys.member",
     "link_keys.key",
     "link_keys.opportunity_id",
     "link_keys.role",

@@ -4,9 +4,10 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
+import { signerFor } from "../../src/accounts/signed.ts";
 import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
-import { signerFor } from "../../src/team/signed.ts";
+
 import { type TestApi, testApi } from "../support/api.ts";
 
 const ORIGIN = "http://pages.example:8080";
@@ -275,7 +276,25 @@ describe("the address of a feed", () => {
     expect(used()).toBe(before + 3 * 5);
   });
 
-  test.each(Object.keys(ends))("is gone when its key %s", async (end) => {
+  test("lives on when its key is rotated, until the new one is revoked", async () => {
+    const path = await feedAddress(await signIn());
+    const { id } = await rotateKey(api.state, key.id, { graceMs: 0 }, randomBytes, api.clock.now);
+    expect((await gate(path)).status).toBe(200);
+    expect(api.access.keysById.get(id)?.use.window.used).toBeGreaterThan(0);
+    await revokeKey(api.state, id, api.clock.now);
+    expect((await gate(path)).status).toBe(410);
+  });
+
+  test("is gone when its key has expired and nothing replaced it", async () => {
+    const expires_at = api.clock.now + DAY;
+    const other = await createKey(api.state, { account: "Team", expires_at }, randomBytes, api.clock.now);
+    const path = await feedAddress(cookieOf(await post("/sign-in", { key: other.key })));
+    expect((await gate(path)).status).toBe(200);
+    api.clock.now += DAY;
+    expect((await gate(path)).status).toBe(410);
+  });
+
+  test.each(["is revoked", "has no subscription"])("is gone when its key %s", async (end) => {
     const path = await feedAddress(await signIn());
     expect((await gate(path)).status).toBe(200);
     await ends[end]?.();

@@ -5,7 +5,7 @@ import { counted } from "../../text/counted.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { useAndClose, withState } from "../databases.ts";
-import { formatCount, instantOrNull, printResult, table } from "../output.ts";
+import { instantOrNull, printResult, table } from "../output.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory } from "../watch-options.ts";
 
 export function addCommand(command: CliCommand, cli: Cli): CliCommand {
@@ -69,5 +69,5 @@ async function removeTheirWatches({ machine }: Cli, options: WatchOptions, ended
 }
 
 function endedInWords(ended: readonly string[], watches: number): string {
-  return `${formatCount(ended.length, "member")}, with ${counted(watches, "watch", "watches")}`;
+  return `${counted(ended.length, "member")}, with ${counted(watches, "watch", "watches")}`;
 }

@@ -1,0 +1,401 @@
+/** @jsxImportSource hono/jsx */
+/** The pages of members: their watches, a new one, and what they follow. They only read; every form goes to the process that listens. */
+import type { CatalogDb, WatchDb } from "../../db/engine.ts";
+import { type FeedPosition, latestPosition } from "../events/feed.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { IDS_MAX } from "../filter/kinds.ts";
+import { dueOf } from "../opportunities/due.ts";
+import { readOpportunities } from "../opportunities/records.ts";
+import { numberOf } from "../search/number.ts";
+import { search } from "../search/search.ts";
+import { capitalized } from "../text/capitalized.ts";
+import { counted, withCommas } from "../text/counted.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { nextAttemptAt } from "../watch/attempts.ts";
+import { differenceOf, type Matching, matchingEach, matchingIds } from "../watch/matching.ts";
+import { LIMITS, ownWatch } from "../watch/member-watches.ts";
+import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
+import { countMembers } from "../watch/position.ts";
+import { nextTime } from "../watch/schedule.ts";
+import { SAMPLE, testMessage } from "../watch/test-message.ts";
+import { volumeInWords, volumeOf } from "../watch/volume.ts";
+import type { Watch } from "../watch/watch.ts";
+import { scheduleInWords } from "../watch/watch-form.ts";
+import { listMuted, watchesOf } from "../watch/watches.ts";
+import { addressOf, opportunityAddress } from "./addresses.ts";
+import { Fact, StatusBadge } from "./marks.tsx";
+import { allSourcesField } from "./own-fields.ts";
+import type { BrowsePage, PageContext } from "./page.ts";
+import { readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { DueLine, Relative } from "./times.tsx";
+import { FollowForm, type SentForm, WatchFields } from "./watch-fields.tsx";
+
+export type MemberContext = Omit<PageContext, "member"> & { watches: WatchDb; member: string; sent: SentForm | undefined };
+
+/** An id that no opportunity has, for a list of none. */
+export const NO_ID = "00000000-0000-0000-0000-000000000000";
+
+const DONE: Readonly<Record<string, string>> = {
+  saved: "Saved. You get a mail when something changes; what matches already is not told.",
+  changed: "Changed. It goes on where it was.",
+  pause: "Paused.",
+  resume: "Resumed: it goes on where it was.",
+  removed: "Removed.",
+  test: "A test mail is on its way.",
+  unmute: "Reported again.",
+};
+
+function DoneNote({ query }: Pick<PageContext, "query">) {
+  const text = DONE[query.get("done") ?? ""];
+  return text === undefined ? null : (
+    <p class="past-note" role="status">
+      {text}
+    </p>
+  );
+}
+
+export async function watchesPage({ watches, member, query, now }: MemberContext): Promise<BrowsePage> {
+  const own = (await watchesOf(watches, member)).filter(({ definition }) => !definition.follows);
+  const cards = await Promise.all(
+    own.map(async (watch) => ({ watch, ...(await watchStatusOf(watches, watch)), matching: await countMembers(watches, watch) })),
+  );
+  const body = (
+    <>
+      <h1>My watches</h1>
+      <DoneNote query={query} />
+      {own.length === 0 ? (
+        <p class="empty">
+          No watches yet. <a href="/">Search</a>, and press “Mail me what changes” above the results.
+        </p>
+      ) : (
+        <ul class="sources">
+          {cards.map(({ watch, ...status }) => (
+            <li class="card" key={watch.name}>
+              <h2>
+                <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
+                <small>{searchInWords(watch.definition, now)}</small>
+              </h2>
+              <StateLine status={status} />
+              <dl class="figures">
+                <Fact name="Matching">{withCommas(status.matching)}</Fact>
+                <Fact name="Mails">{capitalized(scheduleInWords(watch.definition))}</Fact>
+                <Fact name="Last mail">
+                  {status.delivered_at === null ? "none yet" : <Relative at={formatInstant(status.delivered_at)} now={now} />}
+                </Fact>
+                <Fact name="Next mail">
+                  <Next watch={watch} status={status} now={now} />
+                </Fact>
+              </dl>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+  return { title: "My watches", section: "watches", body };
+}
+
+type Status = Awaited<ReturnType<typeof watchStatusOf>>;
+
+function StateLine({ status: { paused, pending } }: { status: Pick<Status, "paused" | "pending"> }) {
+  if (paused !== null) return <p class="error">Paused: {paused}.</p>;
+  return pending?.attempts.error ? <p class="error">The last mail was not accepted: {pending.attempts.error}.</p> : null;
+}
+
+function Next({ watch, status, now }: { watch: Watch; status: Pick<Status, "paused" | "pending">; now: EpochMs }) {
+  const { every, zone } = watch.definition;
+  if (status.paused !== null) return "–";
+  const at =
+    status.pending !== null ? nextAttemptAt(status.pending.attempts, now) : every === undefined ? undefined : nextTime(every, zone, now);
+  if (at === undefined) return "when something changes";
+  return at <= now ? "soon" : <Relative at={formatInstant(at)} now={now} />;
+}
+
+function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string {
+  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}`;
+}
+
+/** The form of a watch before it is saved: what it means, and how much it would have sent. */
+export async function newWatchPage(context: MemberContext): Promise<BrowsePage> {
+  const { catalog, index, now, sent } = context;
+  const form = await readSearchForm(context, { all_sources: allSourcesField });
+  const isWrong = form.errors.size > 0;
+  if (isWrong && sent === undefined) return { location: `/?${context.query}` };
+  const about = aboutOf(form);
+  const matching = isWrong ? [] : await matchingIds(catalog, index, about, now);
+  const title = cutAtWord(form.filter.words ?? describeFilter(form.filter, now)[0] ?? "All opportunities");
+  const definition = { title, at_least: "material" as const, zone: "America/New_York", every: "day 08:00" };
+  const body = (
+    <>
+      <h1>Mail me what changes</h1>
+      {!isWrong && <p class="lead">{await meaningOf(catalog, about, matching, now)}</p>}
+      <p>You get a mail when one is new, when one changes, and when one no longer matches; what matches already is not told.</p>
+      {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
+      <form class="sign-in" method="post" action="/watches">
+        <input type="hidden" name="query" value={queryOf(form)} />
+        <WatchFields definition={definition} sent={sent} />
+        <button type="submit">Save</button>
+      </form>
+    </>
+  );
+  return { title: "Mail me what changes", section: "watches", ...(sent && { status: 400 }), body };
+}
+
+/** "status open: 82 now; about 5 mails a month …, judged by the last 90 days." */
+async function meaningOf(catalog: CatalogDb, about: Matching, matching: readonly string[], now: EpochMs): Promise<string> {
+  const volume = volumeInWords(await volumeOf(catalog, matching, { at_least: "material", ...about }, now));
+  return `${capitalized(searchInWords(about, now))}: ${withCommas(matching.length)} now${volume === "" ? "" : `; ${volume}`}.`;
+}
+
+function aboutOf({ filter, allSources }: SearchForm): Matching {
+  return { filter, ...(allSources && { all_sources: true as const }) };
+}
+
+function queryOf({ given }: SearchForm): string {
+  return addressOf("", given).replace(/^\?/, "");
+}
+
+function tooMany(count: number): string {
+  return `This search matches ${withCommas(count)} opportunities; a watch can have ${withCommas(LIMITS.matching)}. Add words or filters.`;
+}
+
+/** A name to begin with. */
+function cutAtWord(text: string): string {
+  const plain = text.replaceAll('"', "");
+  return plain.length <= 60 ? plain : plain.slice(0, 61).replace(/\s*\S*$/, "");
+}
+
+/** The search of a watch in a form, and what another one would add and remove. */
+export async function watchSearchPage(context: MemberContext, name: string): Promise<BrowsePage | undefined> {
+  const { watches, member, catalog, index, now, query, sent } = context;
+  const action = `/watches/${name}/search`;
+  const watch = await ownWatch(watches, member, name);
+  if (watch === undefined || watch.definition.follows) return undefined;
+  const location = tidyAddress(action, query);
+  if (location !== undefined) return { location };
+  if (query.size === 0) return { location: addressOf(action, searchOf(watch.definition)) };
+  const form = await readSearchForm(context, { all_sources: allSourcesField });
+  const [about, title] = [aboutOf(form), watch.definition.title ?? name];
+  const [former = [], matching = []] = form.errors.size > 0 ? [] : await matchingEach(catalog, index, [watch.definition, about], now);
+  const { joining, leaving } = differenceOf(former, matching);
+  const body = (
+    <>
+      <h1>Change the search of “{title}”</h1>
+      <SearchFields action={action} form={form} now={now} />
+      {form.errors.size === 0 && (
+        <section aria-labelledby="means">
+          <h2 id="means">What this means</h2>
+          {sent?.refused !== undefined && (
+            <p class="error" role="alert">
+              {sent.refused}
+            </p>
+          )}
+          <p>{await meaningOf(catalog, { ...watch.definition, ...about }, matching, now)}</p>
+          <p>
+            {counted(joining.length, "opportunity", "opportunities")} more than before, and {withCommas(leaving.length)} no longer. That is
+            not mailed; what has changed and was not mailed yet still is.
+          </p>
+          {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
+          <form class="sign-in" method="post" action={`/watches/${name}`}>
+            <input type="hidden" name="action" value="search" />
+            <input type="hidden" name="query" value={queryOf(form)} />
+            <button type="submit">Save this search</button>
+          </form>
+        </section>
+      )}
+      <p>
+        <a href={`/watches/${name}`}>Back to the watch</a>
+      </p>
+    </>
+  );
+  return { title: `Change ${title}`, section: "watches", ...((sent || form.errors.size > 0) && { status: 400 }), body };
+}
+
+/** The search of a watch as an address has it. */
+function searchOf({ filter, all_sources }: Matching): Record<string, string> {
+  const given = Object.fromEntries(Object.entries(filter).map(([field, value]) => [field, `${value}`]));
+  return { ...given, ...(all_sources && { all_sources: "yes" }) };
+}
+
+/** One watch: what it is about, how its mails go, and what can be done. */
+export async function watchPage(
+  { watches, member, catalog, query, now, sent }: MemberContext,
+  name: string,
+): Promise<BrowsePage | undefined> {
+  const watch = await ownWatch(watches, member, name);
+  if (watch === undefined) return undefined;
+  const { definition } = watch;
+  const status = await watchStatusOf(watches, watch);
+  const muted = await listMuted(watches, watch);
+  const titles = new Map(
+    (
+      await readOpportunities(
+        catalog,
+        muted.map(({ id }) => id),
+        now,
+      )
+    ).map(({ id, title }) => [id, title]),
+  );
+  const deliveries = await listDeliveries(watches, name, 10);
+  const body = (
+    <>
+      <h1>{definition.title ?? name}</h1>
+      <DoneNote query={query} />
+      <p class="lead">
+        {capitalized(searchInWords(definition, now))}.{" "}
+        <a href={definition.follows ? "/following" : addressOf("/", searchOf(definition))}>See what matches</a>
+        {!definition.follows && (
+          <>
+            {" · "}
+            <a href={addressOf(`/watches/${name}/search`, searchOf(definition))}>Change the search</a>
+          </>
+        )}
+      </p>
+      <StateLine status={status} />
+      <dl class="figures">
+        <Fact name="Matching">{withCommas(await countMembers(watches, watch))}</Fact>
+        <Fact name="Mails">{capitalized(scheduleInWords(definition))}</Fact>
+        <Fact name="Mails so far">{withCommas(status.delivered_total)}</Fact>
+        <Fact name="Last mail">
+          {status.delivered_at === null ? "none yet" : <Relative at={formatInstant(status.delivered_at)} now={now} />}
+        </Fact>
+        <Fact name="Next mail">
+          <Next watch={watch} status={status} now={now} />
+        </Fact>
+      </dl>
+      <form class="line" method="post" action={`/watches/${name}`}>
+        <button type="submit" name="action" value="test">
+          Send me a test
+        </button>
+        <button type="submit" name="action" value={status.paused === null ? "pause" : "resume"} data-second>
+          {status.paused === null ? "Pause" : "Resume"}
+        </button>
+        <button type="submit" name="action" value="remove" data-second>
+          {definition.follows ? "Follow nothing" : "Remove"}
+        </button>
+      </form>
+      <section aria-labelledby="change">
+        <h2 id="change">Change it</h2>
+        <form class="sign-in" method="post" action={`/watches/${name}`}>
+          <input type="hidden" name="action" value="edit" />
+          <WatchFields definition={{ ...definition, title: definition.title ?? name }} sent={sent} />
+          <button type="submit">Save</button>
+        </form>
+      </section>
+      {muted.length > 0 && (
+        <section aria-labelledby="muted">
+          <h2 id="muted">Left out</h2>
+          <ul class="changes">
+            {muted.map(({ id }) => (
+              <li key={id}>
+                <form class="line" method="post" action={`/watches/${name}`}>
+                  <a href={opportunityAddress(id)}>{titles.get(id) ?? id}</a>
+                  <input type="hidden" name="id" value={id} />
+                  <button type="submit" name="action" value="unmute" data-second>
+                    Report it again
+                  </button>
+                </form>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {deliveries.length > 0 && (
+        <section aria-labelledby="mails">
+          <h2 id="mails">Mails</h2>
+          <ul class="changes">
+            {deliveries.map(({ id, delivered_at, counts }) => (
+              <li key={id}>
+                <Relative at={formatInstant(delivered_at)} now={now} />: {counts.new} new, {counts.changed} changed, {counts.due} due,{" "}
+                {counts.left} no longer matching
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+  return { title: definition.title ?? name, section: definition.follows ? "following" : "watches", ...(sent && { status: 400 }), body };
+}
+
+/** What a member follows, by the next deadline. */
+export async function followingPage({ watches, member, catalog, index, query, now }: MemberContext): Promise<BrowsePage> {
+  const watch = (await watchesOf(watches, member)).find(({ definition }) => definition.follows);
+  const ids = watch?.definition.filter.id ?? [];
+  const { results } = await search(catalog, index, { filter: { id: [...ids, NO_ID] }, sort: "closes", limit: IDS_MAX }, now);
+  const status = watch === undefined ? undefined : await watchStatusOf(watches, watch);
+  const body = (
+    <>
+      <h1>Following</h1>
+      <DoneNote query={query} />
+      {watch === undefined || results.length === 0 ? (
+        <p class="empty">You follow nothing yet. Press “Follow” on the page of an opportunity.</p>
+      ) : (
+        <>
+          <p class="lead">
+            {counted(results.length, "opportunity", "opportunities")}, the next deadline first. Mails about changes:{" "}
+            {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
+          </p>
+          {status !== undefined && <StateLine status={status} />}
+          <p>
+            Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
+            <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>
+          </p>
+          <ol class="results">
+            {results.map(({ opportunity, twins }) => (
+              <li class="result" key={opportunity.id}>
+                <h2>
+                  <a href={opportunityAddress(opportunity.id)}>{opportunity.title}</a>
+                </h2>
+                <p class="line">
+                  <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now, twins)} now={now} />
+                </p>
+                <p class="facts">
+                  <span>{numberOf(opportunity)}</span>
+                  <span>{opportunity.organization.sub_agency ?? opportunity.organization.agency}</span>
+                </p>
+                <FollowForm id={opportunity.id} isFollowed={true} back="/following" />
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+    </>
+  );
+  return { title: "Following", section: "following", body };
+}
+
+/** What a watch of a search begins with, for the process that stores it; or why there can be none. */
+export type SearchStart = (Matching & { ids: string[]; feed: FeedPosition; difference: Difference }) | { refused: string };
+
+type Difference = ReturnType<typeof differenceOf>;
+
+/**
+ * What a search matches now, and the end of the feed before that: what comes between the two is told as new. For a watch that has another
+ * search, also what the change adds and removes.
+ */
+export async function searchStart(context: MemberContext): Promise<SearchStart> {
+  const { catalog, index, watches, member, now } = context;
+  const query = new URLSearchParams(context.query);
+  const of = query.get("of");
+  query.delete("of");
+  const feed = await latestPosition(catalog);
+  const form = await readSearchForm({ ...context, query }, { all_sources: allSourcesField });
+  const [refused] = form.errors.values();
+  if (refused !== undefined) return { refused: `The search cannot be read. ${refused}` };
+  const about = aboutOf(form);
+  const watch = of === null ? undefined : await ownWatch(watches, member, of);
+  const [ids = [], former = ids] = await matchingEach(catalog, index, [about, ...(watch ? [watch.definition] : [])], now);
+  // The process that listens stores them in one transaction, and nobody else is served meanwhile.
+  if (ids.length > LIMITS.matching) return { refused: tooMany(ids.length) };
+  return { ...about, ids, feed, difference: differenceOf(former, ids) };
+}
+
+/** A test message of a watch of the member. */
+export async function testOf({ watches, member, catalog, index, query, now }: MemberContext): Promise<object | undefined> {
+  const watch = await ownWatch(watches, member, query.get("name") ?? "");
+  if (watch === undefined) return undefined;
+  const ids = await matchingIds(catalog, index, watch.definition, now);
+  const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), now);
+  return testMessage(watch, sample, { now: () => now, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) });
+}

@@ -1,0 +1,129 @@
+/** @jsxImportSource hono/jsx */
+/** The form of a watch of a member, with what was typed if it was refused; and the forms that stand on other pages. */
+import type { Child } from "hono/jsx";
+import type { WatchDefinition } from "../watch/watch.ts";
+import { AT_LEAST, readWatchForm, timeOfDay, WHEN, ZONES } from "../watch/watch-form.ts";
+
+/** A form that was sent and refused. `refused` is why, if that belongs to no field. */
+export type SentForm = { values: URLSearchParams; refused: string | undefined };
+
+/** The sent form of a header of `up`. */
+export function sentForm(header: string | null): SentForm | undefined {
+  if (header === null) return undefined;
+  const values = new URLSearchParams(header);
+  return { values, refused: values.get("refused") ?? undefined };
+}
+
+const [FIRST_HOUR, HOURS] = [5, 24];
+
+/** The hours as people say them, from the early morning on. */
+const HOURS_OF_DAY = Array.from({ length: HOURS }, (_, n) => `${String((n + FIRST_HOUR) % HOURS).padStart(2, "0")}:00`);
+
+type WatchFieldsProps = {
+  definition: Pick<WatchDefinition, "title" | "at_least" | "zone" | "every" | "remind">;
+  sent: SentForm | undefined;
+};
+
+/** The fields besides the search. */
+export function WatchFields({ definition: { title = "", at_least, zone, every, remind = [] }, sent }: WatchFieldsProps) {
+  const [day = "now", time = "08:00"] = every?.split(" ") ?? [];
+  const stored: Readonly<Record<string, string>> = { title, at_least, zone, when: day, time, remind: remind.join(", ") };
+  const given = (name: string) => sent?.values.get(name) ?? stored[name] ?? "";
+  const read = sent === undefined ? undefined : readWatchForm(sent.values);
+  const refusals = read !== undefined && "refusals" in read ? read.refusals : new Map<string, string>();
+  const field = (name: string) => ({ name, reason: refusals.get(name) });
+  return (
+    <>
+      {sent?.refused !== undefined && (
+        <p class="error" role="alert">
+          {sent.refused}
+        </p>
+      )}
+      <Field {...field("title")} label="Name">
+        <input id="title" name="title" value={given("title")} required {...invalid("title", refusals)} />
+      </Field>
+      <Field {...field("when")} label="When">
+        <Select name="when" options={Object.entries(WHEN)} chosen={given("when")} refusals={refusals} />
+      </Field>
+      <Field {...field("time")} label="At what time (if every day, or on a day of the week)">
+        <Select name="time" options={HOURS_OF_DAY.map((each) => [each, timeOfDay(each)])} chosen={given("time")} refusals={refusals} />
+      </Field>
+      <Field {...field("zone")} label="Time zone">
+        <Select name="zone" options={Object.entries(ZONES)} chosen={given("zone")} refusals={refusals} />
+      </Field>
+      <Field {...field("at_least")} label="Which changes">
+        <Select name="at_least" options={Object.entries(AT_LEAST)} chosen={given("at_least")} refusals={refusals} />
+      </Field>
+      <Field {...field("remind")} label="Remind me so many days before a deadline (optional)" help="Such as 14, 3">
+        <input id="remind" name="remind" value={given("remind")} inputmode="numeric" autocomplete="off" {...invalid("remind", refusals)} />
+      </Field>
+    </>
+  );
+}
+
+function Field({
+  name,
+  label,
+  reason,
+  help = "",
+  children,
+}: {
+  name: string;
+  label: string;
+  reason: string | undefined;
+  help?: string;
+  children?: Child;
+}) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children}
+      {(reason ?? help) !== "" && (
+        <p class={reason === undefined ? "hint" : "error"} id={`${name}-hint`}>
+          {reason ?? help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type SelectProps = {
+  name: string;
+  options: readonly (readonly [value: string, text: string])[];
+  chosen: string;
+  refusals: ReadonlyMap<string, string>;
+};
+
+/** A value that is not offered, such as another zone, is offered too. */
+function Select({ name, options, chosen, refusals }: SelectProps) {
+  const all = options.some(([value]) => value === chosen) || chosen === "" ? options : [...options, [chosen, chosen] as const];
+  return (
+    <select id={name} name={name} {...invalid(name, refusals)}>
+      {all.map(([value, text]) => (
+        <option key={value} value={value} selected={value === chosen}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function invalid(name: string, refusals: ReadonlyMap<string, string>) {
+  return refusals.has(name) ? { "aria-invalid": "true" as const, "aria-describedby": `${name}-hint` } : {};
+}
+
+/** Buttons that follow an opportunity, or end that, and that leave it out of all mails. */
+export function FollowForm({ id, isFollowed, back }: { id: string; isFollowed: boolean; back: string }) {
+  return (
+    <form class="line" method="post" action="/follow">
+      <input type="hidden" name="id" value={id} />
+      <input type="hidden" name="back" value={back} />
+      <button type="submit" name="action" value={isFollowed ? "unfollow" : "follow"} data-second={isFollowed ? "" : undefined}>
+        {isFollowed ? "Following: stop" : "Follow"}
+      </button>
+      <button type="submit" name="action" value="mute" data-second>
+        Leave out of my mails
+      </button>
+    </form>
+  );
+}
