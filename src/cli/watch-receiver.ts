@@ -14,18 +14,18 @@ import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts
 import { plainHttpUrl, typesAmong } from "./arguments.ts";
 import type { Cli, CliCommand } from "./command.ts";
 
-const receivers = ["stdout", "webhook", "smtp", "slack"] as const;
+const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
 
 /** The options of receivers, and the receivers that have each. */
 const kindsOf = {
   url: ["webhook"],
-  urlFile: ["webhook", "slack"],
+  urlFile: ["webhook", "slack", "teams"],
   secretFile: ["webhook"],
   mailTo: ["smtp"],
   mailFrom: ["smtp"],
   smtpUrlFile: ["smtp"],
-  allowPrivate: ["webhook", "slack"],
-  allowHttp: ["webhook", "slack"],
+  allowPrivate: ["webhook", "slack", "teams"],
+  allowHttp: ["webhook", "slack", "teams"],
 } as const satisfies Record<string, readonly Receiver["to"][]>;
 
 type ReceiverOptions = { url?: URL | undefined; allowPrivate?: true | undefined; allowHttp?: true | undefined } & {
@@ -47,7 +47,12 @@ const NOTE_MAX = 500;
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [10, 365];
 
 /** Where secrets are without a file. */
-const VARIABLES = { secret: "FUNDFEED_WEBHOOK_SECRET", slack: "FUNDFEED_SLACK_URL", smtp: "FUNDFEED_SMTP_URL" };
+const VARIABLES = {
+  secret: "FUNDFEED_WEBHOOK_SECRET",
+  slack: "FUNDFEED_SLACK_URL",
+  teams: "FUNDFEED_TEAMS_URL",
+  smtp: "FUNDFEED_SMTP_URL",
+};
 
 /** A new watch has a value for each. */
 export function addMessageOptions(command: CliCommand, isNew: boolean): CliCommand {
@@ -65,13 +70,13 @@ export function addMessageOptions(command: CliCommand, isNew: boolean): CliComma
     .option("--note <text>", "a note that every message repeats", note)
     .option("--from-start", "report all opportunities that match already as new, in the first messages")
     .option("--url <url>", "webhook: URL to post to; one that contains a secret belongs in a file", receiverUrl)
-    .option("--url-file <file>", `webhook, slack: file with the URL (slack: or ${VARIABLES.slack})`)
+    .option("--url-file <file>", `webhook, slack, teams: file with the URL (or ${VARIABLES.slack}, ${VARIABLES.teams})`)
     .option("--secret-file <file>", `webhook: file of signing secrets (default: ${VARIABLES.secret}); created with a new one if missing`)
     .option("--mail-to <address>", "smtp: who gets the mail: one address or several, each a receiver of its own", mailAddresses)
     .setting("--mail-from <address>", "smtp: the sender", mailAddress)
     .option("--smtp-url-file <file>", `smtp: file with the server, smtps://user:password@mail.example.org (default: ${VARIABLES.smtp})`)
-    .option("--allow-private", "webhook, slack: allow addresses of this machine and of private networks")
-    .option("--allow-http", "webhook, slack: allow a URL without TLS")
+    .option("--allow-private", "webhook, slack, teams: allow addresses of this machine and of private networks")
+    .option("--allow-http", "webhook, slack, teams: allow a URL without TLS")
     .addOption(isNew ? zone.default("America/New_York") : zone);
 }
 
@@ -89,8 +94,8 @@ export function messageFields(
 
 /** The receivers that the options name, if they can be used. Options of other receivers end the command with a usage error. */
 export function receiversOf(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver[] {
-  if (to === "slack" && options.url !== undefined)
-    command.error(`error: the URL of --to slack is a secret; put it into a file (--url-file) or into ${VARIABLES.slack}`);
+  if ((to === "slack" || to === "teams") && options.url !== undefined)
+    command.error(`error: the URL of --to ${to} is a secret; put it into a file (--url-file) or into ${VARIABLES[to]}`);
   const foreign = givenNames(command).find((name) => !(kindsOf[name] as readonly string[]).includes(to));
   if (foreign !== undefined) {
     const { long } = command.options.find((each) => each.attributeName() === foreign) ?? {};
@@ -176,8 +181,8 @@ function usableReceiver(cli: Cli, command: CliCommand, to: Receiver["to"], optio
     smtpServer(receiver, machine);
     return receiver;
   }
-  if (to === "slack") {
-    const place = placeOf(cli, command, urlFile, VARIABLES.slack, "--to slack requires --url-file");
+  if (to === "slack" || to === "teams") {
+    const place = placeOf(cli, command, urlFile, VARIABLES[to], `--to ${to} requires --url-file`);
     urlOf(place, machine);
     return { to, url: place, allow_private, allow_http };
   }

@@ -6,6 +6,7 @@ import { additionsFor, type MailBase } from "./member-mail.ts";
 import { placeName } from "./secrets.ts";
 import { sendToSlack } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
+import { sendToTeams } from "./teams.ts";
 import type { Receiver, SentMessage, Watch } from "./watch.ts";
 import { readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 
@@ -17,6 +18,7 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
     machine.syncOutput(); // On disk before watch.db says that it was accepted.
   } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine, stop);
   else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine, stop);
+  else if (receiver.to === "teams") await sendToTeams(receiver, message, zone, machine, stop);
   else if (receiver.to === "member") throw new DeliveryError("Cannot write to a member without the state");
   else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
 }
@@ -25,7 +27,7 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
 export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): string | null {
   try {
     if (receiver.to === "smtp") smtpServer(receiver, machine);
-    if (receiver.to === "slack" || receiver.to === "webhook") urlOf(receiver.url, machine);
+    if (receiver.to === "slack" || receiver.to === "teams" || receiver.to === "webhook") urlOf(receiver.url, machine);
     if (receiver.to === "webhook") readSigningSecrets(receiver.secret, machine);
     return null;
   } catch (error) {

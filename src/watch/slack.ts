@@ -3,7 +3,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { type Digest, type DigestEntry, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
-import type { SentMessage, SlackReceiver, Zone } from "./watch.ts";
+import type { ChatReceiver, SentMessage, Zone } from "./watch.ts";
 import { postingTo } from "./webhook.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
@@ -18,7 +18,7 @@ type SlackMessage = { text: string; blocks: Block[] };
 
 /** Throws a DeliveryError. */
 export async function sendToSlack(
-  receiver: SlackReceiver,
+  receiver: ChatReceiver,
   sent: SentMessage,
   zone: Zone,
   machine: Machine,

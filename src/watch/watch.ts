@@ -19,12 +19,13 @@ export type HttpReceiver = {
 
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
 /** Slack, or a program that takes Slack's incoming webhooks. Their URL is a secret. */
-export type SlackReceiver = HttpReceiver & { to: "slack"; url: SecretPlace };
+/** A channel, whose URL is a secret. */
+export type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
 /** One person or mailing list. Several are several receivers: otherwise a message that one of them refused would come again to the others. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The member whose watch it is. The address is read from state.db for each message, so that a member who was removed gets none. */
 type MemberReceiver = { to: "member" };
-export type Receiver = { to: "stdout" } | MemberReceiver | WebhookReceiver | SlackReceiver | MailReceiver;
+export type Receiver = { to: "stdout" } | MemberReceiver | WebhookReceiver | ChatReceiver<"slack"> | ChatReceiver<"teams"> | MailReceiver;
 
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
@@ -57,7 +58,7 @@ export type WatchDefinition = {
 
 /** Whether messages are for people: each covers everything since the last one, and only counts what exceeds its limit. */
 export function isDigest({ receiver }: WatchDefinition): boolean {
-  return receiver.to === "smtp" || receiver.to === "member" || receiver.to === "slack";
+  return ["smtp", "member", "slack", "teams"].includes(receiver.to);
 }
 
 /** A watch as one of its receivers has it. Each receiver has a position, messages and a state of its own. */

@@ -6,6 +6,7 @@ import { digestOf } from "../../src/watch/digest.ts";
 import { mailOf } from "../../src/watch/mail.tsx";
 import type { Message } from "../../src/watch/message.ts";
 import { slackMessage } from "../../src/watch/slack.ts";
+import { teamsMessage } from "../../src/watch/teams.ts";
 import { dropScratch, SECOND } from "../support/imports.ts";
 import { aWatched } from "./watched.ts";
 
@@ -156,6 +157,34 @@ describe("hostile text", () => {
       expect(each).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp;");
       expect(each).not.toMatch(/<!channel>|<script|<javascript/);
     }
+  });
+});
+
+describe("a message for Teams", () => {
+  test("is an adaptive card with the title as a link and the changes as a list", async () => {
+    const message = await messageAfter([record("1")], [record("1", { status: "cancelled" })]);
+    const [{ contentType = "", content } = {}] = teamsMessage(message, EASTERN).attachments;
+    expect(contentType).toBe("application/vnd.microsoft.card.adaptive");
+    expect(content).toMatchObject({ type: "AdaptiveCard", version: "1.4" });
+    expect(content?.body.map(({ text }) => text)).toEqual([
+      "q: 1 critical change",
+      "Critical changes",
+      "**[Title 1](https://example.gov/1)**\n\n- status changed from open to cancelled",
+      "Department of Energy · cancelled · due May 1, 2026",
+    ]);
+  });
+
+  test("keeps the limit of Teams, and says that more is not shown", async () => {
+    const long = Array.from({ length: 120 }, (_, n) => record(`N${n}`, { title: `${n} ${"*é".repeat(900)}` }));
+    const card = teamsMessage(await messageAfter([], long), EASTERN);
+    expect(Buffer.byteLength(JSON.stringify(card))).toBeLessThan(28_000);
+    expect(card.attachments[0]?.content.body.at(-1)?.text).toContain("more");
+  });
+
+  test("has hostile text as text only", async () => {
+    const title = "<at>all</at> [a](javascript:b) *bold* `c`";
+    const text = JSON.stringify(teamsMessage(await messageAfter([], [record("1", { title })]), EASTERN));
+    expect(text).not.toMatch(/[^\\](<at>|\[a\]\(javascript)/);
   });
 });
 
