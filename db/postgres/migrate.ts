@@ -1,11 +1,15 @@
 /** Migrates the schemas of a PostgreSQL database to this program's: every migration once, in order, all or none. */
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
+import catalogSightings from "../migrations/postgres/catalog/0001_sightings.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import type { Client, Executor } from "./client.ts";
 
 export const postgresMigrations: Record<Kind, Migration[]> = {
-  catalog: [{ tag: "0000_initial", sql: catalogInitial }],
+  catalog: [
+    { tag: "0000_initial", sql: catalogInitial },
+    { tag: "0001_sightings", sql: catalogSightings },
+  ],
   state: [{ tag: "0000_initial", sql: stateInitial }],
 };
 

@@ -3,11 +3,15 @@ import type { Database } from "bun:sqlite";
 import type { DatabaseName } from "../engine.ts";
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
+import catalogSightings from "../migrations/sqlite/catalog/0001_sightings.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import watchInitial from "../migrations/sqlite/watch/0000_initial.sql" with { type: "text" };
 
 export const migrations: Record<DatabaseName, Migration[]> = {
-  catalog: [{ tag: "0000_initial", sql: catalogInitial }],
+  catalog: [
+    { tag: "0000_initial", sql: catalogInitial },
+    { tag: "0001_sightings", sql: catalogSightings },
+  ],
   state: [{ tag: "0000_initial", sql: stateInitial }],
   watch: [{ tag: "0000_initial", sql: watchInitial }],
 };

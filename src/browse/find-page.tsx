@@ -3,6 +3,7 @@
 import { fields } from "../filter/filter.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
+import { hinderedSentence } from "../search/hindered.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
 import { matchedInWords, partialInWords, readingInWords } from "../search/understood.ts";
 import { capitalized } from "../text/capitalized.ts";
@@ -44,7 +45,7 @@ export async function findPage({ catalog, index, now, query, member }: PageConte
 type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage; isMember?: boolean };
 
 function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
-  const { total = 0, twins = 0, next = null, understood = null, counts = null, drop = [], isWhole = true } = page ?? {};
+  const { total = 0, twins = 0, next = null, understood = null, counts = null, hindered = [], drop = [], isWhole = true } = page ?? {};
   const sentences = understood === null ? [] : readingInWords(understood);
   const matched = page === undefined ? null : matchedInWords(page);
   return (
@@ -67,6 +68,7 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
                 {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
               </p>
             )}
+            {hindered.length > 0 && <p class="quiet">{hinderedSentence(hindered)}.</p>}
             {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
             {isMember && (
               <p class="line">

@@ -1,11 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The first page: the form, and what can be applied for, by next deadline. */
 import { shortNameOf } from "../agencies/understand.ts";
-import { dueOf } from "../opportunities/due.ts";
+import { obstacleOf } from "../opportunities/obstacle.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS, openStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
+import { hinderedInWords } from "../search/hindered.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
 import { readFreshness, silentInWords } from "../sources/freshness.ts";
 import { counted, withCommas } from "../text/counted.ts";
@@ -37,7 +38,7 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
     return { opportunity, snippet: null, isMatch: true, missing: [], twins: twins.get(opportunity.id) ?? [] };
   });
-  const coming = found.filter(({ opportunity, twins }) => dueOf(opportunity, now, twins).kind !== "over").slice(0, LISTED);
+  const coming = found.filter(({ opportunity, twins }) => obstacleOf(opportunity, now, twins) === null).slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);
   return {
     title: "Find opportunities",
@@ -93,7 +94,7 @@ function openAddress(query: UrlQuery): string {
   return addressOf("/", { ...query, status: openStatuses, sort: "closes" });
 }
 
-function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: { openings: Openings; now: EpochMs }) {
+function OpeningCounts({ openings: { open, uncounted, coming, dueAt, departments }, now }: { openings: Openings; now: EpochMs }) {
   const days = CLOSING_SOON_MS / DAY_MS;
   const soon = dueAt.filter((at) => at >= now && at < now + CLOSING_SOON_MS).length;
   return (
@@ -118,6 +119,7 @@ function OpeningCounts({ openings: { open, coming, dueAt, departments }, now }: 
           </Fact>
         )}
       </dl>
+      {uncounted.length > 0 && <p class="quiet">Not counted, though their sources call them open: {hinderedInWords(uncounted)}.</p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq, gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
+import { deleteFrom, insertInto, listOf, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -37,6 +37,9 @@ const updateOpportunity = query(
 );
 const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "turns_at", "hash", "sidecar"), ({ seq, ...values }) =>
   update(opportunities).set(values).where(eq(opportunities.seq, seq)),
+);
+const touchBySeq = query({ seqs: listOf(opportunities.seq), stored_at: opportunities.stored_at }, ({ seqs, stored_at }) =>
+  update(opportunities).set({ stored_at }).where(inArray(opportunities.seq, seqs)),
 );
 const makeDue = query(pick(opportunities, "turns_at", "stored_at"), ({ turns_at, stored_at }) =>
   update(opportunities).set({ turns_at }).where(gt(opportunities.stored_at, stored_at)),
@@ -216,6 +219,11 @@ async function keepEarlierSidecar(
   if (isSameBasis && before === after) return;
   const { seq, status_basis } = stored;
   await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
+}
+
+/** Lets what follows the catalog read records again of which something changed that is not theirs. */
+export async function touchRecords(sql: CatalogSql, seqs: readonly number[], instant: EpochMs): Promise<void> {
+  await sql.run(touchBySeq, { seqs, stored_at: instant });
 }
 
 /** A record whose source text changed and whose content did not. */

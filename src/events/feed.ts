@@ -8,10 +8,11 @@ import { and, asc, desc, eq, gt, inArray, lt, lte, min, type SQL, sql } from "dr
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { events, opportunities, sightings } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { type Due, dueOf } from "../opportunities/due.ts";
+import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { PAGE_BYTES_MAX } from "../opportunities/page.ts";
 import { readGroups } from "../opportunities/related.ts";
@@ -139,8 +140,9 @@ const eventsOfRecords = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
     .where(inArray(events.opportunity_seq, seqs)),
 );
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "document", "sidecar", "status_basis", "turns_at"))
+  select({ ...pick(opportunities, "seq", "document", "sidecar", "status_basis", "turns_at"), ...seenColumns })
     .from(opportunities)
+    .leftJoin(sightings, isSightingOf)
     .where(inArray(opportunities.seq, seqs)),
 );
 

@@ -59,6 +59,10 @@ export const FoundPage = object({
     }),
     "How many results have each value, on the first page; null if they are too many.",
   ),
+  hindered: Type.Array(object({ obstacle: Type.String(), opportunities: Type.Integer({ minimum: 0 }) }), {
+    description:
+      "If open ones are asked for: how many that their sources call open cannot be applied for, by reason, on the first page: `letter`, `test`, `cancelled` by title, `over`, `unseen` for long.",
+  }),
   drop: Type.Array(object({ name: Type.String(), records: Type.Integer() }), {
     description: "If nothing is found: filters without which something would be.",
   }),
@@ -72,7 +76,7 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, matching, partial, isAll, twins, understood, counts, drop, isWhole }: SearchPage,
+  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
@@ -94,6 +98,7 @@ export function foundPage(
     twins,
     understood: understood && understoodOf(understood),
     counts,
+    hindered,
     drop,
     is_whole: isWhole,
     next_cursor: next,

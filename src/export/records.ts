@@ -2,9 +2,10 @@
 import { asc, sql as fragment, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
-import { events, facets, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { events, facets, opportunities, sightings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { shownAt } from "../opportunities/clock.ts";
+import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
@@ -12,8 +13,12 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
 const recordsInOrder = () =>
-  select(pick(opportunities, "seq", "id", "source_opportunity_id", "lineage", "status_basis", "turns_at", "document", "sidecar"))
+  select({
+    ...pick(opportunities, "seq", "id", "source_opportunity_id", "lineage", "status_basis", "turns_at", "document", "sidecar"),
+    ...seenColumns,
+  })
     .from(opportunities)
+    .leftJoin(sightings, isSightingOf)
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id));
 const allRecords = query({}, recordsInOrder);
 const recordsOfSources = query({ codes: listOf(opportunities.source) }, ({ codes }) =>
@@ -40,7 +45,8 @@ const countOfSources = query({ codes: listOf(facets.source) }, ({ codes }) =>
 
 type RecordRow = RowsOf<typeof allRecords>;
 /** With the stored events, if it is a row of the past whose events are asked for. */
-type AnyRow = RecordRow & Partial<Pick<PastRow, "history" | "erased">>;
+type AnyRow = Omit<RecordRow, keyof typeof seenColumns> &
+  Partial<Pick<RecordRow, keyof typeof seenColumns> & Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
@@ -144,7 +150,7 @@ function instantOf({ asOf, now }: Selection): EpochMs | undefined {
   return asOf ?? now;
 }
 
-function at(row: RecordRow, now: EpochMs | undefined): RecordRow {
+function at<Row extends AnyRow>(row: Row, now: EpochMs | undefined): Row {
   return now === undefined ? row : shownAt(row, now);
 }
 
@@ -153,7 +159,7 @@ function at(row: RecordRow, now: EpochMs | undefined): RecordRow {
  * Where the clock is due to change the record, `as_stored` has what it changes: a restored catalog has the record as it was stored, so that
  * its clock tells clients of the change. (D-31)
  */
-function lineOf(row: RecordRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
+function lineOf(row: AnyRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);
   const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
@@ -162,7 +168,7 @@ function lineOf(row: RecordRow, upstreamIds: readonly UpstreamId[], now: EpochMs
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}}`;
 }
 
-function ofClockIn({ document }: RecordRow): object {
+function ofClockIn({ document }: AnyRow): object {
   const { status, status_display, dates } = parseStored<WholeOpportunity>(document);
   return { status, status_display, response_at: dates.response_at };
 }

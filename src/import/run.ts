@@ -10,6 +10,7 @@ import {
   LaterChange,
   redactEvents,
   saveSourceDigest,
+  touchRecords,
   updateRecord,
   type Writing,
 } from "../changes/commit.ts";
@@ -30,6 +31,9 @@ import {
 import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
+import { clockedAt } from "../opportunities/clock.ts";
+import { forgetSeen, isLongUnseen, listSightings, noteSeen, type Sighting } from "../opportunities/last-seen.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { noteChange } from "../sources/news.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -144,6 +148,8 @@ type Run = Plan & {
   committed: number;
   /** Transactions begun. */
   transactions: number;
+  /** Row numbers of stored records that only an import can end, by source. */
+  seen: Map<string, number[]>;
   /** Sources of which the present transaction stores news. */
   changing: Set<string>;
 };
@@ -182,7 +188,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const summary = firstSummary(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + parents.length;
   const { importId, newest } = await begin(db, begun);
-  const stored = { total, done: 0, committed: 0, transactions: 0, changing: new Set<string>() };
+  const stored = { total, done: 0, committed: 0, transactions: 0, seen: new Map<string, number[]>(), changing: new Set<string>() };
   const run: Run = { ...plan, ...stored, context, importId, newest, before, summary };
   try {
     await turnDue(run);
@@ -224,6 +230,7 @@ async function storeAll(run: Run): Promise<void> {
   // After the records, so that no record changes twice at one instant.
   await storeParents(run, remainingParents);
   await saveOtherVersions(run);
+  await noteAllSeen(run);
   if (run.firstPass.newestRestored === undefined) await linkAgain(run);
   await saveSourceDigests(run);
 }
@@ -293,6 +300,8 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
+  if (isWithoutEnd(decision, writing.now)) run.seen.set(source.code, [...(run.seen.get(source.code) ?? []), seq]);
+  else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
   for (const event of history) {
@@ -321,6 +330,7 @@ async function storeRemovals(run: Run): Promise<void> {
         const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
         countRemoval(run.summary, decision);
         run.changing.add(decision.indexed.source.code);
+        await forgetSeen(writing.sql, [seq]);
         await count(run);
       }
     });
@@ -339,6 +349,52 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
   const { events } = await changeStored(run, writing, seq, (before) => decideParent(before, parent_id, writing.instant));
   countLinked(run.summary, events.length);
   await count(run);
+}
+
+/**
+ * Notes which of the records that nothing else would end the input contains, and which it lacks. One that lacks more of them than it contains is
+ * no whole copy of the source, and tells nothing about what it lacks. (E-205)
+ */
+async function noteAllSeen(run: Run): Promise<void> {
+  const { context, begun, firstPass, staging, seen } = run;
+  const at = begun.asOf ?? begun.startedAt;
+  for (const source of firstPass.sources) {
+    const noted = await listSightings(context.db, source);
+    const known = new Set(noted.map(({ opportunity_seq }) => opportunity_seq));
+    const added = (seen.get(source) ?? []).filter((seq) => !known.has(seq));
+    const current = noted.filter(({ seen_at, missed_at }) => !isLongUnseen({ at: seen_at, missed_at }, at));
+    const [present, lacking] = partition(noted, ({ lineage }) => staging.has(source, lineage));
+    const isWhole =
+      current.length >= TELLING_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
+    const newlyMissed = isWhole ? lacking.filter(({ missed_at }) => missed_at === null) : [];
+    const isTurned = ({ seen_at, missed_at }: Sighting) => isLongUnseen({ at: seen_at, missed_at }, at);
+    const turned = [...present.filter(isTurned), ...newlyMissed].map(({ opportunity_seq }) => opportunity_seq);
+    if (added.length + present.length + newlyMissed.length === 0) continue;
+    const note = async (sql: CatalogSql) => {
+      for (const seq of [...added, ...present.map(({ opportunity_seq }) => opportunity_seq)])
+        await noteSeen(sql, source, seq, { at, missed_at: null });
+      for (const { opportunity_seq, seen_at } of newlyMissed) await noteSeen(sql, source, opportunity_seq, { at: seen_at, missed_at: at });
+    };
+    if (turned.length === 0) await context.db.transaction(note);
+    else
+      await commit(run, async ({ sql, instant }) => {
+        await note(sql);
+        await touchRecords(sql, turned, instant);
+      });
+  }
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+/** Of fewer records, a file that lacks some may be one of a day. */
+const TELLING_MIN = 10;
+
+/** Whether a record is open, or will be, and no date of its own ends it. */
+function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolean {
+  const { status, dates } = clockedAt(indexed, status_basis, now);
+  return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && indexed.archives_at === undefined;
 }
 
 /** Links records again for which another record may be found since, be they in the files or not, and those that a killed import left. */

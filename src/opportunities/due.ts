@@ -3,10 +3,11 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
-import { DAY_MS, type EpochMs, parseInstantMs, parseStoredMs } from "../text/instant.ts";
+import { DAY_MS, type EpochMs, formatInstant, parseInstantMs, parseStoredMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { relativeShort, relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
+import { isLongUnseen } from "./last-seen.ts";
 import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
 import { CLOSING_SOON_MS, cancellationIn, openStatuses, passedInWords, statusInWords, unendedStatuses } from "./status.ts";
@@ -64,6 +65,9 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
     .map((twin) => `${statusInWords(twin.status)} at ${twin.source.name}`);
   const cancellation = unendedStatuses.includes(status) ? cancellationIn(opportunity.title) : undefined;
   if (cancellation !== undefined) elsewhere.unshift(`its title says ${cancellation.toUpperCase()}`);
+  const seen = unendedStatuses.includes(status) ? opportunity.last_seen : undefined;
+  if (seen !== undefined && isLongUnseen(seen, now))
+    elsewhere.unshift(`${statusInWords(status)} when last seen, ${dateInWords(formatInstant(seen.at).slice(0, 10))}`);
   const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: [...new Set(elsewhere)].join(", ") || null };
   const next = due.find(({ at }) => msOf(at) > now) ?? due.at(-1);
   if (next === undefined && expires_at !== null && msOf(expires_at) > now) {

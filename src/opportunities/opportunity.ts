@@ -1,5 +1,6 @@
 /** The opportunity resource. Imports validate it, responses contain it, and the API description documents it, all from this schema. */
 import { type Static, Type } from "@sinclair/typebox";
+import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -186,17 +187,24 @@ export const noSidecar: Sidecar = {
 export type Opportunity = Static<typeof Opportunity>;
 export type Sidecar = Static<typeof Sidecar>;
 
-/** An opportunity with its sidecar. */
-export type WholeOpportunity = Opportunity & { sidecar: Sidecar };
+/** An opportunity with its sidecar, and when it was last seen, if nothing else would end it. (E-205) */
+export type WholeOpportunity = Opportunity & { sidecar: Sidecar; last_seen?: LastSeen };
+
+/** Of a record that is open and states no date: when an import last contained it, and the first whole one since that lacked it, null if none did. */
+export type LastSeen = { at: EpochMs; missed_at: EpochMs | null };
+
+type StoredWhole = { document: Uint8Array; sidecar: Uint8Array; seen_at?: EpochMs | null; missed_at?: EpochMs | null };
 
 /** The opportunity with its sidecar, from the bytes that are stored. Throws if they are damaged. */
-export function wholeOpportunity(stored: { document: Uint8Array; sidecar: Uint8Array }): WholeOpportunity {
+export function wholeOpportunity(stored: StoredWhole): WholeOpportunity {
+  const { seen_at = null, missed_at = null } = stored;
   const { deadline_note, ...opportunity } = withNoteApart(parseStored<Opportunity>(stored.document));
-  return { ...opportunity, sidecar: { ...noSidecar, ...parseStored<Partial<Sidecar>>(stored.sidecar), deadline_note } };
+  const sidecar = { ...noSidecar, ...parseStored<Partial<Sidecar>>(stored.sidecar), deadline_note };
+  return { ...opportunity, sidecar, ...(seen_at !== null && { last_seen: { at: seen_at, missed_at } }) };
 }
 
 /** The opportunity as the API returns it. */
-export function withoutSidecar({ sidecar, ...opportunity }: WholeOpportunity): Opportunity {
+export function withoutSidecar({ sidecar, last_seen: _, ...opportunity }: WholeOpportunity): Opportunity {
   return { ...opportunity, eligibility: servedEligibility(opportunity.eligibility, sidecar.deadline_note) };
 }
 
@@ -205,6 +213,8 @@ export function withoutSidecar({ sidecar, ...opportunity }: WholeOpportunity): O
 type Eligibility = Opportunity["eligibility"];
 
 const NOTE = /(?:^|\n)Deadline note: (.*)$/;
+/** How `status_display` names a letter of NSF: it announces interest, and one applies to a program. */
+export const LETTER = "Dear Colleague Letter";
 /** What NSF says in a field of its own. It is served as it is. */
 export const ANYTIME_NOTE = "Proposals accepted anytime";
 

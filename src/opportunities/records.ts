@@ -2,14 +2,16 @@
 import { asc, eq, inArray } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
-import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { opportunities, sightings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { shownAt } from "./clock.ts";
+import { isSightingOf, seenColumns } from "./last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
 
 const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "document", "sidecar", "status_basis", "turns_at"))
+  select({ ...pick(opportunities, "id", "document", "sidecar", "status_basis", "turns_at"), ...seenColumns })
     .from(opportunities)
+    .leftJoin(sightings, isSightingOf)
     .where(inArray(opportunities.id, ids)),
 );
 const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstream_id }) =>

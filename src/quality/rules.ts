@@ -1,6 +1,7 @@
 /** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
 import { agencyCodeOf } from "../filter/columns.ts";
 import { dueOf } from "../opportunities/due.ts";
+import { isTest } from "../opportunities/obstacle.ts";
 import { statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
@@ -11,10 +12,6 @@ type DataRule = { name: string; says: string; breaks: (record: WholeOpportunity,
 const TEN_YEARS_MS = 3653 * DAY_MS;
 /** No source has older records than DSIP's of 1983. */
 const EARLIEST = Date.UTC(1980, 0, 1);
-
-/** Titles and numbers by which people mark a trial. "Test and Evaluation" is none. */
-const TEST_RECORD =
-  /^\W*(?:this is )?(?:a |only )*test(?:ing|s)?(?: (?:opportunity|record|grant|posting|notice|synopsis|announcement|only|please ignore))?[\W\d]*$|\btest (?:opportunity|posting|announcement)\b|\bthis is (?:only )?a test\b|\bdo not apply\b|\bplease (?:ignore|disregard)\b/i;
 
 /** In the order in which a report names them. */
 export const dataRules: readonly DataRule[] = [
@@ -57,10 +54,6 @@ export const dataRules: readonly DataRule[] = [
     breaks: ({ classifications }) => !classifications.naics_codes.every((code) => /^\d{2,6}$/.test(code)),
   },
 ];
-
-function isTest({ title, program: { solicitation_id } }: WholeOpportunity): boolean {
-  return TEST_RECORD.test(title) || (solicitation_id !== null && /^test\W*\d*$/i.test(solicitation_id));
-}
 
 /** U+FFFD stands for bytes that were no text; the others are UTF-8 that was read as Windows-1252. */
 function hasBrokenText({ title, summary, description }: WholeOpportunity): boolean {

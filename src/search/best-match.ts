@@ -10,9 +10,8 @@ import type { Condition } from "../filter/kinds.ts";
 import { idsIn, numbersAmong, wholeNumbersIn, withoutPhrases } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts";
-import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { ACCEPTING_FACTOR } from "./accepting.ts";
+import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
 import { type Candidate, COUNTED_MAX, candidatesFor, MATCH, PARTIAL } from "./candidates.ts";
 import { probing } from "./find.ts";
@@ -209,16 +208,18 @@ function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Cond
   return new Set(rows.map(([id]) => id));
 }
 
-type Row = { id: string; seq: number; mask: number; isMatch: boolean };
+type Row = { id: string; seq: number; mask: number; isMatch: boolean; isAccepting: boolean };
 
 /** The ids of candidates, in their order; those that have gone since are left out. */
 function idsOf(sqlite: Database, candidates: readonly Candidate[]): Row[] {
-  const sql = "select seq, id from records where seq in (select value from json_each(?))";
-  const rows = sqlite.query<{ seq: number; id: string }, [string]>(sql).all(JSON.stringify(candidates.map(({ seq }) => seq)));
-  const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
+  const sql = `select seq, id, ${IS_ACCEPTING} as accepts from records where seq in (select value from json_each(?))`;
+  const rows = sqlite
+    .query<{ seq: number; id: string; accepts: number }, [string]>(sql)
+    .all(JSON.stringify(candidates.map(({ seq }) => seq)));
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
   return candidates.flatMap(({ seq, mask, isMatch }) => {
-    const id = ids.get(seq);
-    return id === undefined ? [] : [{ id, seq, mask, isMatch }];
+    const row = bySeq.get(seq);
+    return row === undefined ? [] : [{ id: row.id, seq, mask, isMatch, isAccepting: row.accepts === 1 }];
   });
 }
 
@@ -261,10 +262,10 @@ async function compared(
   const scored = opportunities.map((opportunity) => {
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
     const { score: plain, has } = score(texts, agencyCodeOf(opportunity));
-    const { mask, isMatch, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, seq: 0 };
+    const { mask, isMatch, isAccepting, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, isAccepting: false, seq: 0 };
     // The mask also knows the words after what is read of a long text.
     const missing = groups.filter((_, n) => !isMatch && has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
-    const factor = unendedStatuses.includes(opportunity.status) ? ACCEPTING_FACTOR : 1;
+    const factor = isAccepting ? ACCEPTING_FACTOR : 1;
     return { id: opportunity.id, isMatch, missing, texts: titleAndText(texts), score: plain * factor, seq };
   });
   return scored.sort((left, right) => Number(right.isMatch) - Number(left.isMatch) || right.score - left.score || right.seq - left.seq);

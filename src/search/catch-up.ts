@@ -7,10 +7,12 @@ import { and, count, desc, eq, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { opportunities, sightings } from "../../db/schema/sqlite/catalog.ts";
 import { instantCell } from "../filter/columns.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { dueOf } from "../opportunities/due.ts";
+import { isSightingOf, SEEN_FOR_MS, seenColumns } from "../opportunities/last-seen.ts";
+import { obstacleOf } from "../opportunities/obstacle.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
@@ -26,12 +28,14 @@ const [BATCH, BUILD_BATCH] = [500, 20_000];
 const BATCH_BYTES = 64 << 20;
 
 const { stored_at, id } = pick(opportunities, "stored_at", "id");
-const searched = pick(opportunities, "id", "stored_at", "document", "sidecar", "status_basis", "turns_at");
+const searched = { ...pick(opportunities, "id", "stored_at", "document", "sidecar", "status_basis", "turns_at"), ...seenColumns };
 const isAfter = (time: unknown, last: unknown) => sql`(${stored_at}, ${id}) > (${time}, ${last})`;
 const recordsAfter = query({ time: stored_at, last: id, limit: parameter<number>() }, ({ time, last, limit }) =>
-  select(searched).from(opportunities).where(isAfter(time, last)).orderBy(stored_at, id).limit(limit),
+  select(searched).from(opportunities).leftJoin(sightings, isSightingOf).where(isAfter(time, last)).orderBy(stored_at, id).limit(limit),
 );
-const recordsByIds = query({ ids: listOf(id) }, ({ ids }) => select(searched).from(opportunities).where(inArray(id, ids)));
+const recordsByIds = query({ ids: listOf(id) }, ({ ids }) =>
+  select(searched).from(opportunities).leftJoin(sightings, isSightingOf).where(inArray(id, ids)),
+);
 const countAfter = query({ time: stored_at, last: id }, ({ time, last }) =>
   select({ records: count() }).from(opportunities).where(isAfter(time, last)),
 );
@@ -205,10 +209,10 @@ async function readTurn(catalog: CatalogSql, due: readonly string[], now = Numbe
 function turnRecords(sqlite: Database, { due, turned, twins }: Turn, now: EpochMs | undefined): void {
   const settle = sqlite.query("update records set turns_at = null where id = ?");
   for (const id of due) settle.run(id);
-  const update = sqlite.query("update records set status = ?, due_at = ?, turns_at = ? where id = ?");
+  const update = sqlite.query("update records set status = ?, due_at = ?, obstacle = ?, turns_at = ? where id = ?");
   for (const row of turned) {
-    const { opportunity, due_at, turns_at } = timed(row, now, twins.get(row.id));
-    update.run(opportunity.status, due_at, turns_at, row.id);
+    const { opportunity, due_at, obstacle, turns_at } = timed(row, now, twins.get(row.id));
+    update.run(opportunity.status, due_at, obstacle, turns_at, row.id);
   }
   noteJudged(sqlite, now);
 }
@@ -217,13 +221,17 @@ function noteJudged(sqlite: Database, now: EpochMs | undefined): void {
   if (now !== undefined) sqlite.query("update progress set judged_until = max(judged_until, ?)").run(now);
 }
 
-/** A record at an instant, what it is called due at then, and when that or its status changes. */
+/** A record at an instant, what it is called due at then, why it cannot be applied for, and when any of it changes. */
 function timed(row: Row, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
   const { at, dates } = dueOf(opportunity, now, twins);
-  const turns = [shown.turns_at, ...dates.map(({ at }) => parseInstantMs(at))].filter((at) => at != null).filter((at) => at > now);
-  return { opportunity, due_at: instantCell(at), turns_at: turns.length === 0 ? null : Math.min(...turns) };
+  const unseen_at = shown.seen_at === null ? null : shown.seen_at + SEEN_FOR_MS + 1;
+  const turns = [shown.turns_at, unseen_at, ...dates.map(({ at }) => parseInstantMs(at))]
+    .filter((at) => at != null)
+    .filter((at) => at > now);
+  const obstacle = obstacleOf(opportunity, now, twins);
+  return { opportunity, due_at: instantCell(at), obstacle, turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 
 function writeBatch(sqlite: Database, { rows, isSame }: Batch, { is_built, is_same }: State, now: EpochMs | undefined): void {

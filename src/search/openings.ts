@@ -1,10 +1,12 @@
 /** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-71) */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode } from "../agencies/table.ts";
+import type { Obstacle } from "../opportunities/obstacle.ts";
 import { openStatuses } from "../opportunities/status.ts";
 import { wholeOfKey } from "../text/decimal.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { IS_ACCEPTING } from "./accepting.ts";
+import { IS_UNENDED } from "./accepting.ts";
+import { countObstacles, type Hindered } from "./hindered.ts";
 import { keptUntilChanged } from "./kept-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
@@ -14,6 +16,8 @@ export type DepartmentOpenings = { agency: Agency | undefined; opportunities: nu
 /** Each opportunity is counted once, whatever number of sources have it. */
 export type Openings = {
   open: number;
+  /** What a source calls open as well, and cannot be applied for: the most frequent reason first. */
+  uncounted: readonly Hindered[];
   /** Forecast or pre-release. */
   coming: number;
   /** When the open ones are due, without those that state no date. */
@@ -29,22 +33,30 @@ export function countOpenings({ sqlite }: SearchFile): Openings {
   return kept(sqlite, () => countAll(sqlite));
 }
 
-type Row = { opportunity: string; status: string; due_at: EpochMs | null; agency_code: string | null; amount_high: string | null };
+type Row = {
+  opportunity: string;
+  status: string;
+  obstacle: Obstacle | null;
+  due_at: EpochMs | null;
+  agency_code: string | null;
+  amount_high: string | null;
+};
 
 function countAll(sqlite: Database): Openings {
   const rows = sqlite
     .query<Row, []>(
-      `select coalesce(twin_of, id) as opportunity, status, due_at, agency_code, amount_high from records where ${IS_ACCEPTING}
+      `select coalesce(twin_of, id) as opportunity, status, obstacle, due_at, agency_code, amount_high from records where ${IS_UNENDED}
         order by twin_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
     )
     .all();
   const isOpen = ({ status }: Row) => openStatuses.includes(status);
-  const open = rows.filter(isOpen);
+  const open = rows.filter((row) => isOpen(row) && row.obstacle === null);
   const shown = firstOfEach(open);
   const byDepartment = Map.groupBy(open, ({ agency_code }) => agency_code?.split(".")[0]);
   return {
     open: shown.length,
-    coming: firstOfEach(rows.filter((row) => !isOpen(row))).length,
+    uncounted: countObstacles(rows.filter(isOpen)),
+    coming: firstOfEach(rows.filter((row) => !isOpen(row) && row.obstacle === null)).length,
     dueAt: shown.flatMap(({ due_at }) => due_at ?? []),
     departments: [...byDepartment]
       .map(([code, ofDepartment]) => openingsOf(code, firstOfEach(ofDepartment)))

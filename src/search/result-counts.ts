@@ -19,17 +19,19 @@ const counted = {
 /** For each field, its values with the number of results, the most frequent first. Null if there are too many results. */
 export type ResultCounts = Record<keyof typeof counted, { value: string; records: number }[]> | null;
 
-/** Counts rows of the index; null stands for too many. */
-export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null): ResultCounts {
+type Row = Record<keyof typeof counted, string | null> & { opportunity: string };
+
+/** Counts the opportunities of rows of the index, or with `allSources` the rows; null stands for too many. */
+export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null, allSources: boolean): ResultCounts {
   if (rows === null || rows.length > COUNTED_MAX) return null;
-  const all = sqlite.query<Record<keyof typeof counted, string | null>, [string]>(
-    `select ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
+  const all = sqlite.query<Row, [string]>(
+    `select ${allSources ? "id" : "coalesce(twin_of, id)"} as opportunity, ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
   );
   const found = all.all(JSON.stringify(rows)); // Once: it is reading the rows that takes time.
   const countsOf = (name: keyof typeof counted) =>
     [...Map.groupBy(found, (row) => row[name] ?? "")]
       .filter(([value]) => value !== "")
-      .map(([value, { length }]) => ({ value, records: length }))
+      .map(([value, some]) => ({ value, records: new Set(some.map(({ opportunity }) => opportunity)).size }))
       .sort((left, right) => right.records - left.records || (left.value < right.value ? -1 : 1));
   return { status: countsOf("status"), source: countsOf("source"), agency: countsOf("agency"), program_type: countsOf("program_type") };
 }

@@ -18,7 +18,7 @@ import { beginBuild, finishBuild } from "./write.ts";
 const SEARCH_FILE = "search.db";
 
 /** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
-const VERSION = 18;
+const VERSION = 19;
 
 /** The number in the file's header: another table of agencies makes another index, too. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
@@ -31,7 +31,7 @@ create table progress (
   counted_until integer not null
 );
 create table records (seq integer primary key, id text not null, stored_at integer not null, number text not null, number_key text not null,
-  due_at integer, turns_at integer,
+  due_at integer, obstacle text, turns_at integer,
   canonical_id text, twin_of text, ${Object.keys(columns).join(", ")});
 create table eligibilities (row integer primary key, requirements text not null);
 ${WORD_TABLES};

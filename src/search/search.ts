@@ -6,11 +6,13 @@ import { textsOf, titleAndText } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
+import { openStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { bestMatches, countMatches } from "./best-match.ts";
 import { type Budget, searchBudget } from "./budget.ts";
 import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
 import { find, type Order, orderNames } from "./find.ts";
+import { countHindered, type Hindered } from "./hindered.ts";
 import { groupsByWord } from "./question.ts";
 import { countRows, filtersToDrop, type ResultCounts } from "./result-counts.ts";
 import type { SearchFile } from "./search-file.ts";
@@ -62,6 +64,8 @@ export type SearchPage<Next = string> = Matched & {
   understood: Understood | null;
   /** Of all that match, or else have some of the words, on the first page; null if they are too many. */
   counts: ResultCounts;
+  /** If open ones are asked for: how many of those that their sources call open cannot be applied for, on the first page. */
+  hindered: Hindered[];
   /** If nothing is found: filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
   /** False if time was over before all was found and counted. */
@@ -110,9 +114,10 @@ export async function searchFrom(
     });
     const total = Math.max(page.matching + (onlyMatching ? 0 : page.partial), found.length);
     const next = hasMore ? [offset + limit] : null;
-    const counts = offset > 0 ? null : countRows(index, rows);
+    const counts = offset > 0 ? null : countRows(index, rows, allSources);
+    const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
     const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
-    return { ...page, total, results, next, counts, drop };
+    return { ...page, total, results, next, counts, hindered, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
@@ -123,11 +128,16 @@ export async function searchFrom(
     const snippet = groupOf === undefined ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf);
     return { snippet, isMatch: true, missing: [] };
   });
-  const counts = place.keys.length > 0 ? null : countRows(index, rows);
+  const counts = place.keys.length > 0 ? null : countRows(index, rows, allSources);
+  const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
   const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
   const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
   const { partial } = looked?.counts ?? { partial: 0 };
-  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, drop, isWhole };
+  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, hindered, drop, isWhole };
+}
+
+function hinderedIn(index: SearchFile, { status = [] }: Filter, rows: readonly number[] | null): Hindered[] {
+  return status.some((each) => openStatuses.includes(each)) ? countHindered(index, rows) : [];
 }
 
 /** The place of the first result from which on nothing matches; undefined if there is none. The line that says so is before it. */

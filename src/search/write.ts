@@ -7,16 +7,28 @@ import { columns, requirementsCell } from "../filter/columns.ts";
 import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
 import { tagsOf } from "../filter/words.ts";
 import { numberKeyOf, numberOf } from "../opportunities/number.ts";
+import type { Obstacle } from "../opportunities/obstacle.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
-import { ACCEPTING_TAG, IS_ACCEPTING } from "./accepting.ts";
+import { ACCEPTING_TAG, IS_UNENDED } from "./accepting.ts";
 import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
 import { addWords, countWords } from "./vocabulary.ts";
 
-const columnNames = ["seq", "id", "stored_at", "due_at", "turns_at", "number", "number_key", "canonical_id", ...Object.keys(columns)];
+const columnNames = [
+  "seq",
+  "id",
+  "stored_at",
+  "due_at",
+  "obstacle",
+  "turns_at",
+  "number",
+  "number_key",
+  "canonical_id",
+  ...Object.keys(columns),
+];
 const INSERT_RECORD = `insert into records (${columnNames.join(", ")}) values (${columnNames.map(() => "?").join(", ")})`;
 
 /** Indexes that a build adds at the end: random ids would make each batch write everywhere. */
@@ -33,7 +45,7 @@ const INDEXES = [
   "records_by_posted_at on records (posted_at)",
   "records_by_amount_high on records (amount_high)",
   "records_by_turns_at on records (turns_at) where turns_at is not null",
-  `records_accepting on records (twin_of, id, status, due_at, agency_code, amount_high) where ${IS_ACCEPTING}`,
+  `records_unended on records (twin_of, id, status, obstacle, due_at, agency_code, amount_high) where ${IS_UNENDED}`,
 ];
 
 /** What FTS5 keeps in memory while an index is built, and later. */
@@ -64,8 +76,14 @@ export function countAgain(sqlite: Database): void {
   sqlite.query("update progress set counted_until = ?").run(lastRow(sqlite));
 }
 
-/** A record with what it is called due at, and when that or its status changes next. */
-type Written = { opportunity: WholeOpportunity; stored_at: EpochMs; due_at: EpochMs | null; turns_at: EpochMs | null };
+/** A record with what it is called due at, why it cannot be applied for, and when any of it changes next. */
+type Written = {
+  opportunity: WholeOpportunity;
+  stored_at: EpochMs;
+  due_at: EpochMs | null;
+  obstacle: Obstacle | null;
+  turns_at: EpochMs | null;
+};
 
 /** Writes a batch in the order of changes. `isBuilding` until `finishBuild`: then old rows of the same records are not looked for. */
 export function writeRecords(sqlite: Database, records: readonly Written[], isBuilding: boolean): void {
@@ -80,7 +98,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   }
   const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
   const insertEligibility = sqlite.query("insert into eligibilities values (?, ?)");
-  for (const { opportunity, stored_at, due_at, turns_at } of records) {
+  for (const { opportunity, stored_at, due_at, obstacle, turns_at } of records) {
     const number = numberOf(opportunity) ?? "";
     const cells = Object.values(columns).map((cell) => cell(opportunity));
     const texts = textsOf(opportunity);
@@ -89,13 +107,14 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       opportunity.id,
       stored_at,
       due_at,
+      obstacle,
       turns_at,
       number.toUpperCase(),
       numberKeyOf(number),
       opportunity.relationships.canonical_id,
       ...cells,
     );
-    insertTexts.run(seq, ...texts, allTagsOf(opportunity).join(" "));
+    insertTexts.run(seq, ...texts, allTagsOf(opportunity, obstacle).join(" "));
     const requirements = requirementsCell(opportunity);
     if (requirements !== "") insertEligibility.run(seq, requirements);
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
@@ -107,8 +126,8 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   coverFullRanges(sqlite);
 }
 
-function allTagsOf(opportunity: WholeOpportunity): string[] {
-  return [...(unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity)];
+function allTagsOf(opportunity: WholeOpportunity, obstacle: Obstacle | null): string[] {
+  return [...(obstacle === null && unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity)];
 }
 
 /** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */

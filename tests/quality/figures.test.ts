@@ -58,7 +58,8 @@ const UNENDED = "('forecast', 'pre_release', 'open', 'closing_soon')";
 /** The rules in SQL. `unknown_agency` needs the table of agencies: `sources status` counts it, too. */
 const broken: Readonly<Record<string, string>> = {
   empty_title: "title not glob '*[A-Za-z0-9]*'",
-  test_record: "title like 'test%please ignore%' or title like '%this is a test%' or title like '%test opportunity%'",
+  test_record:
+    "title like 'test%please ignore%' or title like '%this is a test%' or title like '%test opportunity%' or title like 'for % % testing'",
   markup_in_title: "title glob '*<[a-zA-Z/]*>*' or title glob '*&[a-zA-Z]*;*' or title glob '*&#[0-9]*;*'",
   broken_text: `(${texts.map((text) => `instr(${text}, char(65533)) or instr(${text}, 'â€™') or instr(${text}, 'Ã©')`).join(" or ")})`,
   unknown_status: "status not in ('forecast', 'pre_release', 'open', 'closing_soon', 'closed', 'awarded', 'cancelled', 'archived')",

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Draft } from "../../src/import/record.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
+import { LETTER } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { countOpenings } from "../../src/search/openings.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
@@ -56,6 +57,7 @@ describe("countOpenings()", () => {
       ),
     ).toEqual({
       open: 3,
+      uncounted: [],
       coming: 1,
       dueAt: [Date.parse(closes)],
       departments: [
@@ -66,11 +68,37 @@ describe("countOpenings()", () => {
     });
   });
 
+  test("does not count tests, letters, titles that say cancelled, nor what has no due date left, and says how many", async () => {
+    const count = await counting();
+    const titled = (name: string, title: string): Draft => ({ ...aRecord(name), title });
+    expect(
+      await count(
+        aRecord("A"),
+        titled("B", "This is a test. Please DO NOT submit."),
+        titled("C", "CANCELLED: robots"),
+        { ...aRecord("D"), status_display: LETTER },
+        { ...aRecord("E"), due_dates: [{ at: "2020-01-01T12:00:00Z", words: null }] },
+        titled("F", "This is a test"),
+        { ...aRecord("G", { status: "closed" }), title: "This is a test" },
+      ),
+    ).toMatchObject({
+      open: 1,
+      uncounted: [
+        { obstacle: "test", opportunities: 2 },
+        { obstacle: "cancelled", opportunities: 1 },
+        { obstacle: "letter", opportunities: 1 },
+        { obstacle: "over", opportunities: 1 },
+      ],
+      departments: [["HHS", 1, 0, 0n]],
+    });
+  });
+
   test("counts again when the index has changed", async () => {
     const count = await counting();
     expect(await count(aRecord("A"))).toMatchObject({ open: 1, coming: 0 });
     expect(await count(aRecord("A", { status: "closed" }), aRecord("B", { status: "pre_release" }))).toEqual({
       open: 0,
+      uncounted: [],
       coming: 1,
       dueAt: [],
       departments: [],

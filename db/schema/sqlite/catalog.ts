@@ -135,6 +135,15 @@ export const readings = sqliteTable("readings", {
   digest: bytes("digest").notNull(),
 });
 
+/** When imports last contained what is open and states no date (`opportunities/last-seen.ts`). Other records have no row. */
+export const sightings = sqliteTable("sightings", {
+  opportunity_seq: integer("opportunity_seq").primaryKey(),
+  source: text("source").notNull(),
+  seen_at: integer("seen_at").notNull(),
+  /** When a whole import first lacked it; null if none has since. */
+  missed_at: integer("missed_at"),
+});
+
 /** Every upstream id that a record has or had (D-14, D-30), and when it was first stored. */
 export const upstreamIds = sqliteTable(
   "upstream_ids",

@@ -7,6 +7,7 @@ import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
+import { hinderedSentence } from "../../search/hindered.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { firstPartial, type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
 import type { SearchFile } from "../../search/search-file.ts";
@@ -127,13 +128,14 @@ type Answer = SearchPage & {
 
 /** What is said below the results: all of it. */
 function footOf(answer: Answer, continuing: string): string[] {
-  const { results, total, twins, next, understood, counts, drop, freshness } = answer;
+  const { results, total, twins, next, understood, counts, hindered, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...(understood === null ? [] : readingInWords(understood)),
     ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
     twinsInWords(twins),
+    hinderedSentence(hindered),
     ...dropInWords(drop),
     counts === null || understood === null ? "" : resultCountsInWords(counts),
     freshnessInWords(freshness),
@@ -142,7 +144,7 @@ function footOf(answer: Answer, continuing: string): string[] {
 
 /** The same on a narrow terminal: how the question was read, and one line. */
 function shortFootOf(answer: Answer): string[] {
-  const { results, total, next, understood, drop, freshness } = answer;
+  const { results, total, next, understood, hindered, drop, freshness } = answer;
   const parts = [
     results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
     matchedInWords(answer),
@@ -150,7 +152,8 @@ function shortFootOf(answer: Answer): string[] {
     freshnessInShort(freshness),
   ];
   const line = capitalized(parts.filter((part) => part !== null).join("; "));
-  return [...(understood === null ? [] : readingInWords(understood)), ...dropInWords(drop), line];
+  const notes = [hinderedSentence(hindered), ...dropInWords(drop)].filter((note) => note !== "");
+  return [...(understood === null ? [] : readingInWords(understood)), ...notes, line];
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {

@@ -83,9 +83,10 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const shown = await readShown(catalog, found, { now: at, asOf });
       if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
       const { opportunity, history, twins, belonging, erased } = shown.record;
+      const { last_seen: _, ...shownFields } = opportunity;
       const { attachments } = opportunity.sidecar;
       const json: Static<typeof ShownOpportunity> = {
-        ...opportunity,
+        ...shownFields,
         ...(asOf !== undefined && { as_of: formatInstant(at), unknown_fields: erased === null ? [] : ["contacts"] }),
         due: dueOf(opportunity, at, twins),
         ...datedAttachments(attachments, history),

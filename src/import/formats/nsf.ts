@@ -1,5 +1,5 @@
 /** NSF: the CSV export of its funding search. Each program and each Dear Colleague Letter is an opportunity. */
-import { ANYTIME_NOTE } from "../../opportunities/opportunity.ts";
+import { ANYTIME_NOTE, LETTER } from "../../opportunities/opportunity.ts";
 import { dateInstant } from "../../text/eastern.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
@@ -90,6 +90,7 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
     title: title || "Untitled",
     summary: summaryOf(text("Synopsis")),
     description: text("Synopsis") || null,
+    ...(LETTERS.test(text("Type")) ? { status_display: LETTER } : {}),
     ...statusOf(text("Status"), context),
     organization: { agency: "National Science Foundation" },
     program: {
@@ -105,6 +106,8 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
     attachments: distinct([text("Solicitation URL")]).map((url) => ({ name: "Solicitation", url })),
   };
 }
+
+const LETTERS = /^dear colleague letter$/i;
 
 /** Award types, and the code of the same funding instrument at Grants.gov. */
 const AWARD_TYPES: Readonly<Record<string, { label: string; instrument?: string } | undefined>> = Object.assign(Object.create(null), {

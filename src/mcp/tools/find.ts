@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
+import { hinderedSentence } from "../../search/hindered.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { defaultSort, type Sort, sorts } from "../../search/search.ts";
 import { matchedElsewhere, readingInWords } from "../../search/understood.ts";
@@ -94,12 +95,13 @@ export function findTool({ queries, tool }: ToolContext): Tool {
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
+function toldOf({ understood, counts, hindered, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
   return [
     ...(isWhole ? [] : [ENDED_EARLY]),
     ...(understood === null ? [] : readingInWords(understood)),
     ...matchedElsewhere(matched, sort === "relevance" ? "" : ", listed with sort relevance"),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
+    hinderedSentence(hindered),
     ...dropInWords(drop),
   ].filter((sentence) => sentence !== "");
 }

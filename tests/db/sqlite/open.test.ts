@@ -34,6 +34,7 @@ describe("openCatalog() and openState()", () => {
       "opportunities",
       "readings",
       "settings",
+      "sightings",
       "sources",
       "upstream_ids",
       "versions",

@@ -1,0 +1,44 @@
+/** What speaks against applying for a record whose status says that one can. Such a record is not counted as open. (E-205) */
+import type { EpochMs } from "../text/instant.ts";
+import { dueOf } from "./due.ts";
+import { isLongUnseen } from "./last-seen.ts";
+import { LETTER, type WholeOpportunity } from "./opportunity.ts";
+import { cancellationIn, unendedStatuses } from "./status.ts";
+
+/**
+ * - `letter`: a Dear Colleague Letter.
+ * - `test`: its title or number marks a test.
+ * - `cancelled`: its title says so.
+ * - `over`: its last due date has passed, or its source, which lists the next ones, lists none.
+ * - `unseen`: it states no date, and its source has dropped it, or was not read for a year.
+ */
+export const obstacles = {
+  letter: { one: "is a Dear Colleague Letter", many: "are Dear Colleague Letters" },
+  test: { one: "is marked as a test", many: "are marked as tests" },
+  cancelled: { one: "has a title that says cancelled", many: "have a title that says cancelled" },
+  over: { one: "has no due date left", many: "have no due date left" },
+  unseen: { one: "was last seen long ago", many: "were last seen long ago" },
+} as const;
+
+export type Obstacle = keyof typeof obstacles;
+
+/** What speaks against applying; null if nothing does, or if the status itself says that one cannot. `twins` are its other records. */
+export function obstacleOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Obstacle | null {
+  const { status, status_display, title, source, last_seen } = opportunity;
+  if (!unendedStatuses.includes(status)) return null;
+  if (status_display === LETTER) return "letter";
+  if (isTest(opportunity)) return "test";
+  if (cancellationIn(title) !== undefined) return "cancelled";
+  const { kind } = dueOf(opportunity, now, twins);
+  if (kind === "over" || (kind === "none" && source.code === "NSF")) return "over";
+  return last_seen !== undefined && isLongUnseen(last_seen, now) ? "unseen" : null;
+}
+
+/** Titles and numbers by which people mark a trial. "Test and Evaluation" is none. */
+const TEST_RECORD =
+  /^\W*(?:this is )?(?:a |only )*test(?:ing|s)?(?: (?:opportunity|record|grant|posting|notice|synopsis|announcement|only|please ignore))?[\W\d]*$|^for \w+ \w+ testing$|\btest (?:opportunity|posting|announcement)\b|\bthis is (?:only )?a (?:test|fake)\b|\bdo not (?:apply|submit)\b|\bplease (?:ignore|disregard)\b/i;
+
+/** Whether a title or a number marks a test. */
+export function isTest({ title, program: { solicitation_id } }: WholeOpportunity): boolean {
+  return TEST_RECORD.test(title) || (solicitation_id !== null && /^test\W*\d*$/i.test(solicitation_id));
+}

@@ -1,0 +1,86 @@
+/** What states no date is open only as long as its source still has it. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Draft } from "../../src/import/record.ts";
+import { dueInWords, dueOf } from "../../src/opportunities/due.ts";
+import { readOpportunities } from "../../src/opportunities/records.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
+import { countOpenings } from "../../src/search/openings.ts";
+import { openSearchFile } from "../../src/search/search-file.ts";
+import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const NOTHING = { open: 12, uncounted: [] };
+const UNSEEN = (opportunities: number) => [{ obstacle: "unseen", opportunities } as const];
+
+async function catalogOf(...drafts: Draft[]) {
+  const { db, clock, take } = await aCatalog();
+  await take(drafts);
+  const index = openSearchFile(aDirectory());
+  const openings = async (now: number) => {
+    await catchUp(db, index, undefined, now);
+    const { open, uncounted } = countOpenings(index);
+    return { open, uncounted };
+  };
+  const dueOfFirst = async (now: number) => {
+    const [row] = await db.all(rawSql<{ id: string }>("select id from opportunities order by seq limit 1"));
+    const [first] = await readOpportunities(db, [row?.id ?? ""], now);
+    return first === undefined ? undefined : dueInWords(dueOf(first, now, []), now);
+  };
+  return { take, clock, openings, dueOfFirst };
+}
+
+function undated(n: number): Draft {
+  return {
+    source: { code: "OWN", opportunity_id: `U${n}` },
+    title: `Undated ${n}`,
+    status: "open",
+    dates: { posted_at: "2015-08-01T12:00:00Z" },
+  };
+}
+
+const all = Array.from({ length: 12 }, (_, n) => undated(n));
+
+describe("a record that is open and states no date", () => {
+  test("counts until its source drops it, and again when it is back", async () => {
+    const { take, clock, openings, dueOfFirst } = await catalogOf(...all);
+    expect(await openings(clock.now)).toEqual(NOTHING);
+    clock.now += DAY;
+    expect((await take(all.slice(1))).events).toBe(0);
+    expect(await openings(clock.now)).toEqual({ open: 11, uncounted: UNSEEN(1) });
+    expect(await dueOfFirst(clock.now)).toBe("open when last seen, Mar 1, 2026; no date stated, posted 2015");
+    clock.now += DAY;
+    expect((await take(all)).events).toBe(0);
+    expect(await openings(clock.now)).toEqual(NOTHING);
+    expect(await dueOfFirst(clock.now)).toBe("no date stated, posted 2015");
+  });
+
+  test("is not judged by a file of a day", async () => {
+    const { take, clock, openings } = await catalogOf(...all);
+    clock.now += DAY;
+    await take([undated(0), undated(99)]);
+    expect(await openings(clock.now)).toEqual({ open: 13, uncounted: [] });
+  });
+
+  test("counts for a year after it was last seen", async () => {
+    const { take, clock, openings, dueOfFirst } = await catalogOf(...all);
+    const day = clock.now + 300 * DAY;
+    expect(await openings(day)).toEqual(NOTHING);
+    clock.now = day;
+    await take(all.slice(0, 11), { asOf: day - DAY });
+    expect(await openings(NOON + 364 * DAY)).toEqual({ open: 11, uncounted: UNSEEN(1) });
+    expect(await openings(day + 363 * DAY)).toEqual({ open: 11, uncounted: UNSEEN(1) });
+    expect(await openings(day + 365 * DAY)).toEqual({ open: 0, uncounted: UNSEEN(12) });
+    expect(await dueOfFirst(day + 365 * DAY)).toStartWith("open when last seen, Dec 25, 2026; ");
+  });
+
+  test("is forgotten when it states a date or ends", async () => {
+    const { take, clock, openings } = await catalogOf(...all);
+    clock.now += DAY;
+    const dated = { ...undated(0), dates: { closes_at: "2030-01-01T12:00:00Z" } };
+    await take([dated, { ...undated(1), status: "closed" }, ...all.slice(2)]);
+    expect(await openings(clock.now + 500 * DAY)).toEqual({ open: 1, uncounted: UNSEEN(10) });
+  });
+});
