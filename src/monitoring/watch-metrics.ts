@@ -7,6 +7,9 @@ import { behindSince } from "../watch/schedule.ts";
 import { listWatches } from "../watch/watches.ts";
 import { counter, type Family, familiesText, gauge } from "./families.ts";
 
+/** The watches of members together, in place of a name: there may be thousands, and no watch has this name. */
+const OF_MEMBERS = "(members)";
+
 /** How long a response waits for a restore. Meanwhile the server answers nobody. */
 const WAIT_MS = 50;
 
@@ -36,10 +39,11 @@ async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
     stored.map(async ({ name, definition, ...watch }) => ({
       name,
       definition,
+      owner: watch.owner,
       ...(await watchStatusOf(db, { name, definition, ...watch })),
     })),
   );
-  const watches = Map.groupBy(receivers, ({ name }) => name);
+  const watches = Map.groupBy(receivers, ({ name, owner }) => (owner === null ? name : OF_MEMBERS));
   /** Over the receivers of a watch, the largest value or the sum. */
   const family = (make: typeof gauge, name: string, help: string, read: (receiver: (typeof receivers)[number]) => number) => {
     const samples = [...watches].map(([watch, each]) => {
