@@ -42,7 +42,7 @@ const TITLED = 0.8;
 const TOLD_APART = 12;
 const WORDS = (1 << TOLD_APART) - 1;
 const [ACCEPTING, STRICT, MET, OUT, NUMBERED] = [1 << 30, 1 << 29, 1 << 28, 1 << 27, 1 << 26];
-/** What a row that matches weighs more than any other. */
+/** What a row that matches weighs more than any other. (E-151) */
 const MATCHING = 1e6;
 
 /** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
