@@ -1,4 +1,5 @@
-/** Resolves the agency of a record, by the codes of its upstream, then by the published names. (E-59) */
+/** Resolves the agency of a record, by the codes of its upstream, then by the published names, then by words in the name of its office. (E-59, E-160) */
+import { codesOfOffice } from "./offices.ts";
 import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
 
 /** What a record says about its agency. `codes` are those of its upstream, `numbers` those of the opportunity. */
@@ -16,39 +17,44 @@ const kept = new Map<string, string | null>();
 
 /** Our code of the smallest agency that a record names; null if it is not in the table. */
 export function resolveAgency({ codes, agency, sub_agency, issuing_office, numbers = [] }: PublishedAgency): string | null {
-  const institute = instituteOf(numbers);
-  const key = [agency, sub_agency, issuing_office, institute, ...codes].join("\n");
+  const numbered = agencyOfNumber(numbers);
+  const key = [agency, sub_agency, issuing_office, numbered, ...codes].join("\n");
   const known = kept.get(key);
   if (known !== undefined) return known;
   if (kept.size === KEPT_MAX) kept.clear();
-  const resolved = resolve(codes, [agency, sub_agency], issuing_office, institute) ?? null;
+  const resolved = resolve(codes, [agency, sub_agency], issuing_office, numbered) ?? null;
   kept.set(key, resolved);
   return resolved;
 }
 
-function resolve(
-  codes: readonly string[],
-  names: readonly (string | null)[],
-  office: string | null,
-  institute: string,
-): string | undefined {
+function resolve(codes: readonly string[], names: readonly (string | null)[], office: string | null, numbered: string): string | undefined {
   let found = codes
     .map((code) => codeOfUpstream(code))
     .reduce((before, code) => (depthOf(code) >= depthOf(before) ? code : before), undefined);
   for (const name of names) if (name !== null) found = withName(found, name);
   if (found === undefined) return undefined;
-  if (office !== null) found = withName(found, office);
-  return narrowed(found, [codeOfUpstream(institute) ?? ""]);
+  if (office !== null) {
+    found = withName(found, office);
+    for (const code of codesOfOffice(office)) found = narrowed(found, [code]);
+  }
+  return narrowed(found, [codeOfUpstream(numbered) ?? ""]);
 }
 
 function depthOf(code: string | undefined): number {
   return code === undefined ? 0 : code.split(".").length;
 }
 
-/** The institute of NIH whose letters a number has: NIH:CA of RFA-CA-26-001. Other agencies of HHS have letters of their own. */
-function instituteOf(numbers: readonly (string | null)[]): string {
-  const letters = numbers.map((number) => /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d/.exec(number ?? "")?.[1]).find((found) => found !== undefined);
-  return letters === undefined ? "" : `NIH:${letters}`;
+/**
+ * The code that a number stands for in the table, "" if for none: NIH:CA of RFA-CA-26-001, by the letters of an institute of NIH, which other
+ * agencies of HHS have, too; DODAAC:M of M6785426R0001, by the first letter of the contracting office (DoDAAC), which is that of the service.
+ */
+function agencyOfNumber(numbers: readonly (string | null)[]): string {
+  for (const number of numbers) {
+    const [, institute, service] = /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d|^(M)\d{5}-?\d{2}-?[A-Z]/.exec(number ?? "") ?? [];
+    if (institute !== undefined) return `NIH:${institute}`;
+    if (service !== undefined) return `DODAAC:${service}`;
+  }
+  return "";
 }
 
 /** Between the parts of a name: "Department of Homeland Security - FEMA", "DOT/Federal Motor Carrier Safety Administration". */

@@ -1,6 +1,6 @@
-/** What a person means by an agency: an abbreviation, a code or a full name. (E-60) */
+/** What a person means by an agency: an abbreviation, a code or a full name. (E-60, E-161) */
 import { closest } from "../text/closest.ts";
-import { plainWords } from "./names.ts";
+import { normalForm, plainWords } from "./names.ts";
 import {
   type Agency,
   agencyByCode,
@@ -8,6 +8,7 @@ import {
   codesOfAbbreviation,
   codesOfName,
   hasParts,
+  isWithin,
   listAgencies,
   withParents,
 } from "./table.ts";
@@ -18,10 +19,55 @@ import {
  */
 export function codesMeant(text: string): readonly string[] {
   const value = text.trim();
-  const code = agencyByCode(value.toUpperCase())?.code ?? codeOfExactly(value.toUpperCase());
-  if (code !== undefined) return [code];
-  const abbreviated = codesOfAbbreviation(value);
-  const codes = abbreviated.length > 0 ? abbreviated : codesOfName(value);
+  const own = agencyByCode(value.toUpperCase())?.code;
+  if (own !== undefined) return [own];
+  const codes = codesWith(value);
+  const upstream = codes.length > 0 ? undefined : codeOfExactly(value.toUpperCase());
+  if (upstream !== undefined) return [upstream];
+  return highest(codes.length > 0 ? codes : codesOfPartNamed(value));
+}
+
+/** Our codes of the agencies with this name, a department with or without its "Department of": "State Department", "Homeland Security". */
+export function codesNamed(name: string): readonly string[] {
+  const named = codesOfName(name);
+  if (named.length > 0) return named;
+  const form = normalForm(name);
+  const bare = form.replace(/^department of | department$/, "");
+  const department = codesOfName(`department of ${bare}`);
+  if (department.length > 0 || bare === form) return department;
+  return codesOfAbbreviation(bare).filter((code) => levelOf(code) === 1); // "Dept of Ed".
+}
+
+/** All agencies that have a text as their abbreviation or name: U.S.D.A., "USDA (Agriculture)", "the NIH", "US EPA". */
+function codesWith(text: string): readonly string[] {
+  const plain = text
+    .replace(/\([^)]*\)?/g, " ")
+    .replace(/\b(?:[A-Za-z]\.){2,}/g, (letters) => letters.replaceAll(".", ""))
+    .trim();
+  for (const each of [text, plain, plain.replace(/^(the |us |usa )+/i, "")]) {
+    const codes = codesOfAbbreviation(each);
+    if (codes.length > 0) return codes;
+  }
+  return codesNamed(text);
+}
+
+/** The most words of an agency and its part. */
+const PART_WORDS_MAX = 16;
+
+/** The part of an agency that is named after it: "HHS/NIH", "DOE Office of Science". Commas stand between values. */
+function codesOfPartNamed(text: string): readonly string[] {
+  const words = text.split(/\s+[-–—]\s+|[\s/.:]+|-(?=[A-Z]{2})/).filter((word) => word !== "");
+  if (text.includes(",") || words.length > PART_WORDS_MAX) return [];
+  for (let length = words.length - 1; length > 0; length--) {
+    const [whole, ...others] = highest(codesWith(words.slice(0, length).join(" ")));
+    if (whole === undefined || others.length > 0) continue;
+    const parts = codesWith(words.slice(length).join(" ")).filter((code) => isWithin(code, whole));
+    if (parts.length > 0) return parts;
+  }
+  return [];
+}
+
+function highest(codes: readonly string[]): readonly string[] {
   const level = Math.min(...codes.map(levelOf));
   return codes.filter((each) => levelOf(each) === level);
 }
@@ -63,15 +109,31 @@ export function shortNameOf(agency: Agency): string {
   return short !== undefined && codesMeant(short).join() === agency.code ? short : agency.code;
 }
 
+/** A shorter text without blanks is an abbreviation. One letter makes it that of another agency: CISA is not DISA. */
+const WORD_LENGTH_MIN = 7;
+
 /** "NIH (National Institutes of Health)": the agency that was probably meant; undefined if none is close. */
 export function agencyMeantBy(text: string): string | undefined {
   const agencies = listAgencies();
-  const letters = sorted(text.trim().toUpperCase());
-  const byShort = agencies.filter(({ abbreviations }) => abbreviations.some((each) => sorted(each.toUpperCase()) === letters));
-  const found = byShort.sort((left, right) => levelOf(left.code) - levelOf(right.code))[0] ?? closestByName(agencies, text);
+  const value = text.trim();
+  const isAbbreviation = value.length < WORD_LENGTH_MIN || /^[A-Z\d&-]+$/.test(value);
+  const found = withSlip(agencies, value) ?? (isAbbreviation ? undefined : closestByName(agencies, value));
   if (found === undefined) return undefined;
   const [short] = found.abbreviations;
   return short === undefined ? found.name : `${short} (${found.name})`;
+}
+
+/** The highest agency whose abbreviation was typed with two neighboring letters in the wrong order, or with one of them twice. */
+function withSlip(agencies: readonly Agency[], typed: string): Agency | undefined {
+  const letters = typed.toUpperCase();
+  const slips = [...letters].flatMap((letter, n) => {
+    const [before, next, after] = [letters.slice(0, n), letters[n + 1] ?? "", letters.slice(n + 2)];
+    return [before + next + letter + after, ...(letter === next ? [before + letter + after] : [])];
+  });
+  const meant = new Set(slips.filter((slip) => slip.length > 2));
+  return agencies
+    .filter(({ abbreviations }) => abbreviations.some((each) => meant.has(each.toUpperCase())))
+    .sort((left, right) => levelOf(left.code) - levelOf(right.code))[0];
 }
 
 /** The highest agency whose name has the text at the beginning of a word, else the one with a name that is spelt almost so. */
@@ -81,13 +143,14 @@ function closestByName(agencies: readonly Agency[], text: string): Agency | unde
     .filter(({ forms }) => forms.some((form) => ` ${form}`.includes(words)))
     .sort((left, right) => levelOf(left.code) - levelOf(right.code) || left.name.length - right.name.length);
   if (named !== undefined) return named;
-  const known = new Map(agencies.toReversed().flatMap((agency) => [agency.name, ...agency.abbreviations].map((each) => [each, agency])));
+  const known = new Map(agencies.toReversed().flatMap(({ code, name }) => [name, bareName(name)].map((each) => [each, code])));
   const name = closest(text.trim(), [...known.keys()]);
-  return name === undefined ? undefined : known.get(name);
+  return name === undefined ? undefined : agencyByCode(known.get(name) ?? "");
 }
 
-function sorted(text: string): string {
-  return [...text].sort().join("");
+/** "Energy" of "Department of Energy". */
+function bareName(name: string): string {
+  return name.replace(/^Department of (?:the )?/, "");
 }
 
 /** The values of a list with commas. A name with commas is one value: "ENERGY, DEPARTMENT OF,NIH" are two. */

@@ -2,8 +2,7 @@
  * Agencies in questions. A word or several that mean an agency also find what is of that agency, by a tag of the index: NIH finds records that
  * do not say "NIH". Ordinary words such as "energy", "state" or "ice" stay words. (E-68)
  */
-import { codesOfName } from "../agencies/table.ts";
-import { codesMeant } from "../agencies/understand.ts";
+import { codesMeant, codesNamed } from "../agencies/understand.ts";
 
 /** Abbreviations and names of one word that mean an agency without capitals, too. Others may be ordinary words. */
 const IN_LOWER_CASE = new Set(
@@ -44,7 +43,7 @@ function codeMeantBy(words: readonly string[], isShouted: boolean): string | und
   const text = words.join(" ");
   if (/^the$/i.test(words[0] ?? "") || words.includes("")) return undefined;
   if (words.length === 1 && !IN_LOWER_CASE.has(text.toLowerCase()) && (isShouted || !ABBREVIATION.test(text))) return undefined;
-  const codes = words.length === 1 ? codesMeant(text) : codesOfName(text);
+  const codes = words.length === 1 ? codesMeant(text) : codesNamed(text);
   const [code] = codes;
   // Offices far down have names such as "Research Lab".
   return codes.length === 1 && code !== undefined && (words.length !== 2 || code.split(".").length <= 3) ? code : undefined;

@@ -7,6 +7,7 @@ import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync } from "n
 import { join } from "node:path";
 import { headerNumber, markOwnFile, requireOwnFile, WAIT_MS } from "../../db/own-file.ts";
 import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
+import { officesVersion } from "../agencies/offices.ts";
 import { tableVersion } from "../agencies/table.ts";
 import { columns } from "../filter/columns.ts";
 import { CREATE_TEXTS } from "../filter/texts.ts";
@@ -21,7 +22,7 @@ const SEARCH_FILE = "search.db";
 const VERSION = 19;
 
 /** The number in the file's header: another table of agencies makes another index, too. */
-const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion}`) >>> 1;
+const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion} ${officesVersion}`) >>> 1;
 
 const TABLES = `
 create table progress (

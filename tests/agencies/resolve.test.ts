@@ -6,7 +6,7 @@ const resolved = (given: Partial<PublishedAgency>) =>
 
 test.each<[string | null, Partial<PublishedAgency>]>([
   // By codes of upstreams.
-  ["DOE.GFO", { codes: ["DOE-GFO"], agency: "Golden Field Office" }],
+  ["DOE.EERE.GFO", { codes: ["DOE-GFO"], agency: "Golden Field Office" }],
   ["HHS.CDC", { codes: ["HHS-CDC-NEW"], agency: "A new center" }],
   ["HHS.NIH", { codes: ["7529"], agency: "HEALTH AND HUMAN SERVICES, DEPARTMENT OF", sub_agency: "NATIONAL INSTITUTES OF HEALTH" }],
   ["PC", { codes: ["011", "1145"], agency: "PEACE CORPS", sub_agency: "PEACE CORPS" }],
@@ -15,6 +15,14 @@ test.each<[string | null, Partial<PublishedAgency>]>([
   ["HHS", { codes: ["HHS"], agency: "Environmental Protection Agency" }],
   ["HHS.NIH.NIAID", { codes: ["7529"], issuing_office: "NATIONAL INSTITUTES OF HEALTH NIAID" }],
   ["DOD.USAF.USSF.SSC", { agency: "Department of Defense", sub_agency: "USAF", issuing_office: "SSC-SLD45" }],
+  [
+    "DOD.ARMY.USACE",
+    { codes: ["2100"], agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE ARMY", issuing_office: "W071 ENDIST KANSAS CITY" },
+  ],
+  // Words of an office count only within the agency that was named before.
+  ["DHS.USCG", { codes: ["7008"], agency: "HOMELAND SECURITY, DEPARTMENT OF", issuing_office: "ENDIST AFRL" }],
+  ["DOD.NAVY.USMC", { codes: ["1700"], issuing_office: "COMMANDING GENERAL", numbers: ["M6785426R0001"] }],
+  ["DOD.ARMY", { codes: ["2100"], numbers: ["M6785426R0001"] }],
   // By names.
   ["DOD.NAVY", { agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE NAVY", issuing_office: "COMMANDING OFFICER" }],
   ["DOD.ARMY", { agency: "Department of Defense", sub_agency: "ARMY" }],

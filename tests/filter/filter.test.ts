@@ -215,7 +215,7 @@ test("describeFilter() says every condition in words", () => {
   const filter: Filter = readFilter(
     {
       status: ["open", "closing_soon"],
-      agency: "NIH,Energy",
+      agency: "NIH,Energ",
       naics: ["5417"],
       closes_before: "30d",
       posted_after: "2026-01-01",
@@ -227,7 +227,7 @@ test("describeFilter() says every condition in words", () => {
   );
   expect(describeFilter(filter, NOON)).toEqual([
     "status open or closing_soon",
-    'agency: National Institutes of Health (NIH) and its institutes or a name with "Energy"',
+    'agency: National Institutes of Health (NIH) and its institutes or a name with "Energ"',
     "NAICS 5417",
     "posted after 2026-01-01",
     "opens after Mar 2, 2026, 5:00 AM UTC (tomorrow)",

@@ -1,0 +1,26 @@
+/** Of which part of an agency an office is, by words in its name: "W071 ENDIST KANSAS CITY" is of the Corps of Engineers. (E-160) */
+import { plainWords } from "./names.ts";
+import text from "./offices.tsv" with { type: "text" };
+
+/** An office whose name has the words is of the agency with this code. */
+type Pattern = { words: RegExp; code: string };
+
+/** Changes with the table: what was resolved by another one is resolved again. */
+export const officesVersion = Bun.hash.crc32(text);
+
+let read: Pattern[] | undefined;
+
+/** Our codes of the agencies that words in the name of an office stand for, the order of the table kept. */
+export function codesOfOffice(name: string): string[] {
+  read ??= readPatterns(text);
+  const words = plainWords(name);
+  return read.filter((pattern) => pattern.words.test(words)).map(({ code }) => code);
+}
+
+function readPatterns(lines: string): Pattern[] {
+  const rows = lines.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return rows.map((line) => {
+    const [words = "", code = ""] = line.split("\t");
+    return { words: new RegExp(`(?<= |^)${words.replaceAll("*", "[^ ]*")}(?= |$)`), code };
+  });
+}
