@@ -1,9 +1,11 @@
 /** @jsxImportSource hono/jsx */
 /** The page of search results. */
+import { IN_WORDS } from "../filter/applicants.ts";
 import { fields } from "../filter/filter.ts";
 import { ENDED_EARLY } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { hinderedSentence } from "../search/hindered.ts";
+import { applicantsSentence } from "../search/in-words.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
 import { matchedInWords, partialInWords, readingInWords } from "../search/understood.ts";
 import { capitalized } from "../text/capitalized.ts";
@@ -45,7 +47,17 @@ export async function findPage({ catalog, index, now, query, member }: PageConte
 type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResult[]; page?: SearchPage; isMember?: boolean };
 
 function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
-  const { total = 0, twins = 0, next = null, understood = null, counts = null, hindered = [], drop = [], isWhole = true } = page ?? {};
+  const {
+    total = 0,
+    twins = 0,
+    next = null,
+    understood = null,
+    counts = null,
+    hindered = [],
+    inWords = 0,
+    drop = [],
+    isWhole = true,
+  } = page ?? {};
   const sentences = understood === null ? [] : readingInWords(understood);
   const matched = page === undefined ? null : matchedInWords(page);
   return (
@@ -69,6 +81,16 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
               </p>
             )}
             {hindered.length > 0 && <p class="quiet">{hinderedSentence(hindered)}.</p>}
+            {inWords > 0 && (
+              <p class="quiet">
+                {applicantsSentence(inWords)}.{" "}
+                <a
+                  href={addressOf("/", { ...omit(form.given, "after"), applicant: [...(form.filter.applicant ?? []), IN_WORDS].join(",") })}
+                >
+                  Show them, too
+                </a>
+              </p>
+            )}
             {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
             {isMember && (
               <p class="line">

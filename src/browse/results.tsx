@@ -3,6 +3,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { listOpportunityEvents } from "../events/list.ts";
+import { applicantsInShort } from "../filter/applicants.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { awardsInWords } from "../opportunities/funding.ts";
 import { numberOf } from "../opportunities/number.ts";
@@ -70,7 +71,9 @@ type ItemProps = { result: ShownResult; understood: Understood | null; now: Epoc
 function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
   const lacks = understood === null ? null : missingInWords(missing, understood);
   const { id, title, status, organization, funding, source } = opportunity;
-  const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), source.name];
+  const applicants = applicantsInShort(opportunity);
+  const openTo = applicants === null ? null : `open to ${applicants}`;
+  const facts = [numberOf(opportunity), organization.sub_agency ?? organization.agency, awardsInWords(funding), openTo, source.name];
   return (
     <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>

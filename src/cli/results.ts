@@ -1,5 +1,6 @@
 /** Found opportunities for a terminal of some width, and for Markdown. */
 import { agencyInShort } from "../agencies/understand.ts";
+import { applicantsInShort } from "../filter/applicants.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
 import { numberInWords } from "../opportunities/number.ts";
@@ -104,7 +105,13 @@ export function matchLines(
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
   const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);
-  return [where === null ? "" : cut(oneLine(where), room), before + matched].filter((line) => line !== "");
+  const about = [isWide(width) ? openTo(opportunity) : null, where].filter((part) => part !== null).join("; ");
+  return [cut(oneLine(about), room), before + matched].filter((line) => line !== "");
+}
+
+function openTo(opportunity: WholeOpportunity): string | null {
+  const short = applicantsInShort(opportunity);
+  return short === null ? null : `open to ${short}`;
 }
 
 /** `line` stands before the results from which on nothing matches, which are a table of their own. */

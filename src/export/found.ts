@@ -1,5 +1,6 @@
 /** A page of search results as JSON: what `find --json` prints and `/find.json` serves. */
 import { type Static, Type } from "@sinclair/typebox";
+import { applicantsInShort } from "../filter/applicants.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
 import { Due, dueOf } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
@@ -15,6 +16,7 @@ const Found = Type.Composite(
     Opportunity,
     object({
       due: Due,
+      open_to: nullable(Type.String(), "Who may apply, in short; null if no code says it."),
       match: nullable(Type.String(), "The words around the match, which is in brackets."),
       missing_words: Type.Array(Type.String(), { description: "If it does not match: the words of the question that it does not have." }),
       is_match: Type.Boolean({ description: "Whether it has all words." }),
@@ -63,6 +65,10 @@ export const FoundPage = object({
     description:
       "If open ones are asked for: how many that their sources call open cannot be applied for, by reason, on the first page: `letter`, `test`, `cancelled` by title, `over`, `unseen` for long.",
   }),
+  in_words: Type.Integer({
+    minimum: 0,
+    description: "If it was asked who may apply: how many more match that say it only in words, on the first page.",
+  }),
   drop: Type.Array(object({ name: Type.String(), records: Type.Integer() }), {
     description: "If nothing is found: filters without which something would be.",
   }),
@@ -76,13 +82,14 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, drop, isWhole }: SearchPage,
+  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, inWords, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
   const data = results.map(({ opportunity, snippet, isMatch, missing, twins }) => ({
     ...withoutSidecar(opportunity),
     due: dueOf(opportunity, now, twins),
+    open_to: applicantsInShort(opportunity),
     match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
     missing_words: [...missing],
     is_match: isMatch,
@@ -99,6 +106,7 @@ export function foundPage(
     understood: understood && understoodOf(understood),
     counts,
     hindered,
+    in_words: inWords,
     drop,
     is_whole: isWhole,
     next_cursor: next,

@@ -29,6 +29,40 @@ export function codesOfKind(kind: string): string[] {
 /** Sources whose opportunities are for small businesses by law (15 U.S.C. 638), so that they do not publish it as a code. */
 const OF_SMALL_BUSINESSES: readonly string[] = ["SBIR_GOV", "DSIP"];
 
+/** What only the text on eligibility says. */
+export const IN_WORDS = "other";
+
+/** Kinds by the names of several. */
+const names: Readonly<Record<string, string>> = {
+  university: "universities",
+  "small-business": "small businesses",
+  "for-profit": "for-profits",
+  nonprofit: "nonprofits",
+  individual: "individuals",
+  tribe: "tribes",
+  state: "states",
+  county: "counties",
+  city: "cities",
+  "special-district": "special districts",
+  "school-district": "school districts",
+  "housing-authority": "housing authorities",
+  other: "others in words",
+  unrestricted: "anyone",
+};
+
+/** The most kinds that are named in a row. */
+const SHOWN = 3;
+
+/** "universities, nonprofits and 5 more kinds", "others in words", "anyone"; null if no code says it. */
+export function applicantsInShort(opportunity: WholeOpportunity): string | null {
+  const codes = applicantCodesOf(opportunity);
+  const found = applicantKinds.filter((kind) => (kinds[kind] ?? []).some((code) => codes.includes(code)));
+  const said = found.includes("unrestricted") ? ["unrestricted"] : found;
+  const shown = said.slice(0, SHOWN).map((kind) => names[kind] ?? kind);
+  if (said.length > SHOWN) return `${shown.join(", ")} and ${said.length - SHOWN} more ${said.length === SHOWN + 1 ? "kind" : "kinds"}`;
+  return shown.join(", ") || null;
+}
+
 /** The codes of those who may apply. */
 export function applicantCodesOf({ source, sidecar: { applicant_types } }: WholeOpportunity): readonly string[] {
   return applicant_types.length === 0 && OF_SMALL_BUSINESSES.includes(source.code) ? ["23"] : applicant_types;

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Change, OpportunityEvent } from "../events/event.ts";
 import { changesInWords } from "../events/in-words.ts";
+import { applicantsInShort } from "../filter/applicants.ts";
 import { dueInWords, dueOf } from "../opportunities/due.ts";
 import { numberOf } from "../opportunities/number.ts";
 import { Opportunity, type WholeOpportunity } from "../opportunities/opportunity.ts";
@@ -33,6 +34,8 @@ export const OpportunityRow = object({
   due_at: dates.properties.closes_at,
   /** With the upstream's words in quotes. */
   due: Type.String({ pattern: "^" }),
+  /** Who may apply, in short. */
+  open_to: nullable(Type.String()),
   amount_min: amount,
   amount_max: amount,
   set_aside_types: Opportunity.properties.classifications.properties.set_aside_types,
@@ -63,6 +66,7 @@ export function rowOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
     due_kind: due.kind,
     due_at: due.at,
     due: dueInWords(due, now, { quote: quoted }),
+    open_to: applicantsInShort(opportunity),
     amount_min: funding?.amount_min ?? null,
     amount_max: funding?.amount_max ?? null,
     set_aside_types: classifications.set_aside_types.slice(0, 10).map((code) => inRow(code)),

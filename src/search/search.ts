@@ -13,6 +13,7 @@ import { type Budget, searchBudget } from "./budget.ts";
 import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
 import { find, type Order, orderNames } from "./find.ts";
 import { countHindered, type Hindered } from "./hindered.ts";
+import { countInWords } from "./in-words.ts";
 import { groupsByWord } from "./question.ts";
 import { countRows, filtersToDrop, type ResultCounts } from "./result-counts.ts";
 import type { SearchFile } from "./search-file.ts";
@@ -66,6 +67,8 @@ export type SearchPage<Next = string> = Matched & {
   counts: ResultCounts;
   /** If open ones are asked for: how many of those that their sources call open cannot be applied for, on the first page. */
   hindered: Hindered[];
+  /** How many more match that say only in words who may apply, on the first page, if it was asked who may. */
+  inWords: number;
   /** If nothing is found: filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
   /** False if time was over before all was found and counted. */
@@ -116,8 +119,9 @@ export async function searchFrom(
     const next = hasMore ? [offset + limit] : null;
     const counts = offset > 0 ? null : countRows(index, rows, allSources);
     const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
+    const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
     const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
-    return { ...page, total, results, next, counts, hindered, drop };
+    return { ...page, total, results, next, counts, hindered, inWords, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
@@ -130,10 +134,11 @@ export async function searchFrom(
   });
   const counts = place.keys.length > 0 ? null : countRows(index, rows, allSources);
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
+  const inWords = place.keys.length > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
   const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
   const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
   const { partial } = looked?.counts ?? { partial: 0 };
-  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, hindered, drop, isWhole };
+  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, hindered, inWords, drop, isWhole };
 }
 
 function hinderedIn(index: SearchFile, { status = [] }: Filter, rows: readonly number[] | null): Hindered[] {

@@ -2,12 +2,14 @@
 import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
+import { IN_WORDS } from "../../filter/applicants.ts";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
+import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { firstPartial, type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
 import type { SearchFile } from "../../search/search-file.ts";
@@ -128,7 +130,7 @@ type Answer = SearchPage & {
 
 /** What is said below the results: all of it. */
 function footOf(answer: Answer, continuing: string): string[] {
-  const { results, total, twins, next, understood, counts, hindered, drop, freshness } = answer;
+  const { results, total, twins, next, understood, counts, hindered, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...(understood === null ? [] : readingInWords(understood)),
@@ -136,15 +138,20 @@ function footOf(answer: Answer, continuing: string): string[] {
     total > results.length ? hidden : "",
     twinsInWords(twins),
     hinderedSentence(hindered),
+    applicantsSentence(inWords, orInWords(answer)),
     ...dropInWords(drop),
     counts === null || understood === null ? "" : resultCountsInWords(counts),
     freshnessInWords(freshness),
   ].filter((line) => line !== "");
 }
 
+function orInWords({ filter: { applicant = [] } }: Answer): string {
+  return `--applicant ${[...applicant, IN_WORDS].join(",")}`;
+}
+
 /** The same on a narrow terminal: how the question was read, and one line. */
 function shortFootOf(answer: Answer): string[] {
-  const { results, total, next, understood, hindered, drop, freshness } = answer;
+  const { results, total, next, understood, hindered, inWords, drop, freshness } = answer;
   const parts = [
     results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
     matchedInWords(answer),
@@ -152,7 +159,9 @@ function shortFootOf(answer: Answer): string[] {
     freshnessInShort(freshness),
   ];
   const line = capitalized(parts.filter((part) => part !== null).join("; "));
-  const notes = [hinderedSentence(hindered), ...dropInWords(drop)].filter((note) => note !== "");
+  const notes = [hinderedSentence(hindered), applicantsSentence(inWords, orInWords(answer)), ...dropInWords(drop)].filter(
+    (note) => note !== "",
+  );
   return [...(understood === null ? [] : readingInWords(understood)), ...notes, line];
 }
 

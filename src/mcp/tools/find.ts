@@ -4,6 +4,7 @@ import { describeFilter } from "../../filter/filter.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
+import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { defaultSort, type Sort, sorts } from "../../search/search.ts";
 import { matchedElsewhere, readingInWords } from "../../search/understood.ts";
@@ -95,13 +96,14 @@ export function findTool({ queries, tool }: ToolContext): Tool {
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, hindered, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
+function toldOf({ understood, counts, hindered, inWords, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
   return [
     ...(isWhole ? [] : [ENDED_EARLY]),
     ...(understood === null ? [] : readingInWords(understood)),
     ...matchedElsewhere(matched, sort === "relevance" ? "" : ", listed with sort relevance"),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
     hinderedSentence(hindered),
+    applicantsSentence(inWords, 'with "other" among applicant'),
     ...dropInWords(drop),
   ].filter((sentence) => sentence !== "");
 }
