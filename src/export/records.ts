@@ -9,6 +9,7 @@ import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
+import { readPastTwins } from "../past/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -50,7 +51,7 @@ type AnyRow = Omit<RecordRow, keyof typeof seenColumns> &
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
 /**
- * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. Those of the past come without twins. `codes` are source codes in upper case, `isIncluded`
+ * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded`
  * chooses among the records. Without them, all records are exported. `report` is called after each batch with the records read so far,
  * included or not, and with the saved count of all that will be read.
  */
@@ -127,9 +128,8 @@ async function eachBatch(
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
     const takeBatch = async (rows: AnyRow[]) => {
-      const hasTwins = asOf === undefined && (besides.twins === true || isIncluded !== undefined);
-      const ids = hasTwins ? rows.map(({ id }) => id) : [];
-      const twins: Twins = await readTwins(sql, ids, instantOf(selection) ?? Number.NEGATIVE_INFINITY);
+      const hasTwins = besides.twins === true || isIncluded !== undefined;
+      const twins: Twins = hasTwins ? await twinsOf(sql, rows, selection) : new Map();
       const isWanted = (row: AnyRow) => isIncluded?.(wholeOpportunity(at(row, instantOf(selection))), twins.get(row.id) ?? []) ?? true;
       const included = isIncluded === undefined ? rows : rows.filter(isWanted);
       for (const { erased = null } of included) if (erased !== null) noteErased?.();
@@ -141,6 +141,20 @@ async function eachBatch(
     else if (codes === undefined) await sql.each(allRecords, {}, takeBatch);
     else await sql.each(recordsOfSources, { codes }, takeBatch);
   });
+}
+
+async function twinsOf(sql: CatalogSql, rows: readonly AnyRow[], { asOf, now = Number.NEGATIVE_INFINITY }: Selection): Promise<Twins> {
+  if (asOf !== undefined)
+    return readPastTwins(
+      sql,
+      rows.map((row) => wholeOpportunity(at(row, asOf))),
+      asOf,
+    );
+  return readTwins(
+    sql,
+    rows.map(({ id }) => id),
+    now,
+  );
 }
 
 const utf8 = new TextDecoder();

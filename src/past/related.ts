@@ -10,18 +10,31 @@ import { readPast } from "./as-of.ts";
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** The other records of the same opportunity at an instant, the canonical one first. `record` is as it was at that instant. */
-export async function readPastTwins(sql: Reading, record: WholeOpportunity, asOf: EpochMs): Promise<WholeOpportunity[]> {
-  const { id, relationships } = record;
-  const named = relationships.canonical_id === null ? [id] : [id, relationships.canonical_id];
-  const groups = await readGroups(sql, named);
-  const ids = [...new Set([...named, ...[...groups.values()].flat()])];
-  const records = new Map((await readPastRecords(sql, ids, asOf)).map((each) => [each.id, each]));
-  const canonicalIdOf = (each: string) => records.get(each)?.relationships.canonical_id;
-  const first = groupOf(id, canonicalIdOf);
-  const twins = ids.filter((each) => each !== id && groupOf(each, canonicalIdOf) === first).sort();
-  const ordered = [...twins.filter((each) => each === first), ...twins.filter((each) => each !== first)];
-  return ordered.slice(0, RELATED_MAX).flatMap((each) => records.get(each) ?? []);
+/** The other records of the same opportunities at an instant, the canonical one first, by the id of each. `records` are as they were at that instant. */
+export async function readPastTwins(
+  sql: Reading,
+  records: readonly WholeOpportunity[],
+  asOf: EpochMs,
+): Promise<Map<string, WholeOpportunity[]>> {
+  const groups = await readGroups(sql, [...new Set(records.flatMap(namedBy))]);
+  const candidatesOf = (record: WholeOpportunity) => [...new Set(namedBy(record).flatMap((each) => [each, ...(groups.get(each) ?? [])]))];
+  const linked = records.map((record) => ({ id: record.id, ids: candidatesOf(record) })).filter(({ ids }) => ids.length > 1);
+  const known = await readPastRecords(sql, [...new Set(linked.flatMap(({ ids }) => ids))], asOf);
+  const byId = new Map(known.map((each) => [each.id, each]));
+  const groupThen = (id: string) => groupOf(id, (each) => byId.get(each)?.relationships.canonical_id);
+  return new Map(
+    linked.map(({ id, ids }) => {
+      const first = groupThen(id);
+      const twins = ids.filter((each) => each !== id && groupThen(each) === first).sort();
+      const ordered = [...twins.filter((each) => each === first), ...twins.filter((each) => each !== first)];
+      return [id, ordered.slice(0, RELATED_MAX).flatMap((each) => byId.get(each) ?? [])];
+    }),
+  );
+}
+
+/** The record, and the one that it names as canonical. */
+function namedBy({ id, relationships: { canonical_id } }: WholeOpportunity): string[] {
+  return canonical_id === null ? [id] : [id, canonical_id];
 }
 
 /** The record that this one belonged to at an instant, and those that belonged to it. */

@@ -30,7 +30,8 @@ export async function readShown(
   return catalog.readTransaction(async (sql) => {
     const [past] = await readPast(sql, [id], asOf);
     if (past === undefined) return { unknown: await notKnownInWords(sql, id) };
-    const [twins, belonging] = [await readPastTwins(sql, past.opportunity, asOf), await readPastBelonging(sql, past.opportunity, asOf)];
+    const twins = (await readPastTwins(sql, [past.opportunity], asOf)).get(id) ?? [];
+    const belonging = await readPastBelonging(sql, past.opportunity, asOf);
     return { record: { ...past, twins, belonging } };
   });
 }
