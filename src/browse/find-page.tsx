@@ -55,6 +55,7 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
     counts = null,
     hindered = [],
     inWords = 0,
+    agencyNotes = [],
     drop = [],
     isWhole = true,
   } = page ?? {};
@@ -80,6 +81,7 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
                 {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
               </p>
             )}
+            {agencyNotes.length > 0 && <p class="quiet">{agencyNotes.map((note) => `${note}.`).join(" ")}</p>}
             {hindered.length > 0 && <p class="quiet">{hinderedSentence(hindered)}.</p>}
             {inWords > 0 && (
               <p class="quiet">

@@ -61,6 +61,9 @@ export const FoundPage = object({
     }),
     "How many results have each value, on the first page; null if they are too many.",
   ),
+  agency_notes: Type.Array(Type.String(), {
+    description: "On the first page: agencies of the filter that have no records, and texts that stand in names of agencies.",
+  }),
   hindered: Type.Array(object({ obstacle: Type.String(), opportunities: Type.Integer({ minimum: 0 }) }), {
     description:
       "If open ones are asked for: how many that their sources call open cannot be applied for, by reason, on the first page: `letter`, `test`, `cancelled` by title, `over`, `unseen` for long.",
@@ -82,7 +85,7 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, inWords, drop, isWhole }: SearchPage,
+  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, agencyNotes, inWords, drop, isWhole }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
@@ -105,6 +108,7 @@ export function foundPage(
     twins,
     understood: understood && understoodOf(understood),
     counts,
+    agency_notes: agencyNotes,
     hindered,
     in_words: inWords,
     drop,

@@ -39,7 +39,10 @@ export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total
 type Match = Omit<SearchResult, "snippet"> & { match: string | null };
 
 export type FoundMatches = ToolPage<Match> &
-  Pick<SearchPage, "matching" | "partial" | "isAll" | "understood" | "counts" | "hindered" | "inWords" | "drop" | "isWhole">;
+  Pick<
+    SearchPage,
+    "matching" | "partial" | "isAll" | "understood" | "counts" | "hindered" | "agencyNotes" | "inWords" | "drop" | "isWhole"
+  >;
 type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; twins: readonly WholeOpportunity[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */

@@ -8,6 +8,7 @@ import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { openStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { agencyNotes } from "./agency-notes.ts";
 import { bestMatches, countMatches } from "./best-match.ts";
 import { type Budget, searchBudget } from "./budget.ts";
 import { type CursorKey, type CursorPlace, decodePlace, encodePlace } from "./cursor.ts";
@@ -69,6 +70,8 @@ export type SearchPage<Next = string> = Matched & {
   hindered: Hindered[];
   /** How many more match that say only in words who may apply, on the first page, if it was asked who may. */
   inWords: number;
+  /** What is to be known of the agencies of the filter, in sentences, on the first page. */
+  agencyNotes: string[];
   /** If nothing is found: filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
   /** False if time was over before all was found and counted. */
@@ -121,7 +124,8 @@ export async function searchFrom(
     const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
     const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
     const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
-    return { ...page, total, results, next, counts, hindered, inWords, drop };
+    const notes = offset > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
+    return { ...page, total, results, next, counts, hindered, agencyNotes: notes, inWords, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
@@ -134,11 +138,27 @@ export async function searchFrom(
   });
   const counts = place.keys.length > 0 ? null : countRows(index, rows, allSources);
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
+  const notes = place.keys.length > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
   const inWords = place.keys.length > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
   const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
   const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
   const { partial } = looked?.counts ?? { partial: 0 };
-  return { total, twins, results, next, matching: total, partial, isAll, understood, counts, hindered, inWords, drop, isWhole };
+  return {
+    total,
+    twins,
+    results,
+    next,
+    matching: total,
+    partial,
+    isAll,
+    understood,
+    counts,
+    hindered,
+    agencyNotes: notes,
+    inWords,
+    drop,
+    isWhole,
+  };
 }
 
 function hinderedIn(index: SearchFile, { status = [] }: Filter, rows: readonly number[] | null): Hindered[] {

@@ -5,6 +5,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { matches } from "../../src/filter/filter.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { countByAgency } from "../../src/search/agencies.ts";
+import { agencyNotes } from "../../src/search/agency-notes.ts";
 import { findAll } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
@@ -112,3 +113,26 @@ describe("real records", () => {
     expect(countByAgency(index)[0]?.agency.code).toBe("DOD");
   });
 });
+
+test("a filter on an agency without records says so, and names the one above it that has some", async () => {
+  const [note, ...others] = await agencyNotes(db, index, ["CISA"]);
+  const dhs = all.filter(({ organization }) => /homeland/i.test(organization.agency ?? "")).length;
+  expect([note, others]).toEqual([
+    `Cybersecurity and Infrastructure Security Agency (CISA): no records; Department of Homeland Security (DHS) and its agencies: ${dhs}`,
+    [],
+  ]);
+  expect(await agencyNotes(db, index, ["NIH", "DOE"])).toEqual([]);
+});
+
+test("a text in names of agencies is said with the departments whose names have it", async () => {
+  const naval = all.filter(({ organization: { agency, sub_agency } }) => /\bnav/i.test(`${agency} ${sub_agency}`)).length;
+  const [note] = await agencyNotes(db, index, ["nav"]);
+  expect(note).toStartWith('"nav" stands in names of agencies: Department of Defense (DOD) and its agencies ');
+  expect(sumOf(note ?? "")).toBe(naval);
+  const [also] = await agencyNotes(db, index, ["State"]);
+  expect(also ?? "").not.toContain("Senate"); // UNITED STATES SENATE.
+});
+
+function sumOf(note: string): number {
+  return [...note.matchAll(/ (\d+)(?=,|$)/g)].reduce((sum, [, records]) => sum + Number(records), 0);
+}

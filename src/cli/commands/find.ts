@@ -130,13 +130,14 @@ type Answer = SearchPage & {
 
 /** What is said below the results: all of it. */
 function footOf(answer: Answer, continuing: string): string[] {
-  const { results, total, twins, next, understood, counts, hindered, inWords, drop, freshness } = answer;
+  const { results, total, twins, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...(understood === null ? [] : readingInWords(understood)),
     ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
     twinsInWords(twins),
+    ...agencyNotes,
     hinderedSentence(hindered),
     applicantsSentence(inWords, orInWords(answer)),
     ...dropInWords(drop),
@@ -151,7 +152,7 @@ function orInWords({ filter: { applicant = [] } }: Answer): string {
 
 /** The same on a narrow terminal: how the question was read, and one line. */
 function shortFootOf(answer: Answer): string[] {
-  const { results, total, next, understood, hindered, inWords, drop, freshness } = answer;
+  const { results, total, next, understood, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const parts = [
     results.length === 0 ? null : `${withCommas(results.length)} of ${withCommas(total)}`,
     matchedInWords(answer),
@@ -159,7 +160,7 @@ function shortFootOf(answer: Answer): string[] {
     freshnessInShort(freshness),
   ];
   const line = capitalized(parts.filter((part) => part !== null).join("; "));
-  const notes = [hinderedSentence(hindered), applicantsSentence(inWords, orInWords(answer)), ...dropInWords(drop)].filter(
+  const notes = [...agencyNotes, hinderedSentence(hindered), applicantsSentence(inWords, orInWords(answer)), ...dropInWords(drop)].filter(
     (note) => note !== "",
   );
   return [...(understood === null ? [] : readingInWords(understood)), ...notes, line];

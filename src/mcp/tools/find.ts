@@ -96,12 +96,13 @@ export function findTool({ queries, tool }: ToolContext): Tool {
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, hindered, inWords, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
+function toldOf({ understood, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
   return [
     ...(isWhole ? [] : [ENDED_EARLY]),
     ...(understood === null ? [] : readingInWords(understood)),
     ...matchedElsewhere(matched, sort === "relevance" ? "" : ", listed with sort relevance"),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
+    ...agencyNotes,
     hinderedSentence(hindered),
     applicantsSentence(inWords, 'with "other" among applicant'),
     ...dropInWords(drop),
