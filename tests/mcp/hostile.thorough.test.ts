@@ -110,7 +110,7 @@ describe("a client that sends", () => {
     ["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"tools/write"}\n', -32601],
     ["an unknown tool", `${JSON.stringify(toolCall(1, "delete"))}\n`, -32602],
     ["arguments of another type", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find","arguments":[]}}\n', -32602],
-    ["deep nesting", `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}\n`, -32601],
+    ["deep nesting", `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}\n`, -32700],
   ])("%s gets an error, and the next request a response", async (_, message, code) => {
     const { send, next } = shared;
     send(message, ping("after"));

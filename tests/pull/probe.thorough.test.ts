@@ -233,7 +233,7 @@ const FIELDS: Readonly<
   },
   "sam-gov": { field: "PostedDate", value: /"(\d{4})-(\d\d)-(\d\d) /g, other: '"$2/$3/$1 ', type: ["date 9999-99-99", "date 99/99/9999"] },
   "sam-gov-api": { field: "title", value: /("title":)"[^"]*"/g, other: "$1 [7]", type: ["text", "number"] },
-  "sbir-gov": { field: "solicitation_id", value: /("solicitation_id":)(\d+)/g, other: '$1"S-$2"', type: ["number", "text"] },
+  "sbir-gov": { field: "solicitation_number", value: /("solicitation_number":)"[^"]*"/g, other: "$1 7", type: ["text", "number"] },
   darpa: {
     field: "field_close_date",
     value: /("field_close_date":)"(\d{4})-(\d\d)-(\d\d)"/g,
