@@ -5,7 +5,7 @@ import { expectSameMembers } from "./matching.ts";
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
-test("60 random searches have the same members at every door, and totals are those of all pages", async () => {
-  await expectSameMembers(60, 1);
+test("eight random searches have the same members at every door, and totals are those of all pages", async () => {
+  await expectSameMembers(8, 1);
   expect().pass();
 });
