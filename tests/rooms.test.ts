@@ -1,5 +1,5 @@
 /**
- * The rules that keep the code in order. The map in the README is the list of rooms, from the top floor to the ground: a file imports only
+ * The rules that keep the code in order. The map in CONTRIBUTING.md is the list of rooms, from the top floor to the ground: a file imports only
  * from its own room and from rooms below it. Every failure names the place.
  */
 import { describe, expect, test } from "bun:test";
@@ -8,9 +8,9 @@ import ts from "typescript-5";
 import { projectFiles, readText, root } from "./support/project-files.ts";
 import { isThorough, testFiles } from "./support/test-files.ts";
 
-/** The rooms of the README's map, the top floor first. A room inside another one has a line of its own. */
+/** The rooms of that map, the top floor first. A room inside another one has a line of its own. */
 const rooms = [
-  ...(/^## The code\n\n```\n([\s\S]*?)^```/m.exec(readText("README.md"))?.[1] ?? "").matchAll(/^((?:src|db|clients)\/\S*) /gm),
+  ...(/^This is the map:\n\n```\n([\s\S]*?)^```/m.exec(readText("CONTRIBUTING.md"))?.[1] ?? "").matchAll(/^((?:src|db|clients)\/\S*) /gm),
 ].map(([, room = ""]) => room);
 
 /** Packages that more than one room may import. Any other package belongs to one room. */
@@ -125,7 +125,7 @@ const place = ({ path, line, name }: Declared) => `${path}:${line} ${name}`;
 const isRead = (path: string) => path === "src/main.ts" || path.startsWith("db/schema/postgres/");
 
 describe("rooms", () => {
-  test("every file is in a room of the README's map, and every room exists", () => {
+  test("every file is in a room of the map, and every room exists", () => {
     expect(code.filter((path) => roomOf(path) === undefined)).toEqual([]);
     expect(rooms.filter((room) => !files.some((path) => path.startsWith(room)))).toEqual([]);
   });

@@ -54,9 +54,10 @@ describe("names in the documents:", () => {
     for (const { text } of documents) for (const [name] of text.matchAll(/FUNDFEED_[A-Z_]*[A-Z]\b/g)) expect([...known]).toContain(name);
   });
 
-  test("the README names all commands; its tables and those of the settings only options that exist", () => {
-    const codes = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code.split(" ")[0]);
-    for (const command of program.commands) expect(codes).toContain(command.name());
+  test("the README has a table of eight commands; its tables and those of the settings have only options that exist", () => {
+    const commands = [...readme.matchAll(/^\| `([a-z]+)[^`]*` \|/gm)].map(([, name]) => name);
+    expect(commands.length).toBe(8);
+    expect(program.commands.map((command) => command.name())).toEqual(expect.arrayContaining(commands));
 
     const all = new Set(everyCommand.flatMap(optionsOf));
     for (const row of `${readme}\n${settings}`.match(/^\|.*\|$/gm) ?? [])
@@ -76,6 +77,10 @@ describe("names in the documents:", () => {
 });
 
 // ---- What a newcomer reads
+
+test("the README has fewer than 900 words", () => {
+  expect(readme.trim().split(/\s+/).length).toBeLessThan(900);
+});
 
 test("the four papers for a newcomer have fewer than 7,000 words together", () => {
   const papers = ["README.md", "CONTRIBUTING.md", "docs/walkthroughs.md", "docs/words.md"];
