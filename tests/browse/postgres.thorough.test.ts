@@ -27,7 +27,7 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
   const onFailure = (error: unknown) => void failures.push(error);
   const listener = await serveBrowse({ host: "127.0.0.1", port: 0, openCatalog, openIndex: () => index, now: () => NOON, onFailure });
   const filter = "status=open&words=quantum";
-  const paths = [`/?${filter}`, `/opportunities/${id}`, "/changes", `/changes?type=description_changed&${filter}`, `/deadlines?${filter}`];
+  const paths = [`/?${filter}`, `/opportunities/${id}`, "/changes?at_least=noise", `/changes?type=description_changed&at_least=noise&${filter}`, `/deadlines?${filter}`];
   for (const path of paths) {
     const response = await fetch(`http://127.0.0.1:${listener.port}${path}`);
     expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining("Quantum sensing at sea")]);
@@ -47,7 +47,7 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
   expect([new Set(statuses), most <= 4]).toEqual([new Set([200]), true]); // PostgreSQL admits 100 of all programs together.
   const then = await fetch(`http://127.0.0.1:${listener.port}/opportunities/${id}?as_of=${new Date(NOON - 1500).toISOString()}`);
   const past = await then.text();
-  expect([then.status, past]).toEqual([200, expect.stringContaining('<p class="past" role="note">As it was on ')]);
+  expect([then.status, past]).toEqual([200, expect.stringContaining('<p class="past-note" role="note">As it was on ')]);
   expect(past).toContain(">Quantum sensing</h1>");
   const sources = await fetch(`http://127.0.0.1:${listener.port}/sources`);
   expect(await sources.text()).toContain("1 record changed last in these 26 weeks");

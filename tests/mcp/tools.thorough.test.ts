@@ -131,6 +131,7 @@ describe("find", () => {
   /** A filter for each field, which a few pages of records meet. */
   const filters: Record<string, unknown>[] = [
     { words: 'health -"clinical trial"' },
+    { id: ["8ece4d25-4351-545d-a9f5-03501ad89679", "1e28fed0-023f-538b-9c63-9aa4d63e551e"] },
     { status: ["forecast", "closing_soon"] },
     { source: ["sbir_gov", "DSIP"] },
     { agency: "navy" },
@@ -191,7 +192,7 @@ describe("find", () => {
   });
 
   test.each<[Record<string, unknown>, string]>([
-    [{ agancy: "navy" }, 'Cannot find: there is no argument "agancy" (did you mean "agency"?). There are status, source, agency, '],
+    [{ agancy: "navy" }, 'Cannot find: there is no argument "agancy" (did you mean "agency"?). There are id, status, source, agency, '],
     [{ constructor: "x" }, 'Cannot find: there is no argument "constructor"'],
     [{ status: ["opne"] }, 'Cannot find: "status" must be of forecast, pre_release, open, closing_soon'],
     [{ status: ["opne"] }, '(did you mean "open"?)'],

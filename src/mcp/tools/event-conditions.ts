@@ -17,13 +17,13 @@ export const eventArguments = {
   types: choices(eventTypes),
   at_least: choice(
     severities,
-    "Only events of this severity or a higher one. Without it: informational, without changes of wording and order.",
+    "This severity or a higher one. Default: informational, which leaves out changes of wording and order.",
   ),
   limit: integer(1, EVENTS_MAX, EVENTS_DEFAULT),
   cursor: cursorArgument,
 };
 /** What `since` takes. */
-export const SINCE_FORMS = "7d (7 days ago; also h and w), monday, 2026-11-30 (its midnight in US Eastern time), a timestamp or all.";
+export const SINCE_FORMS = "7d (7 days ago; also h and w), monday, 2026-11-30 (midnight, US Eastern time), a timestamp or all.";
 export const AT_LEAST_DEFAULT: Severity = "informational";
 
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */

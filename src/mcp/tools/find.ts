@@ -40,8 +40,8 @@ export function findTool({ queries, tool }: ToolContext): Tool {
     title: "Find opportunities",
     action: "find",
     description:
-      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes) by words and filters. Ask in plain words: what has all of them comes first, " +
-      'then what has most; `missing_words` says what it lacks. "…" and + are exact, - excludes, OR is either. All filters must hold; of a list, one value. ' +
+      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes). What has all `words` comes first, " +
+      'then what has most; `missing_words` says what it lacks. All filters must hold; of a list, one value. ' +
       "Every status is found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
       '`closes_after: "0d"` and `closes_before: "60d"`. One that states no date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
     arguments: {
@@ -56,7 +56,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       matching: Type.Integer(),
       partial: Type.Integer(),
       twins: Type.Integer({ description: TWINS }),
-      notes: Type.Array(Type.String(), { description: "How the words were read, what was found, and what to try if nothing was." }),
+      notes: Type.Array(Type.String(), { description: "How the words were read, and what to try if nothing was found." }),
     },
     run: async (values, call) => {
       const filter = filterAmong("find", values, call.now);

@@ -30,8 +30,8 @@ export function historyTool({ queries, tool }: ToolContext): Tool {
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
-      since: momentText(SINCE, `Only events detected after this: ${SINCE_FORMS}`),
-      until: momentText(PAST, "Only events detected up to this."),
+      since: momentText(SINCE, `Detected after this: ${SINCE_FORMS}`),
+      until: momentText(PAST, "Detected up to this."),
       ...eventArguments,
     },
     data: { opportunity: { ...OpportunityRow, description: ROW }, events: Type.Array(EventRow) },

@@ -5,7 +5,7 @@ import { quoted } from "../../text/quoted.ts";
 import { SAME_NUMBER_MAX, type ToolCall, type ToolQueries } from "../queries.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
-export const ID = "Its id, its number, or an id that its source has or had for it.";
+export const ID = "Its id, its number, or an id of its source, also a former one.";
 
 /** No opportunity has the id or number. */
 export class NoOpportunity extends Failure {}

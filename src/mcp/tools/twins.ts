@@ -3,7 +3,7 @@ import { type AlsoAt, statusThere } from "../../opportunities/related.ts";
 import { counted } from "../../text/counted.ts";
 import { codeInWords } from "../upstream-text.ts";
 
-export const TWINS = "Others of the same opportunities, left out: `all_sources` returns each.";
+export const TWINS = "Other records of these, left out without `all_sources`.";
 
 /** "also at NSF (closed there) (id f834149b-…); ", next to a record of that status; "" without twins. */
 export function alsoAtInLine(alsoAt: readonly AlsoAt[], shown: string): string {

@@ -39,8 +39,8 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       "Returns what changed in all opportunities that meet the filters now, newest first. Filters and `all_sources` are those of `find`. " +
       '`at_least: "material"` leaves out new opportunities and small changes.',
     arguments: {
-      since: momentText(SINCE, `Only events detected after this, 7d unless given: ${SINCE_FORMS}`),
-      until: momentText(PAST, "Only events detected up to this."),
+      since: momentText(SINCE, `Detected after this, 7d unless given: ${SINCE_FORMS}`),
+      until: momentText(PAST, "Detected up to this."),
       ...eventArguments,
       ...inShort({ ...filterArguments, all_sources: allSourcesArgument }),
     },
