@@ -1,6 +1,7 @@
 /** The texts of an opportunity in which words are searched, and the full-text table that holds them: one for search.db and for `matches()`. */
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { plainText } from "../text/plain-text.ts";
+import { plainCharacters } from "../text/words-of.ts";
 import { nameOfPlace, placeCodes } from "./places.ts";
 
 /** The columns of the table `texts`, in this order, and how much a match in each weighs. */
@@ -18,7 +19,7 @@ const TOKENIZER = 'tokenize = "unicode61 remove_diacritics 2"';
  */
 export const CREATE_TEXTS = `create virtual table texts using fts5 (${[...textColumns, "tags", TOKENIZER, "content = ''", "contentless_delete = 1"].join(", ")})`;
 
-/** Inserts a row: its number, then what `textsOf` returns, then tags. */
+/** Inserts a row: its number, then what `indexedTexts` returns, then tags. */
 export const INSERT_TEXTS = `insert into texts (rowid, ${[...textColumns, "tags"].join(", ")}) values (?, ${textColumns.map(() => "?").join(", ")}, ?)`;
 
 /** The values of the columns but the tags. Of a description longer than `charactersMax`, only the beginning is read. */
@@ -36,6 +37,11 @@ export function textsOf(opportunity: WholeOpportunity, charactersMax = Number.PO
     text: isRepeated ? whole : lines(summary, whole),
   };
   return textColumns.map((column) => withoutPrivate(texts[column]));
+}
+
+/** What `textsOf` returns, as the index has it: FTS5 leaves ligatures and fractions as they are. */
+export function indexedTexts(opportunity: WholeOpportunity): string[] {
+  return textsOf(opportunity).map(plainCharacters);
 }
 
 const SUMMARY_COMPARED = 100;

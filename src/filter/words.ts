@@ -11,7 +11,7 @@ import { agencyTag } from "./agency-words.ts";
 import { agencyCodeOf } from "./columns.ts";
 import type { Condition, Field } from "./kinds.ts";
 import { type Group, numberTag, type Question, readQuestion } from "./question.ts";
-import { CREATE_TEXTS, INSERT_TEXTS, textsOf } from "./texts.ts";
+import { CREATE_TEXTS, INSERT_TEXTS, indexedTexts } from "./texts.ts";
 
 /** The most words of a filter, and the most characters. */
 const [WORDS_MAX, LENGTH_MAX] = [64, 1000];
@@ -135,7 +135,7 @@ const recordInMemory = memoizeLast((opportunity: WholeOpportunity): OneRecord =>
   }
   memory.run("insert into texts (texts) values ('delete-all')");
   memory.run("delete from words");
-  memory.query(INSERT_TEXTS).run(1, ...textsOf(opportunity), tagsOf(opportunity).join(" "));
+  memory.query(INSERT_TEXTS).run(1, ...indexedTexts(opportunity), tagsOf(opportunity).join(" "));
   return { sqlite: memory, stems: new Set() };
 });
 let memory: Database | undefined;

@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { columns, requirementsCell } from "../filter/columns.ts";
-import { INSERT_TEXTS, textsOf } from "../filter/texts.ts";
+import { INSERT_TEXTS, indexedTexts } from "../filter/texts.ts";
 import { tagsOf } from "../filter/words.ts";
 import { numberKeyOf, numberOf } from "../opportunities/number.ts";
 import type { Obstacle } from "../opportunities/obstacle.ts";
@@ -101,7 +101,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   for (const { opportunity, stored_at, due_at, obstacle, turns_at } of records) {
     const number = numberOf(opportunity) ?? "";
     const cells = Object.values(columns).map((cell) => cell(opportunity));
-    const texts = textsOf(opportunity);
+    const texts = indexedTexts(opportunity);
     insertRecord.run(
       ++seq,
       opportunity.id,
