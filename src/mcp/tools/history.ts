@@ -26,7 +26,7 @@ export function historyTool({ queries, tool }: ToolContext): Tool {
     title: "History of one opportunity",
     action: "read the history",
     description:
-      "Returns what changed in one opportunity, newest first: each change with its severity, the values before and after, and the id of its event. Long values are cut and listed in `cut`.",
+      "Returns what changed in one opportunity, newest first: each with its severity, the values before and after, and the id of its event. Long values are cut and listed in `cut`.",
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
