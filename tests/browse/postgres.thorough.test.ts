@@ -27,7 +27,13 @@ test.if(hasPostgres)("every page is served, with and without filters", async () 
   const onFailure = (error: unknown) => void failures.push(error);
   const listener = await serveBrowse({ host: "127.0.0.1", port: 0, openCatalog, openIndex: () => index, now: () => NOON, onFailure });
   const filter = "status=open&words=quantum";
-  const paths = [`/?${filter}`, `/opportunities/${id}`, "/changes?at_least=noise", `/changes?type=description_changed&at_least=noise&${filter}`, `/deadlines?${filter}`];
+  const paths = [
+    `/?${filter}`,
+    `/opportunities/${id}`,
+    "/changes?at_least=noise",
+    `/changes?type=description_changed&at_least=noise&${filter}`,
+    `/deadlines?${filter}`,
+  ];
   for (const path of paths) {
     const response = await fetch(`http://127.0.0.1:${listener.port}${path}`);
     expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining("Quantum sensing at sea")]);

@@ -15,10 +15,7 @@ const EVENTS_MAX = 100;
 
 export const eventArguments = {
   types: choices(eventTypes),
-  at_least: choice(
-    severities,
-    "This severity or a higher one. Default: informational, which leaves out changes of wording and order.",
-  ),
+  at_least: choice(severities, "This severity or a higher one. Default: informational, which leaves out changes of wording and order."),
   limit: integer(1, EVENTS_MAX, EVENTS_DEFAULT),
   cursor: cursorArgument,
 };

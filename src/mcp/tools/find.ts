@@ -41,7 +41,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
     action: "find",
     description:
       "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes). What has all `words` comes first, " +
-      'then what has most; `missing_words` says what it lacks. All filters must hold; of a list, one value. ' +
+      "then what has most; `missing_words` says what it lacks. All filters must hold; of a list, one value. " +
       "Every status is found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
       '`closes_after: "0d"` and `closes_before: "60d"`. One that states no date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
     arguments: {
