@@ -341,7 +341,7 @@ describe("restore", () => {
     await here(home, "import", "records", home.file("second.ndjson", record("2")));
     expect(await home.run(["restore", "copy"])).toEqual({ code: 0, out: "Restored fundfeed-data from copy\n", err: "" });
     expect(await here(home, "export")).toBe(exported);
-    expect(await home.json(["restore", "copy", "--data", "elsewhere"])).toEqual({ directory: "copy", data: "elsewhere" });
+    expect(await home.json(["restore", "copy", "--data", "elsewhere"])).toEqual({ directory: "copy", data: "elsewhere", paused: 0 });
     expect((await home.run(["export", "--data", "elsewhere"])).out).toBe(exported);
   });
 });

@@ -123,13 +123,16 @@ test("every format has the same events", async () => {
   expect([...atom.matchAll(/<entry>\s*<id>urn:uuid:(.*)<\/id>/g)].map(([, id]) => id)).toEqual(expected.toReversed());
 });
 
+/** Offices of the Department of Energy, of which one does not say so. */
+const OF_ENERGY = /energy|idaho field office/i;
+
 describe("the choice of events", () => {
   const rank = (severity: string) => severities.indexOf(severity as Severity);
   test.each<[string[], (row: Row) => boolean]>([
     [["--at-least", "noise"], () => true],
     [["--at-least", "critical"], ({ event }) => rank(event.severity) >= rank("critical")],
     [["--type", "date_changed,funding_changed", "--type", "status_changed"], ({ event }) => /^(date|funding|status)_/.test(event.type)],
-    [["--agency", "energy"], ({ opportunity }) => /energy/i.test(opportunity.organization.agency ?? "")],
+    [["--agency", "energy"], ({ opportunity }) => OF_ENERGY.test(opportunity.organization.agency ?? "")],
     [["--status", "forecast"], ({ opportunity }) => opportunity.status === "forecast"],
     [["--words", "research"], ({ opportunity }) => /\bresearch\b/i.test(JSON.stringify(opportunity))],
     [["--since", "2026-08-01"], ({ event }) => event.detected_at > "2026-08-01T04:00"],

@@ -82,7 +82,7 @@ describe("an option that is given twice", () => {
   );
 });
 
-test("each option and argument but lists of words, names and files refuses a blank value", () => {
+test("each option and argument but lists of words, names, entries and files refuses a blank value", () => {
   const taking = options.filter(({ command, option }) => {
     try {
       command.parseOptions([option.long ?? "", " "]);
@@ -94,6 +94,7 @@ test("each option and argument but lists of words, names and files refuses a bla
   expect(taking.map(({ command, option }) => `${command.name()} ${option.long}`)).toEqual([]);
   const lists = commands.flatMap(({ registeredArguments }) => registeredArguments).filter(({ parseArg }) => parseArg === undefined);
   expect([...new Set(lists.map((each) => `${each.name()}, ${each.variadic}`))].sort()).toEqual([
+    "entries, true",
     "file, true",
     "names, true",
     "words, true",

@@ -99,7 +99,7 @@ describe("fundfeed watch", () => {
     expect((await watch("list")).out).toBe("No watches yet; fundfeed watch add makes one\n");
     await watch("add", "q", "quantum", "-optical", "--to", "stdout", "--closes-before", "30d", "--at-least", "critical");
     expect((await watch("list")).out).toBe(
-      "name  matching  last delivery  remind  every  state  to\nq            0  –              –       –      ok     stdout\n",
+      "name  owner  matching  last delivery  remind  every  state  to\nq     –             0  –              –       –      ok     stdout\n",
     );
     const { out } = await watch("show", "q");
     expect(out).toMatch(

@@ -200,7 +200,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "src/text/source-code.ts": [["/[a-z]+/g", "last"]],
   "src/text/utf8.ts": [[String.raw`/[\x80-\xff]+/g`, "last"]],
   "src/text/words-of.ts": [
-    ["/[a-z0-9]+/g", "last"],
     [String.raw`/\p{M}+/gu`, "last"],
     [String.raw`/[\p{L}\p{N}\p{Co}]+/gu`, "last"],
     ["/^[a-z]{3,}$/", "start"],

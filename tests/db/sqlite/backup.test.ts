@@ -113,7 +113,7 @@ test("watches are replaced together with the databases, or nothing is; a backup 
   const { data, copy, catalog, state, contents, close } = await backedUp();
   const names = () => openedWatches(data, (db) => db.sqlite.query("select name from watches").values().flat());
   const add = (name: string) =>
-    openedWatches(data, (db) => db.sqlite.run(`insert into watches values (null, ?, 1, 0, '{}', 0, '', 0, 0, 0, 0, null)`, [name]));
+    openedWatches(data, (db) => db.sqlite.run(`insert into watches values (null, ?, 1, 0, '{}', null, 0, '', 0, 0, 0, 0, null)`, [name]));
   await add("first");
   await openedWatches(data, (watch) => {
     expect(backUp({ catalog, state, watch }, data, copy).map(({ name }) => name)).toEqual(["catalog.db", "state.db", "watch.db"]);
