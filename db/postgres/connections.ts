@@ -75,7 +75,7 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
       drop(connection);
       throw error;
     });
-    connection.ready.catch(() => undefined); // Whoever uses the connection waits for it, and gets the error.
+    connection.ready.catch(() => undefined); // Callers await the connection, and get the error.
     return connection;
   };
   /** Makes the settings. In transaction mode PgBouncer gives a process to another connection as soon as a statement ends. */

@@ -10,7 +10,7 @@ export const officesVersion = Bun.hash.crc32(text);
 
 let read: Pattern[] | undefined;
 
-/** Our codes of the agencies that words in the name of an office stand for, the order of the table kept. */
+/** The codes of the agencies to which the words of an office's name lead, in the order of the table. */
 export function codesOfOffice(name: string): string[] {
   read ??= readPatterns(text);
   const words = plainWords(name);

@@ -101,7 +101,7 @@ export function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBu
   return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
 }
 
-/** Whole seconds until a refilled bucket has so many tokens; 0 if it has them. */
+/** Whole seconds until a refilled bucket has this many tokens; 0 if it has them. */
 export function secondsUntilToken(bucket: TokenBucket, rate: number, tokens = 1): number {
   const missing = bucket.taken + tokens * TOKEN - rate * TOKEN;
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);

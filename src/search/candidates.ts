@@ -30,7 +30,7 @@ export const COUNTED_MAX = 10_000;
 /** How much words in the title add to the weight of a row. */
 const TITLED = 0.8;
 /**
- * At most so many groups of the question get a bit of their own, the rarest first. The mask of a row:
+ * At most this many groups of the question get their own bit, the rarest first. The mask of a row:
  *
  *      bit  30         29      28   27   26        23 … 12       11 … 0
  *           ACCEPTING  STRICT  MET  OUT  NUMBERED  group n       group n

@@ -123,7 +123,7 @@ test("every format has the same events", async () => {
   expect([...atom.matchAll(/<entry>\s*<id>urn:uuid:(.*)<\/id>/g)].map(([, id]) => id)).toEqual(expected.toReversed());
 });
 
-/** Offices of the Department of Energy, of which one does not say so. */
+/** Offices of the Department of Energy. One does not have it in its name. */
 const OF_ENERGY = /energy|idaho field office/i;
 
 describe("the choice of events", () => {

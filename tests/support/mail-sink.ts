@@ -6,7 +6,7 @@ export type SunkMail = { to: string; head: string; text: string };
 export type MailSink = {
   url: string;
   mails: SunkMail[];
-  /** Refuses the addresses of which this is true, with 550. */
+  /** Refuses the addresses for which this returns true, with 550. */
   refuses: (address: string) => boolean;
   /** A mail is accepted once this has resolved. */
   hold: Promise<void>;

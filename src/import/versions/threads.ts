@@ -48,7 +48,7 @@ export class Threads {
     this.versions++;
   }
 
-  /** Adds the version that a record shows, which has so many versions. If the record was restored, no other is known. */
+  /** Adds the version that a record shows, and how many versions it has. If the record was restored, no other is known. */
   addShown(lineage: string, version: KeyedVersion, count: number): void {
     const thread = this.of(lineage);
     if (thread.count === 0) this.join(lineage, version);
