@@ -13,9 +13,10 @@ import { idsOfUpstreamId, readOpportunities } from "../opportunities/records.ts"
 import type { EpochMs } from "../text/instant.ts";
 import { ACCEPTING_FACTOR, IS_ACCEPTING } from "./accepting.ts";
 import type { Budget } from "./budget.ts";
-import { type Candidate, COUNTED_MAX, candidatesFor, MATCH, PARTIAL } from "./candidates.ts";
+import { type Candidate, COUNTED_MAX, candidatesFor } from "./candidates.ts";
 import { probing } from "./find.ts";
 import { countGroups, type GroupCounts } from "./group-counts.ts";
+import { MATCH, PARTIAL } from "./masks.ts";
 import { groupsByWord, type SpelledQuestion, spellQuestion } from "./question.ts";
 import { scorerOf } from "./score.ts";
 import type { SearchFile } from "./search-file.ts";

@@ -8,9 +8,10 @@ import { agencyTag } from "../filter/agency-words.ts";
 import type { Condition } from "../filter/kinds.ts";
 import { numberTag } from "../filter/question.ts";
 import { demandOf, matchesOf, queryOf } from "../filter/words.ts";
-import { ACCEPTING_FACTOR, ACCEPTING_TAG } from "./accepting.ts";
+import { ACCEPTING_TAG } from "./accepting.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
-import { anyOf, commonRowsOf, lastCommonRow, lastRow, markGaps, RANGE_ROWS } from "./common-rows.ts";
+import { anyOf, commonRowsOf, lastCommonRow, lastRow, RANGE_ROWS } from "./common-rows.ts";
+import { ACCEPTING, GROUPS_MAX, isGroup, MATCH, Masks, MET, NONE, NOT_COUNTED, NUMBERED, OUT, STRICT } from "./masks.ts";
 import type { SpelledGroup, SpelledQuestion } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
@@ -26,24 +27,6 @@ const WORK_MAX = {
 
 /** Of more matches, the rows are not kept. */
 export const COUNTED_MAX = 10_000;
-
-/** How much words in the title add to the weight of a row. */
-const TITLED = 0.8;
-/**
- * At most this many groups of the question get their own bit, the rarest first. The mask of a row:
- *
- *      bit  30         29      28   27   26        23 … 12       11 … 0
- *           ACCEPTING  STRICT  MET  OUT  NUMBERED  group n       group n
- *                                                  in the title  in the text
- *
- * ACCEPTING: the record may still be applied for. STRICT: it has all that is demanded. MET: it meets the filters. OUT: it has a word that must
- * not occur. NUMBERED: its number is the whole question.
- */
-const TOLD_APART = 12;
-const WORDS = (1 << TOLD_APART) - 1;
-const [ACCEPTING, STRICT, MET, OUT, NUMBERED] = [1 << 30, 1 << 29, 1 << 28, 1 << 27, 1 << 26];
-/** What a row that matches weighs more than any other. (E-151) */
-const MATCHING = 1e6;
 
 /** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
 export type Candidate = { seq: number; weight: number; mask: number; isMatch: boolean };
@@ -66,9 +49,6 @@ type Candidates = {
   isWhole: boolean;
 };
 
-/** Values of `kinds`. */
-export const [PARTIAL, MATCH] = [1, 2];
-
 /**
  * A query of FTS5, or a condition on the table `records`, with the bit that its rows have. `rows` and `titled` are those of a span in
  * ascending order, and at most `left` more are read. `bytes` are those of its ranges, if `commonStem` has some.
@@ -84,8 +64,6 @@ type Part = Rows & {
   /** The place of the group among those that `counts` counts; NOT_COUNTED if its bit says that a row has it. */
   counted: number;
 };
-/** No count is so. */
-const NOT_COUNTED = -1;
 
 type Rows = { rows: number[]; titled: number[]; bytes: ReturnType<typeof commonRowsOf> };
 
@@ -114,7 +92,7 @@ export function candidatesFor(
   const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
   const telling = sought.map((each) => each.telling);
   const toldApart = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
-  toldApart.splice(TOLD_APART);
+  toldApart.splice(GROUPS_MAX);
   toldApart.forEach((each, n) => {
     each.bit = 1 << n;
     for (const part of each.parts) part.bit = each.bit;
@@ -130,10 +108,9 @@ export function candidatesFor(
   const readSpan = spanReader(sqlite);
   const whole = telling.reduce((sum, each) => sum + each, 0);
   const everyBit = toldApart.reduce((bits, { bit, hasNear }) => (hasNear ? bits : bits | bit), 0);
-  const asked = { weights: weightsOf(toldApart, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
-  const heaviest = new Heaviest(asked, most, last);
-  const masks = new Int32Array(RANGE_ROWS);
-  const counts = new Uint8Array(RANGE_ROWS);
+  const wanted = { weights: weightsOf(toldApart, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
+  const heaviest = new Heaviest(most, last);
+  const masks = new Masks(RANGE_ROWS, wanted);
   let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
@@ -153,20 +130,16 @@ export function candidatesFor(
       isAll = false;
       break;
     }
-    masks.fill(0);
-    counts.fill(0);
-    const first = range * RANGE_ROWS + 1;
-    for (const each of parts) {
-      const common = each.bytes.get(range);
-      if (common !== undefined) {
-        markGaps(common.rows, masks, each.bit, counts, each.counted);
-        if ((each.bit & WORDS) !== 0) markGaps(common.titled, masks, each.bit << TOLD_APART, counts, NOT_COUNTED);
-        bytes += common.rows.length + common.titled.length;
+    masks.begin(range * RANGE_ROWS + 1);
+    for (const { bytes: ranges, rows, titled, bit, counted } of parts) {
+      for (const each of [ranges.get(range), { rows, titled }]) {
+        if (each === undefined) continue;
+        masks.add(each.rows, bit, counted);
+        masks.addTitled(each.titled, bit);
+        if (each.rows instanceof Uint8Array) bytes += each.rows.length + each.titled.length;
       }
-      markLast(each.rows, masks, first, each.bit, counts, each.counted);
-      markLast(each.titled, masks, first, each.bit << TOLD_APART, counts, NOT_COUNTED);
     }
-    heaviest.add(masks, counts, first, oldest);
+    heaviest.add(masks, oldest);
   }
   const { matching, partial, kinds } = heaviest;
   return {
@@ -201,54 +174,39 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
       if (after >= end) return;
       part.rows = rowsOf(matching.values(query, after, end, left));
-      if ((part.bit & WORDS) !== 0) part.titled = rowsOf(matching.values(`{title} : (${query})`, after, end, left));
+      if (isGroup(part.bit)) part.titled = rowsOf(matching.values(`{title} : (${query})`, after, end, left));
     }
     part.left -= part.rows.length;
   };
 }
-
-/**
- * What a row must have to be shown and to match, and what each combination of words weighs. A row matches if it has all bits of `everyBit`, and
- * each of the groups that `counts` counts.
- */
-type Asked = { weights: Float64Array; everyBit: number; counted: number; demanded: number; canMatch: boolean };
 
 /** Counts the rows that match or have some of the words, and collects the heaviest of them. */
 class Heaviest {
   matching = 0;
   partial = 0;
   readonly kinds: Uint8Array;
-  readonly #asked: Asked;
   readonly #most: number;
   #collected: Candidate[] = [];
   /** What a row must weigh more than. */
   #least = 0;
 
-  constructor(asked: Asked, most: number, last: number) {
-    this.#asked = asked;
+  constructor(most: number, last: number) {
     this.#most = most;
     this.kinds = new Uint8Array(last + 1);
   }
 
-  /** Adds the rows from `first` on, but none before `oldest`. Ranges are added from the newest to the oldest. */
-  add(masks: Int32Array, counts: Uint8Array, first: number, oldest: number): void {
-    const { weights, everyBit, counted, demanded, canMatch } = this.#asked;
-    const met = demanded & MET;
-    for (let place = masks.length - 1; place >= Math.max(0, oldest - first); place--) {
-      const mask = masks[place] ?? 0;
-      const words = mask & WORDS;
-      const isNumbered = (mask & NUMBERED) !== 0;
-      if ((words === 0 && !isNumbered && counts[place] === 0) || (mask & OUT) !== 0) continue;
-      if ((mask & (isNumbered ? met : demanded)) !== (isNumbered ? met : demanded)) continue;
-      const isMatch = isNumbered || (canMatch && (words & everyBit) === everyBit && counts[place] === counted);
+  /** Adds the rows of a range, but none before `oldest`. Ranges are added from the newest to the oldest. */
+  add(masks: Masks, oldest: number): void {
+    for (let place = RANGE_ROWS - 1; place >= Math.max(0, oldest - masks.first); place--) {
+      const met = masks.met(place);
+      if (met === NONE) continue;
+      const isMatch = met === MATCH;
       if (isMatch) this.matching++;
-      else if (words === 0) continue;
       else this.partial++;
-      this.kinds[first + place] = isMatch ? MATCH : PARTIAL;
-      const titled = (mask >> TOLD_APART) & WORDS;
-      const worth = ((weights[words] ?? 0) + TITLED * (weights[titled] ?? 0)) * ((mask & ACCEPTING) === 0 ? 1 : ACCEPTING_FACTOR);
-      const weight = (isMatch ? MATCHING : 0) + worth;
-      if (weight > this.#least) this.#collect({ seq: first + place, weight, mask: words, isMatch });
+      const seq = masks.first + place;
+      this.kinds[seq] = met;
+      const weight = masks.weight(place, met);
+      if (weight > this.#least) this.#collect({ seq, weight, mask: masks.words(place), isMatch });
     }
   }
 
@@ -353,13 +311,4 @@ function weightsOf(toldApart: readonly Sought[], whole: number): Float64Array {
     weights[mask] = sum * (sum / whole);
   }
   return weights;
-}
-
-/** Sets a bit in the mask of each of the last rows that are `first` or later, counts them if they are to be counted, and takes them off. */
-function markLast(rows: number[], masks: Int32Array, first: number, bit: number, counts: Uint8Array, counted: number): void {
-  for (let row = rows.at(-1); row !== undefined && row >= first; row = rows.at(-1)) {
-    masks[row - first] = (masks[row - first] ?? 0) | bit;
-    if (counts[row - first] === counted) counts[row - first] = counted + 1;
-    rows.pop();
-  }
 }

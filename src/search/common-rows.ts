@@ -7,6 +7,7 @@ import type { Database } from "bun:sqlite";
 import { agencyTag } from "../filter/agency-words.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { recordsByAgency } from "./agencies.ts";
+import { gapsOf } from "./masks.ts";
 
 /** Rows in a range. */
 export const RANGE_ROWS = 1 << 13;
@@ -83,7 +84,7 @@ export function commonRowsOf(sqlite: Database, stem: string, begin: number, end:
   return new Map(rows.map((each) => [each.range, each]));
 }
 
-/** For each range from `begin` to before `end`: the gaps between the rows, as integers of 7 bits a byte, the low bits first. */
+/** For each range from `begin` to before `end`: the gaps between its rows. */
 function bytesOf(sqlite: Database, query: string, begin: number, end: number): Uint8Array[] {
   const rows = sqlite
     .query<unknown, [string, number, number]>("select rowid from texts where texts match ? and rowid > ? and rowid <= ?")
@@ -94,36 +95,4 @@ function bytesOf(sqlite: Database, query: string, begin: number, end: number): U
     while (at < rows.length && (rows[at]?.[0] ?? 0) < first + RANGE_ROWS) at++;
     return gapsOf(rows.slice(from, at), first);
   });
-}
-
-function gapsOf(rows: readonly [number][], first: number): Uint8Array {
-  const bytes = new Uint8Array(rows.length * 3); // A gap is less than a range, so it has at most 16 bits.
-  let [length, next] = [0, first];
-  for (const [row] of rows) {
-    let gap = row - next;
-    for (; gap > 127; gap >>>= 7) bytes[length++] = (gap & 127) | 128;
-    bytes[length++] = gap;
-    next = row + 1;
-  }
-  return bytes.slice(0, length);
-}
-
-/**
- * Sets a bit in the mask of each row of a range, and adds one to its count if that is `counted`: a row with all of several groups, which are
- * read one after the other, counts up to their number.
- */
-export function markGaps(bytes: Uint8Array, masks: Int32Array, bit: number, counts: Uint8Array, counted: number): void {
-  const { length } = bytes;
-  let [at, place] = [0, -1];
-  while (at < length) {
-    let byte = bytes[at++] ?? 0;
-    let gap = byte & 127;
-    for (let shift = 7; byte > 127; shift += 7) {
-      byte = bytes[at++] ?? 0;
-      gap |= (byte & 127) << shift;
-    }
-    place += gap + 1;
-    masks[place] = (masks[place] ?? 0) | bit;
-    if (counts[place] === counted) counts[place] = counted + 1;
-  }
 }

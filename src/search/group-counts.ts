@@ -1,7 +1,7 @@
 /** How many opportunities rows of the index are: several records may be of one. (E-57) */
 import type { Database } from "bun:sqlite";
-import { MATCH, PARTIAL } from "./candidates.ts";
 import { keptUntilChanged } from "./kept-counts.ts";
+import { MATCH, PARTIAL } from "./masks.ts";
 
 /** Opportunities that match, more that have only some of the words, and how many rows more these have. */
 export type GroupCounts = { matching: number; partial: number; twins: number };
