@@ -6,7 +6,7 @@ import { freePort } from "../tests/support/free-port.ts";
 import { INITDB_OPTIONS, postgresCommand, postgresUser, waitForPostgres } from "../tests/support/postgres.ts";
 import { workDirectory } from "./processes.ts";
 
-/** PostgreSQL's defaults are for a small machine. docs/operate/postgres.md recommends lz4. */
+/** PostgreSQL's defaults are for a small machine. docs/guides/postgres.md recommends lz4. */
 const SETTINGS = [
   "shared_buffers=2GB",
   "max_wal_size=8GB",

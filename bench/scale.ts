@@ -190,7 +190,7 @@ async function singleServer(name: string, options: readonly string[], key: strin
   return { name, base, keys: linesFile(`key-${pid}`, [key]), pids: { ...pids, servers: [pid] } };
 }
 
-/** Starts three servers behind HAProxy (docs/operate/haproxy.cfg), with quotas in Redis. */
+/** Starts three servers behind HAProxy (deploy/haproxy.cfg), with quotas in Redis. */
 async function threeServers(name: string, options: readonly string[], key: string, pids: Target["pids"] = {}): Promise<Target> {
   const servers = await Promise.all([1, 2, 3].map(() => start(options, { FUNDFEED_QUOTAS: redis.address })));
   const port = await freePort();

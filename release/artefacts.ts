@@ -60,7 +60,7 @@ async function makeRelease(chosen: readonly Platform[], releases: string): Promi
     await packBundle(platform, programs.get(platform) ?? "", directory);
   }
   writeFileSync(join(directory, "fundfeed.cdx.json"), sbomOf(await partsOfProgram()));
-  writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "docs/operate/fundfeed.service")));
+  writeFileSync(join(directory, "fundfeed.service"), readFileSync(join(root, "deploy/fundfeed.service")));
   writeFileSync(join(directory, "install.sh"), readFileSync(join(import.meta.dir, "install.sh"), "utf8").replace("@RELEASES@", releases));
   const released = { url: `${releases}/download/v${version}`, sums: await sumsOf(directory) };
   writeFileSync(join(directory, "server.json"), serverJson(released, bundled));

@@ -45,9 +45,9 @@ export async function packDebian(program: string, runnable: string, architecture
   }
 }
 
-/** The unit of docs/operate, for the program and the user of this package. systemd makes the user, and removes it when the unit stops. */
+/** The unit in deploy, for the program and the user of this package. systemd makes the user, and removes it when the unit stops. */
 function unit(): string {
-  return readFileSync(join(root, "docs/operate/fundfeed.service"), "utf8")
+  return readFileSync(join(root, "deploy/fundfeed.service"), "utf8")
     .replace(/^# \/etc\/.*\n/, "")
     .replaceAll("/usr/local/bin/", "/usr/bin/")
     .replace(/^User=fundfeed$/m, "DynamicUser=yes");
@@ -73,7 +73,7 @@ Description: US federal funding opportunities with their history, served from on
 }
 
 function copyright(): string {
-  const licenses = readFileSync(join(root, "docs/operate/licenses.md"), "utf8");
+  const licenses = readFileSync(join(root, "docs/reference/licenses.md"), "utf8");
   return `${readFileSync(join(root, "LICENSE"), "utf8")}\n${licenses}\nOn Debian systems, the LGPL is in /usr/share/common-licenses/LGPL-2.\n`;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Keeps what this version writes and answers, for the tests of later versions: `bun run keep-data` builds the program, lets it make a small
- * data directory, and writes that to tests/data/fundfeed/<version>. tests/versions.thorough.test.ts says when to run it. docs/stability.md has the
+ * data directory, and writes that to tests/data/fundfeed/<version>. tests/versions.thorough.test.ts says when to run it. docs/explanation/stability.md has the
  * promise behind it.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

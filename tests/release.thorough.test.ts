@@ -139,7 +139,7 @@ describe.if(has("curl"))("install.sh", () => {
   test.if(has("systemd-analyze"))("makes a unit in which systemd finds no fault", async () => {
     const [, line = ""] = /^ {2}(sed .*) > \/etc\/systemd\/system\/fundfeed\.service$/m.exec(readFileSync(script, "utf8")) ?? [];
     const directory = aDirectory();
-    cpSync(join(import.meta.dir, "../docs/operate/fundfeed.service"), join(directory, "fundfeed.service"));
+    cpSync(join(import.meta.dir, "../deploy/fundfeed.service"), join(directory, "fundfeed.service"));
     writeFileSync(join(directory, "fundfeed"), STAND_IN, { mode: 0o755 });
     const unit = await runProgram(["env", `work=${directory}`, `directory=${directory}`, "sh", "-c", line]);
     expect(unit).toContain(`\nExecStart=${directory}/fundfeed up\n`);

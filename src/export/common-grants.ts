@@ -1,4 +1,4 @@
-/** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/commongrants.md has the fields. */
+/** An opportunity in HHS's CommonGrants protocol, version 0.4.0 (https://commongrants.org). docs/reference/commongrants.md has the fields. */
 import { datedAttachments } from "../events/attachments.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { applicantCodes } from "../import/formats/grants-gov/codes.ts";

@@ -135,7 +135,7 @@ const ofOpportunity = [
 ];
 const dueColumns = ["due_at", "due_kind"] as const;
 
-/** New columns are added at the end: docs/changes.md promises that none moves or disappears. */
+/** New columns are added at the end: docs/guides/changes.md promises that none moves or disappears. */
 const csvNames = [
   ...["detected_at", "severity", "type", "change", "changed_fields", "number", ...ofOpportunity],
   ...["opportunity_id", "event_id", "record_id", "also_at", ...dueColumns],

@@ -107,7 +107,7 @@ async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<Epoc
   throw new Failure(`Cannot import as of ${formatInstant(begun.asOf)}: ${await describeNewest(sql, newest)}, and ${notFollowing}`);
 }
 
-const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (docs/import.md)";
+const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (docs/guides/import.md)";
 
 /** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
 async function findMissing(

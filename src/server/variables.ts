@@ -4,7 +4,7 @@ import { didYouMean } from "../text/closest.ts";
 
 const PREFIX = "FUNDFEED_";
 
-/** Without the prefix, as docs/operate/settings.md lists them. */
+/** Without the prefix, as docs/reference/settings.md lists them. */
 export const variableNames = `
   BACKUPS BACKUP_EVERY BASE_URL BROWSE_HOST BROWSE_PORT CONTACT DATA DATABASE HEALTH_URL HOST KEY LOG_FORMAT LOG_LEVEL
   MAIL_FROM MEMBERS METRICS_HOST METRICS_PORT PAGES PAGES_URL PORT PULL QUOTAS QUOTA_SHARE READ_DATABASE REDACT_CONTACTS SAM_GOV_KEY

@@ -1,4 +1,4 @@
-/** Whether a source has gone silent, judged by its own recent past. docs/import.md has the rule. */
+/** Whether a source has gone silent, judged by its own recent past. docs/guides/import.md has the rule. */
 import { DAY_MS } from "../text/instant.ts";
 
 /** Days as YYYY-MM-DD. */

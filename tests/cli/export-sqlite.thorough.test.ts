@@ -95,7 +95,7 @@ test("has the history that show prints", async () => {
   expect(documents.map(({ document }) => JSON.parse(document).id).sort()).toEqual(history.map(({ id }: { id: string }) => id).sort());
 });
 
-/** The due date at NOW, as docs/sql.md says. */
+/** The due date at NOW, as docs/reference/sql.md says. */
 
 /** Filters, and the same condition as a person writes it in SQL. */
 const conditions: readonly (readonly [filter: object, sql: string])[] = [

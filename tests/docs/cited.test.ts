@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectFiles, readText, root } from "../support/project-files.ts";
 
-test.each(["SECURITY.md", "docs/operate/faults.md"])("%s cites tests that exist", (page) => {
+test.each(["SECURITY.md", "docs/explanation/faults.md"])("%s cites tests that exist", (page) => {
   const rows = readText(page)
     .split("\n")
     .filter((line) => line.startsWith("| ") && line.split(" | ").length === 3);
@@ -30,4 +30,19 @@ test("every document cites files that exist", () => {
     );
   expect(cited.length).toBeGreaterThan(20);
   expect(cited.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test("every file that names a page or a file for operators names one that exists, and every page is in the index", () => {
+  const cited = projectFiles(/\.(tsx?|sql|json|ya?ml|service|timer|cfg|conf)$/)
+    .filter((path) => !/^tests\/(data\/|timings\.json|docs\/cited\.test\.ts)/.test(path))
+    .flatMap((path) =>
+      [...readText(path).matchAll(/(?<!http\/)(?<![\w-])(?:docs|deploy)\/[\w@/-]+\.(?:md|service|timer|cfg|conf|yaml)\b/g)].map(
+        ([file]) => ({ path, file }),
+      ),
+    );
+  expect(cited.length).toBeGreaterThan(40);
+  expect(cited.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
+
+  const listed = [...readText("docs/index.md").matchAll(/\]\(([^)#]+)\)/g)].map(([, target = ""]) => join("docs", target));
+  expect(projectFiles(/^docs\/.*\.md$/).filter((path) => path !== "docs/index.md" && !listed.includes(path))).toEqual([]);
 });

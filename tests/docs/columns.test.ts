@@ -1,4 +1,4 @@
-/** docs/columns.md: each column of a real file is read by its format, or stands there with the reason why it is not. */
+/** docs/reference/columns.md: each column of a real file is read by its format, or stands there with the reason why it is not. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const readers: Record<string, readonly string[]> = {
 /** Files that are no files of an upstream as the program reads them. */
 const NOT_READ = ["dod-sbir-2015.1-topics-20150910.json.gz", "codes.json", "comparison.json.gz"];
 
-const page = readFileSync(join(root, "docs/columns.md"), "utf8");
+const page = readFileSync(join(root, "docs/reference/columns.md"), "utf8");
 const rows = page
   .split("\n")
   .filter((line) => line.startsWith("| `"))

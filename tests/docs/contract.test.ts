@@ -1,12 +1,12 @@
-/** The rules, decisions and rows of docs/contract.md, decisions.md and requests.md that code, tests and documents cite exist. */
+/** The rules, decisions and rows of docs/reference/contract.md, decisions.md and requests.md that code, tests and documents cite exist. */
 import { describe, expect, test } from "bun:test";
 import { projectFiles, readText } from "../support/project-files.ts";
 
 /** Returns the first cells of a page's table rows. */
 const numbersIn = (page: string) => [...readText(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
 
-describe("docs/contract.md", () => {
-  const rules = numbersIn("docs/contract.md");
+describe("docs/reference/contract.md", () => {
+  const rules = numbersIn("docs/reference/contract.md");
 
   test("has each rule once", () => {
     expect(rules.length).toBeGreaterThan(30);
@@ -22,8 +22,8 @@ describe("docs/contract.md", () => {
   });
 });
 
-describe("docs/decisions.md", () => {
-  const entries = readText("docs/decisions.md")
+describe("docs/contributing/decisions.md", () => {
+  const entries = readText("docs/contributing/decisions.md")
     .split(/\n{2,}/)
     .filter((block) => !/^(#|Why the code)/.test(block));
   const numbers = entries.map((entry) => /^\*\*(E-\d+) /.exec(entry)?.[1] ?? entry);
@@ -43,8 +43,8 @@ describe("docs/decisions.md", () => {
   });
 });
 
-describe("docs/requests.md", () => {
-  const rows = numbersIn("docs/requests.md").map(Number);
+describe("docs/reference/requests.md", () => {
+  const rows = numbersIn("docs/reference/requests.md").map(Number);
 
   test("numbers its rows without a gap", () => {
     expect(rows.length).toBeGreaterThan(300);

@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "../..");
 const everyCommand = program.commands.flatMap((command) => [command, ...command.commands]);
 const textOf = (page: string) => documents.find(({ path }) => path === page)?.text ?? "";
 const readme = textOf("README.md");
-const settings = textOf("docs/operate/settings.md");
+const settings = textOf("docs/reference/settings.md");
 
 describe("names in the documents:", () => {
   test.each(documents.map(({ path, text }) => [path, text] as const))("commands and options in %s exist", (_, text) => {
@@ -18,7 +18,7 @@ describe("names in the documents:", () => {
   });
 
   test("commands and options that systemd runs exist", () => {
-    const units = [...new Bun.Glob("docs/operate/*.service").scanSync(root)].map((path) => readFileSync(join(root, path), "utf8"));
+    const units = [...new Bun.Glob("deploy/*.service").scanSync(root)].map((path) => readFileSync(join(root, path), "utf8"));
     const blocks = documents.flatMap(({ text }) => [...text.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block));
     const lines = [...units, ...blocks].flatMap((text) => text.match(/^Exec\w+=.*$/gm) ?? []);
     expect(lines.length).toBeGreaterThan(3);
@@ -64,7 +64,7 @@ describe("names in the documents:", () => {
       for (const [option] of row.matchAll(/--[a-z-]+[a-z]/g)) expect([...all]).toContain(option);
   });
 
-  test("docs/operate/settings.md lists all settings of `serve`, with their variables and defaults", () => {
+  test("docs/reference/settings.md lists all settings of `serve`, with their variables and defaults", () => {
     const rows = [...settings.matchAll(/^\| `(--[a-z-]+)` \| `(FUNDFEED_\w+)` \| (?:none|off|`([^`]+)`) \|/gm)];
     const { command } = commandOf(["serve"]);
     const known = command.options.flatMap(({ long, envVar }) => (envVar === undefined ? [] : [`${long} ${envVar}`]));
@@ -83,14 +83,14 @@ test("the README has fewer than 900 words", () => {
 });
 
 test("the four papers for a newcomer have fewer than 7,000 words together", () => {
-  const papers = ["README.md", "CONTRIBUTING.md", "docs/walkthroughs.md", "docs/words.md"];
+  const papers = ["README.md", "CONTRIBUTING.md", "docs/contributing/walkthroughs.md", "docs/contributing/words.md"];
   expect(papers.flatMap((page) => textOf(page).trim().split(/\s+/)).length).toBeLessThan(7_000);
 });
 
 // ---- systemd units
 
 test("the pull unit starts in a writable directory, where a pull into PostgreSQL writes its rejects", () => {
-  const unit = readFileSync(join(root, "docs/operate/fundfeed-pull@.service"), "utf8");
+  const unit = readFileSync(join(root, "deploy/fundfeed-pull@.service"), "utf8");
   const [, state] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
   expect(unit.match(/^WorkingDirectory=.*$/m)?.[0]).toBe(`WorkingDirectory=/var/lib/${state}`);
 });

@@ -1,4 +1,4 @@
-/** The table of docs/find.md is what its command prints of the demo's data. UPDATE_DOCS=1 writes it there. */
+/** The table of docs/guides/find.md is what its command prints of the demo's data. UPDATE_DOCS=1 writes it there. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { dropScratch } from "../support/imports.ts";
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
 
-const PAGE = join(import.meta.dir, "../../docs/find.md");
+const PAGE = join(import.meta.dir, "../../docs/guides/find.md");
 /** The day on which the page was written. */
 const TODAY = Date.parse("2026-10-05T12:00:00Z");
 /** How long ago something was imported depends on when the test runs. */

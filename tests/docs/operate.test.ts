@@ -1,4 +1,4 @@
-/** The commands in docs/operate/index.md match the files of the checkout and the systemd units. */
+/** The commands in docs/guides/operate.md match the files of the checkout and the systemd units. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +7,15 @@ import { aDirectory, dropScratch } from "../support/imports.ts";
 afterAll(dropScratch);
 
 const root = join(import.meta.dir, "../..");
-const read = (name: string) => readFileSync(join(root, "docs/operate", name), "utf8");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
 const blocksOf = (page: string, kind: string) =>
   [...read(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
     .filter(([, itsKind]) => itsKind === kind)
     .map(([, , block = ""]) => block.trim().split("\n"));
-const blocks = blocksOf("index.md", "sh");
+const blocks = blocksOf("docs/guides/operate.md", "sh");
 const commands = blocks.flat();
 
-describe("docs/operate/index.md", () => {
+describe("docs/guides/operate.md", () => {
   test("installs files that exist in the checkout, and every unit", () => {
     const installed = commands
       .filter((line) => /^sudo (install -m|cp)/.test(line))
@@ -26,12 +26,12 @@ describe("docs/operate/index.md", () => {
       if (path === "dist/fundfeed") continue; // `bun run build` makes it.
       expect([path, [...new Bun.Glob(path).scanSync(root)].length > 0]).toEqual([path, true]);
     }
-    const units = [...new Bun.Glob("docs/operate/*.{service,timer}").scanSync(root)];
+    const units = [...new Bun.Glob("deploy/*.{service,timer}").scanSync(root)];
     for (const unit of units) expect([unit, installed.some((path) => new Bun.Glob(path).match(unit))]).toEqual([unit, true]);
   });
 
   test("keeps the backup made before an upgrade out of the directory that the daily backup prunes", () => {
-    const unit = read("fundfeed-backup.service");
+    const unit = read("deploy/fundfeed-backup.service");
     const [, pruned = ""] = /^ExecStart=\/usr\/bin\/find (\S+) /m.exec(unit) ?? [];
     const [, written = ""] = /today=(\S+)\/\$\(date/.exec(unit) ?? [];
     expect([pruned, written]).toEqual(["/var/backups/fundfeed/daily", pruned]);
@@ -51,21 +51,21 @@ describe("docs/operate/index.md", () => {
   });
 
   test("gives a server on port 443 a capability that its user namespace does not take away again", () => {
-    const lines = blocksOf("index.md", "ini").find((each) => each.some((line) => line.includes("FUNDFEED_TLS_CERT"))) ?? [];
+    const lines = blocksOf("docs/guides/operate.md", "ini").find((each) => each.some((line) => line.includes("FUNDFEED_TLS_CERT"))) ?? [];
     expect(lines[0]).toBe("[Service]"); // systemd ignores what stands before a section.
     expect(lines).toContain("AmbientCapabilities=CAP_NET_BIND_SERVICE");
     expect(lines).toContain("PrivateUsers=no");
   });
 
-  test("names the same port for metrics as docs/operate/metrics.md", () => {
-    const ports = ["index.md", "metrics.md"].map((page) => /--metrics-port (\d+)/.exec(read(page))?.[1]);
+  test("names the same port for metrics as docs/reference/metrics.md", () => {
+    const ports = ["docs/guides/operate.md", "docs/reference/metrics.md"].map((page) => /--metrics-port (\d+)/.exec(read(page))?.[1]);
     expect(ports).toEqual(["9464", "9464"]);
   });
 });
 
-describe("docs/operate/fundfeed.service", () => {
+describe("deploy/fundfeed.service", () => {
   test("is started again for as long as its database is away, and not after a mistake in its settings", () => {
-    const [unit = "", service = ""] = read("fundfeed.service").split(/^\[Service\]$/m);
+    const [unit = "", service = ""] = read("deploy/fundfeed.service").split(/^\[Service\]$/m);
     expect(unit).toContain("\nStartLimitIntervalSec=0\n"); // Otherwise systemd gives up after five starts.
     expect(service).toContain("\nRestart=on-failure\n");
     expect(service).toContain("\nRestartPreventExitStatus=2\n");
@@ -74,8 +74,8 @@ describe("docs/operate/fundfeed.service", () => {
 
 test.if(Bun.which("systemd-analyze") !== null)("systemd finds no fault in the units", async () => {
   const directory = aDirectory();
-  const units = [...new Bun.Glob("*.{service,timer}").scanSync(join(root, "docs/operate"))];
-  for (const name of units) writeFileSync(join(directory, name), read(name).replaceAll("/usr/local/bin/fundfeed", "/bin/true"));
+  const units = [...new Bun.Glob("*.{service,timer}").scanSync(join(root, "deploy"))];
+  for (const name of units) writeFileSync(join(directory, name), read(`deploy/${name}`).replaceAll("/usr/local/bin/fundfeed", "/bin/true"));
   const paths = units.map((name) => join(directory, name));
   const child = Bun.spawn(["systemd-analyze", "verify", "--man=no", ...paths], { stdio: ["ignore", "ignore", "pipe"] });
   const said = (await child.stderr.text()).split("\n");
@@ -83,9 +83,9 @@ test.if(Bun.which("systemd-analyze") !== null)("systemd finds no fault in the un
   expect(units.length).toBeGreaterThan(4);
 });
 
-describe("docs/operate/quotas.md", () => {
+describe("docs/guides/quotas.md", () => {
   test("has settings that Redis accepts: it takes no comment behind a value", () => {
-    const [settings = []] = blocksOf("quotas.md", "");
+    const [settings = []] = blocksOf("docs/guides/quotas.md", "");
     expect(settings).toContain("user default off");
     for (const line of settings) expect(line).toMatch(/^(# .*|[^#]*)$/);
   });
@@ -93,7 +93,7 @@ describe("docs/operate/quotas.md", () => {
 
 test("every table row in the documents stands in a table", () => {
   const paths = ["*.md", "docs/**/*.md"].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)]);
-  expect(paths).toContain("docs/operate/faults.md");
+  expect(paths).toContain("docs/explanation/faults.md");
   for (const path of paths) {
     const lines = readFileSync(join(root, path), "utf8")
       .replace(/^ *```[\s\S]*?^ *```$/gm, "")

@@ -1,5 +1,5 @@
 /**
- * docs/schemas has the JSON Schema of everything that leaves, made from the declarations that make it. UPDATE_DOCS=1 writes additions there, and
+ * docs/reference/schemas has the JSON Schema of everything that leaves, made from the declarations that make it. UPDATE_DOCS=1 writes additions there, and
  * UPDATE_DOCS=breaking also changes that break readers.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -23,7 +23,7 @@ import { schemaChanges } from "../support/schema-changes.ts";
 
 setDefaultTimeout(300_000);
 
-const directory = join(import.meta.dir, "../../docs/schemas");
+const directory = join(import.meta.dir, "../../docs/reference/schemas");
 const page = readFileSync(join(directory, "../schemas.md"), "utf8");
 
 /** What commands print besides what pages serve. */
@@ -47,7 +47,7 @@ function published(name: string, schema: TSchema): object {
   return { $schema: "https://json-schema.org/draft/2020-12/schema", title: name, ...JSON.parse(JSON.stringify(schema, open)) };
 }
 
-describe("docs/schemas", () => {
+describe("docs/reference/schemas", () => {
   test.each(Object.entries(schemas))("has the present schema of %s", (name, schema) => {
     const path = join(directory, `${name}.json`);
     const present = published(name, schema);
@@ -56,9 +56,9 @@ describe("docs/schemas", () => {
     const update = process.env.UPDATE_DOCS;
     if (update === "breaking" || (update === "1" && breaking.length === 0)) writeFileSync(path, `${JSON.stringify(present, null, 2)}\n`);
     else {
-      expect(breaking, "readers break; UPDATE_DOCS=breaking writes it to docs/schemas all the same").toEqual([]);
-      expect(additions, "UPDATE_DOCS=1 writes additions to docs/schemas").toEqual([]);
-      expect(stored, "UPDATE_DOCS=1 writes descriptions to docs/schemas").toEqual(present);
+      expect(breaking, "readers break; UPDATE_DOCS=breaking writes it to docs/reference/schemas all the same").toEqual([]);
+      expect(additions, "UPDATE_DOCS=1 writes additions to docs/reference/schemas").toEqual([]);
+      expect(stored, "UPDATE_DOCS=1 writes descriptions to docs/reference/schemas").toEqual(present);
     }
   });
 

@@ -1,4 +1,4 @@
-/** Runs every query of docs/sql.md on the demo's data, in SQLite and DuckDB, and compares the results with the page. UPDATE_DOCS=1 writes them there. */
+/** Runs every query of docs/reference/sql.md on the demo's data, in SQLite and DuckDB, and compares the results with the page. UPDATE_DOCS=1 writes them there. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { aDirectory, dropScratch } from "../support/imports.ts";
 
 setDefaultTimeout(300_000);
 
-const PAGE = join(import.meta.dir, "../../docs/sql.md");
+const PAGE = join(import.meta.dir, "../../docs/reference/sql.md");
 /** The day on which the page was written. */
 const TODAY = "2026-10-05";
 
@@ -83,7 +83,7 @@ function columnOf(name: string, now: string, opportunities: readonly object[], c
   return rows.map((row) => row[name]);
 }
 
-describe("the queries of docs/sql.md, when daylight saving time begins and ends", () => {
+describe("the queries of docs/reference/sql.md, when daylight saving time begins and ends", () => {
   const closing = (closes_at: string) => ({ status: "open", dates: { closes_at }, classifications: { tech_taxonomy: ["ALN:1.1"] } });
   const midnights = ["2026-03-07T00:00:00-05:00", "2026-03-08T23:59:59-04:00", "2026-03-10T00:00:00-04:00", "2026-03-10T23:59:59-04:00"];
 
@@ -111,7 +111,7 @@ describe("the queries of docs/sql.md, when daylight saving time begins and ends"
   });
 });
 
-describe("docs/sql.md", () => {
+describe("docs/reference/sql.md", () => {
   test("has ten queries", () => expect(ten).toHaveLength(10));
 
   test.each(queries.map(({ sql, shown }) => [sql.split("\n")[0] ?? "", sql, shown] as const))("%s …", (_, sql, shown) => {

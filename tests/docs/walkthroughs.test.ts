@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
-const text = readFileSync(join(root, "docs/walkthroughs.md"), "utf8");
+const text = readFileSync(join(root, "docs/contributing/walkthroughs.md"), "utf8");
 const sections = text.split(/^## /m).slice(1);
 
 /** The steps of a walkthrough, each with its files and the names in code type. */
@@ -14,7 +14,7 @@ const stepsOf = (section: string) =>
     .filter((step) => /^\d+\. /.test(step))
     .map((line) => ({
       line,
-      files: [...line.matchAll(/\]\(\.\.\/([^)#]+)\)/g)].map(([, path = ""]) => path),
+      files: [...line.matchAll(/\]\((?:\.\.\/){2}([^)#]+)\)/g)].map(([, path = ""]) => path),
       functions: [...line.matchAll(/`(\w+)\(\)`/g)].map(([, name = ""]) => name),
     }));
 

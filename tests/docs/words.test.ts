@@ -1,4 +1,4 @@
-/** The names and places in docs/words.md exist. */
+/** The names and places in docs/contributing/words.md exist. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const places = ["src", "db", "clients", "tests/support", "bench"];
 const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 
 /** The rows of the tables that say where a word lives. */
-const rows = readFileSync(join(root, "docs/words.md"), "utf8")
+const rows = readFileSync(join(root, "docs/contributing/words.md"), "utf8")
   .split("\n")
   .filter((line) => line.startsWith("| "))
   .map((line) => line.split("|").slice(1, -1))
@@ -21,7 +21,7 @@ const code = files.map(({ text }) => text).join("\n");
 const wordsOf = (text: string) => text.match(/\w+(-\w+)*/g) ?? [];
 const known = new Set(wordsOf(code));
 
-test("docs/words.md: every name is in the code, and every place exists", () => {
+test("docs/contributing/words.md: every name is in the code, and every place exists", () => {
   expect(rows.length).toBeGreaterThan(50);
   for (const [word, , names, where] of rows) {
     const absent = namesIn(names).filter((name) => !wordsOf(name).every((part) => known.has(part)));
@@ -36,7 +36,7 @@ for (const { path, text } of files)
   for (const [, name = ""] of text.matchAll(/^export (?:async )?(?:const|function|class|type|interface) (\w+)/gm))
     homes.set(name, [...(homes.get(name) ?? []), path]);
 
-test("docs/words.md: every exported name is exported where its row says", () => {
+test("docs/contributing/words.md: every exported name is exported where its row says", () => {
   const astray = rows.flatMap(([, , names, where]) =>
     namesIn(names).filter((name) => {
       const found = homes.get(name);
@@ -50,7 +50,7 @@ test("docs/words.md: every exported name is exported where its row says", () => 
 const terms = (cell = "") => cell.split(",").map((each) => each.replaceAll("`", "").trim().toLowerCase());
 const repeated = (all: readonly string[]) => all.filter((each, index) => all.indexOf(each) !== index);
 
-test("docs/words.md: no word is defined twice, and no name is claimed by two rows", () => {
+test("docs/contributing/words.md: no word is defined twice, and no name is claimed by two rows", () => {
   const defined = rows.filter(([, , , where]) => !/^ (Where|---) /.test(where ?? ""));
   expect(repeated(defined.flatMap(([word]) => terms(word)).filter((word) => !/^(word|-+)$/.test(word)))).toEqual([]);
   expect(repeated(defined.flatMap(([, , names]) => namesIn(names)))).toEqual([]);

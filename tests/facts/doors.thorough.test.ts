@@ -1,4 +1,4 @@
-/** Which door shows which member of an opportunity: docs/facts.md has the table, and this test makes it again. */
+/** Which door shows which member of an opportunity: docs/reference/facts.md has the table, and this test makes it again. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -140,7 +140,7 @@ test("what is known only of the past is as old as that at MCP, however late it w
   expect(text).toContain("Data as of: ZQSOURCE 5 years ago");
 });
 
-test("every member of an opportunity is at the doors that docs/facts.md names", async () => {
+test("every member of an opportunity is at the doors that docs/reference/facts.md names", async () => {
   const members = [
     ...Object.entries(Opportunity.properties).filter(([name]) => !OWN.includes(name)),
     ...Object.keys(Sidecar.properties).map((name) => [`sidecar.${name}`, {}] as const),
@@ -157,6 +157,6 @@ test("every member of an opportunity is at the doors that docs/facts.md names", 
     return `| \`${path}\` | ${shown.join(" | ")} |`;
   });
   const table = [`| Member | ${names.join(" | ")} |`, `|---|${names.map(() => "---|").join("")}`, ...rows].join("\n");
-  const page = readFileSync(join(import.meta.dir, "../../docs/facts.md"), "utf8");
+  const page = readFileSync(join(import.meta.dir, "../../docs/reference/facts.md"), "utf8");
   expect(page.slice(page.indexOf("| Member")).trimEnd()).toBe(table);
 });

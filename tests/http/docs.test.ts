@@ -108,8 +108,8 @@ describe("the files of the page", () => {
   });
 });
 
-test("docs/events.md contains the current rules", async () => {
-  const page = await Bun.file(new URL("../../docs/events.md", import.meta.url)).text();
+test("docs/reference/events.md contains the current rules", async () => {
+  const page = await Bun.file(new URL("../../docs/reference/events.md", import.meta.url)).text();
   expect(page.replace(/ {2,}/g, " ").replace(/-{3,}/g, "---")).toContain(eventTable());
 });
 

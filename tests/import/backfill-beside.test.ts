@@ -121,7 +121,7 @@ describe("a backfill of three chunks", () => {
       if ((await documentsOf(catalog.db)).length === 2 && chunks++ === 0) await redactStored(catalog.db, undefined, NOW);
     };
     await expect(backfill(catalog, redactOnce)).rejects.toThrow(
-      "Cannot finish the import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T12:00:00.000Z, stored by a server's status turn, fundfeed refresh or fundfeed redact meanwhile, and what follows would be dated after that; 2 of 6 records are stored. Build a history while no server runs on the catalog, or in a data directory of its own (docs/import.md)",
+      "Cannot finish the import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T12:00:00.000Z, stored by a server's status turn, fundfeed refresh or fundfeed redact meanwhile, and what follows would be dated after that; 2 of 6 records are stored. Build a history while no server runs on the catalog, or in a data directory of its own (docs/guides/import.md)",
     );
     expect((await documentsOf(catalog.db)).length).toBe(2);
     expect(await checkCatalog(catalog.db)).toEqual([]);

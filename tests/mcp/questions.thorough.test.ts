@@ -1,4 +1,4 @@
-/** Five questions of people, asked with the official client of real data. docs/mcp.md shows the same calls and answers. */
+/** Five questions of people, asked with the official client of real data. docs/guides/mcp.md shows the same calls and answers. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -60,9 +60,9 @@ async function importDays(directory: string, days: readonly Day[]): Promise<void
 
 const connect = (data: string, now: EpochMs) => connectMcp(["--data", data], { now, revision: "2025-11-25" });
 
-const page = readFileSync(join(import.meta.dir, "../../docs/mcp.md"), "utf8");
+const page = readFileSync(join(import.meta.dir, "../../docs/guides/mcp.md"), "utf8");
 
-/** Calls a tool, and requires that docs/mcp.md has the call and its answer. */
+/** Calls a tool, and requires that docs/guides/mcp.md has the call and its answer. */
 async function ask<T>({ call }: McpClient, name: string, args: Record<string, unknown>): Promise<T> {
   const { text, isError, data } = await call<T>(name, args);
   expect([name, isError, text]).toEqual([name, false, expect.any(String)]);

@@ -4,7 +4,7 @@ import { unknownVariables, variableNames } from "../../src/server/variables.ts";
 import { readText } from "../support/project-files.ts";
 
 test("the settings are those that the documents list", () => {
-  const listed = readText("docs/operate/settings.md").matchAll(/FUNDFEED_([A-Z_]*[A-Z])/g);
+  const listed = readText("docs/reference/settings.md").matchAll(/FUNDFEED_([A-Z_]*[A-Z])/g);
   expect([...new Set(Array.from(listed, ([, name]) => name))].sort()).toEqual([...variableNames].sort());
 });
 

@@ -1,4 +1,4 @@
-/** A real HAProxy with docs/operate/haproxy.cfg, on loopback and without TLS. It sends requests to three servers in turn. */
+/** A real HAProxy with deploy/haproxy.cfg, on loopback and without TLS. It sends requests to three servers in turn. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { waitFor } from "./wait-for.ts";
 
 export const haproxyIsInstalled = Bun.which("haproxy") !== null;
 
-const EXAMPLE = join(import.meta.dir, "../../docs/operate/haproxy.cfg");
+const EXAMPLE = join(import.meta.dir, "../../deploy/haproxy.cfg");
 
 /** The servers' addresses in the example. */
 const ADDRESSES = ["10.0.0.11:8080", "10.0.0.12:8080", "10.0.0.13:8080"];
@@ -42,7 +42,7 @@ function configFor(port: number, serverPorts: readonly number[]): string {
   let config = readFileSync(EXAMPLE, "utf8");
   const replace = (old: string | RegExp, replacement: string) => {
     const [before, after, ...more] = config.split(old);
-    if (after === undefined || more.length > 0) throw new Error(`docs/operate/haproxy.cfg must have ${old} exactly once`);
+    if (after === undefined || more.length > 0) throw new Error(`deploy/haproxy.cfg must have ${old} exactly once`);
     config = before + replacement + after;
   };
   replace(/bind :443 .*/, `bind 127.0.0.1:${port}`);

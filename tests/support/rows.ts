@@ -1,4 +1,4 @@
-/** What lists show of records of which several may be of one opportunity, by the rule of docs/find.md. */
+/** What lists show of records of which several may be of one opportunity, by the rule of docs/guides/find.md. */
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 
 /** The records that match and are shown: of each opportunity the canonical one if it matches, else the one with the smallest id. */

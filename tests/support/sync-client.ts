@@ -1,4 +1,4 @@
-/** A model of a client that keeps a copy in sync as docs/sync.md describes: it polls with the newest `updated_at` it has stored. */
+/** A model of a client that keeps a copy in sync as docs/guides/sync.md describes: it polls with the newest `updated_at` it has stored. */
 
 export type ClientRecord = { id: string; updated_at: string; created_at: string; [field: string]: unknown };
 type ClientEvent = { type: string; changes: { field: string; current: unknown }[]; detected_at: string };

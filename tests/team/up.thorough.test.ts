@@ -248,7 +248,7 @@ test("the dashboard asks only for metrics and labels that there are", async () =
   const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split("\n").filter((line) => !line.startsWith("#"));
   expect(await server.stop()).toBe(0);
   const samples = Map.groupBy(lines.slice(0, -1), (line) => line.replace(/[{ ].*/, ""));
-  const { panels } = JSON.parse(readFileSync(join(import.meta.dir, "../../docs/operate/grafana.json"), "utf8")) as {
+  const { panels } = JSON.parse(readFileSync(join(import.meta.dir, "../../deploy/grafana.json"), "utf8")) as {
     panels: { targets?: { expr: string; legendFormat: string }[] }[];
   };
   const targets = panels.flatMap((panel) => panel.targets ?? []);

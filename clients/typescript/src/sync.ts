@@ -1,4 +1,4 @@
-/** Keeps a copy in sync: walks the list from the newest `updated_at` of the last complete walk, and misses no change (docs/sync.md). */
+/** Keeps a copy in sync: walks the list from the newest `updated_at` of the last complete walk, and misses no change (docs/guides/sync.md). */
 import type { ApiClient } from "./client.ts";
 import { ProblemError, ResponseError } from "./errors.ts";
 import { pages } from "./pages.ts";
