@@ -9,7 +9,7 @@ import { clockTurnsAt } from "../opportunities/clock.ts";
 import { noteInstant } from "../sources/figures.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
 import { describeNewest } from "./backfill.ts";
-import { type IndexedFields, isSameHash, type PreparedRecord, readContent, sidecarOf, untoldOf } from "./content.ts";
+import { type IndexedFields, isSameHash, type PreparedRecord, readContent, sidecarOf, unreported } from "./content.ts";
 import { type CountChanges, countRecord, noChanges, saveCounts } from "./counts.ts";
 import { type Decision, decidedDocument } from "./decide.ts";
 import { isJudgedAhead, judgingInstant, noteJudged } from "./judging.ts";
@@ -215,7 +215,7 @@ async function keepEarlierSidecar(
 ): Promise<void> {
   const isSameBasis = stored.status_basis === changed.status_basis;
   if (isSameBasis && Buffer.compare(stored.sidecar, changed.sidecar) === 0) return;
-  const [before, after] = [untoldOf(stored.sidecar), untoldOf(changed.sidecar)];
+  const [before, after] = [unreported(stored.sidecar), unreported(changed.sidecar)];
   if (isSameBasis && before === after) return;
   const { seq, status_basis } = stored;
   await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });

@@ -277,7 +277,7 @@ export function storedOf(content: Content, fields: DocumentFields): { document: 
 }
 
 /** The members of a sidecar whose changes have no events, as JSON. */
-export function untoldOf(sidecar: Uint8Array): string {
+export function unreported(sidecar: Uint8Array): string {
   const { attachments: _attachments, questions: _questions, ...untold } = parseStored<Sidecar>(sidecar);
   return JSON.stringify(untold);
 }

@@ -23,8 +23,8 @@ export function agencyTag(code: string): string {
  */
 export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
   const found: (string | undefined)[] = typed.map(() => undefined);
-  const isShouted = typed.length > 2 && !/[a-z]/.test(typed.join(""));
-  const codeOf = (words: readonly string[]) => codeMeantBy(words, isShouted);
+  const isAllCaps = typed.length > 2 && !/[a-z]/.test(typed.join(""));
+  const codeOf = (words: readonly string[]) => codeMeantBy(words, isAllCaps);
   for (let first = 0; first < typed.length; ) {
     let length = Math.min(WORDS_MAX, typed.length - first);
     let code = codeOf(typed.slice(first, first + length));
@@ -39,10 +39,10 @@ export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
 const ABBREVIATION = /^(VA|ED|(?=.{3})[A-Z][A-Za-z]*[A-Z][A-Za-z]*(-[A-Z])?)$/;
 
 /** In a question that is shouted, capitals say nothing. */
-function codeMeantBy(words: readonly string[], isShouted: boolean): string | undefined {
+function codeMeantBy(words: readonly string[], isAllCaps: boolean): string | undefined {
   const text = words.join(" ");
   if (/^the$/i.test(words[0] ?? "") || words.includes("")) return undefined;
-  if (words.length === 1 && !IN_LOWER_CASE.has(text.toLowerCase()) && (isShouted || !ABBREVIATION.test(text))) return undefined;
+  if (words.length === 1 && !IN_LOWER_CASE.has(text.toLowerCase()) && (isAllCaps || !ABBREVIATION.test(text))) return undefined;
   const codes = words.length === 1 ? codesMeant(text) : codesNamed(text);
   const [code] = codes;
   // Offices far down have names such as "Research Lab".

@@ -136,13 +136,13 @@ function msOf(at: string): EpochMs {
 // ---- In words.
 
 /** How a door shows it: dates in `zone`, an IANA time zone, or as published; texts that upstreams wrote as `quote` returns them. */
-type Shown = { zone?: string | undefined; quote?: (text: string) => string };
+type InWords = { zone?: string | undefined; quote?: (text: string) => string };
 
 /** The most characters of an upstream's words in a sentence. */
 const WORDS_MAX = 200;
 
 /** The parts of the sentence: "due in 12 days", "Dec 4, 2026, 5:00 PM ET", and what else there is to say. */
-export function dueParts(due: Due, now: EpochMs, { zone, quote = (text) => text }: Shown = {}) {
+export function dueParts(due: Due, now: EpochMs, { zone, quote = (text) => text }: InWords = {}) {
   const { kind, at, verb, words, note, elsewhere } = due;
   const short = (text: string) => quote(ellipsized(text, WORDS_MAX));
   const more = [
@@ -162,7 +162,7 @@ function distanceOf(at: string, now: EpochMs): string {
 }
 
 /** "due Dec 4, 2026, 5:00 PM ET (in 12 days)", "expires Jan 7, 2027 (in 41 days); NIH standard due dates, the next expected Feb 5, 2027". */
-export function dueInWords(due: Due, now: EpochMs, shown: Shown = {}): string {
+export function dueInWords(due: Due, now: EpochMs, shown: InWords = {}): string {
   const { first, verb, when, distance, more } = dueParts(due, now, shown);
   const dated = [verb, when, distance === "" ? "" : `(${distance})`].filter((part) => part !== "").join(" ");
   return first + [dated, ...more].join(due.kind === "in_words" ? ": " : "; ");
@@ -202,6 +202,6 @@ export function isDueSoon({ at }: Due, now: EpochMs): boolean {
 }
 
 /** "Jan 5, 2026: Step-1 (passed)" */
-export function dueDateInWords({ at, words }: DueDate, now: EpochMs, { zone, quote = (text) => text }: Shown = {}): string {
+export function dueDateInWords({ at, words }: DueDate, now: EpochMs, { zone, quote = (text) => text }: InWords = {}): string {
   return `${whenInWords(at, zone)}${words === null ? "" : `: ${quote(words)}`}${msOf(at) <= now ? " (passed)" : ""}`;
 }

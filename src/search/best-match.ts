@@ -78,7 +78,7 @@ export async function bestMatches(
   const best = onlyMatching || numbered.isWhole ? candidates.best.filter(({ isMatch }) => isMatch) : candidates.best;
   const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
   const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
-  const score = scorerOf(question, candidates.telling);
+  const score = scorerOf(question, candidates.idf);
   let { isWhole } = candidates;
   for (let block = 0; block * BLOCK < best.length && ranked.length <= offset + limit; block++) {
     if (block > 0 && budget.isSpent()) {
@@ -209,10 +209,10 @@ function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Cond
   return new Set(rows.map(([id]) => id));
 }
 
-type Row = { id: string; seq: number; mask: number; isMatch: boolean; isAccepting: boolean };
+type CandidateRow = { id: string; seq: number; mask: number; isMatch: boolean; isAccepting: boolean };
 
 /** The ids of candidates, in their order; those that have gone since are left out. */
-function idsOf(sqlite: Database, candidates: readonly Candidate[]): Row[] {
+function idsOf(sqlite: Database, candidates: readonly Candidate[]): CandidateRow[] {
   const sql = `select seq, id, ${IS_ACCEPTING} as accepts from records where seq in (select value from json_each(?))`;
   const rows = sqlite
     .query<{ seq: number; id: string; accepts: number }, [string]>(sql)
@@ -243,7 +243,7 @@ async function findNumbered(
   return { rows, isWhole: isWhole && rows.length > 0 };
 }
 
-function uncompared({ id, isMatch }: Row): Ranked {
+function uncompared({ id, isMatch }: CandidateRow): Ranked {
   return { id, isMatch, missing: [] };
 }
 
@@ -253,7 +253,7 @@ function uncompared({ id, isMatch }: Row): Ranked {
  */
 async function compared(
   catalog: CatalogDb,
-  rows: readonly Row[],
+  rows: readonly CandidateRow[],
   { question: { groups }, candidates: { bits } }: Looked,
   score: ReturnType<typeof scorerOf>,
   now: EpochMs,

@@ -28,7 +28,7 @@ const WORK_MAX = {
 /** Of more matches, the rows are not kept. */
 export const COUNTED_MAX = 10_000;
 
-/** A row number of the index. `mask` has the bits of the groups that it has, of those that are told apart. */
+/** A row number of the index. `mask` has the bits of the groups that it has, of those with their own bit. */
 export type Candidate = { seq: number; weight: number; mask: number; isMatch: boolean };
 
 type Candidates = {
@@ -41,9 +41,9 @@ type Candidates = {
   partial: number;
   /** Whether all records were looked at, and not only the newest. */
   isAll: boolean;
-  /** For each group of the question, how telling it is: its inverse document frequency. */
-  telling: number[];
-  /** For each group of the question, its bit in the masks; 0 if it is not told apart, or if also a word that was probably meant sets it. */
+  /** For each group of the question, its inverse document frequency. */
+  idf: number[];
+  /** For each group of the question, its bit in the masks; 0 if it has none of its own, or if also a word that was probably meant sets it. */
   bits: number[];
   /** False if the time was over before all spans were read. */
   isWhole: boolean;
@@ -70,9 +70,9 @@ type Rows = { rows: number[]; titled: number[]; bytes: ReturnType<typeof commonR
 const NO_ROWS: Rows = { rows: [], titled: [], bytes: new Map() };
 
 /** What is sought for a group: rows with any of its words, and those of an agency that it means. */
-type Sought = { parts: Part[]; bit: number; records: number; telling: number; hasNear: boolean };
+type Sought = { parts: Part[]; bit: number; records: number; idf: number; hasNear: boolean };
 
-type Request = {
+type Wanted = {
   /** On the table `records`. */
   condition: Condition | undefined;
   /** How many candidates are wanted; none to count. */
@@ -85,15 +85,15 @@ type Request = {
 export function candidatesFor(
   sqlite: Database,
   question: SpelledQuestion,
-  { condition, most, isDemanding = true }: Request,
+  { condition, most, isDemanding = true }: Wanted,
   budget: Budget,
 ): Candidates {
   const last = lastRow(sqlite);
   const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
-  const telling = sought.map((each) => each.telling);
-  const toldApart = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
-  toldApart.splice(GROUPS_MAX);
-  toldApart.forEach((each, n) => {
+  const idf = sought.map((each) => each.idf);
+  const ownBit = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
+  ownBit.splice(GROUPS_MAX);
+  ownBit.forEach((each, n) => {
     each.bit = 1 << n;
     for (const part of each.parts) part.bit = each.bit;
   });
@@ -103,12 +103,12 @@ export function candidatesFor(
   });
   const { others, demanded } = othersOf(sqlite, question, condition, isDemanding);
 
-  const parts = [...toldApart.flatMap((each) => each.parts), ...counted.flatMap(({ bit, parts }) => (bit === 0 ? parts : [])), ...others];
+  const parts = [...ownBit.flatMap((each) => each.parts), ...counted.flatMap(({ bit, parts }) => (bit === 0 ? parts : [])), ...others];
   parts.sort((left, right) => left.counted - right.counted);
   const readSpan = spanReader(sqlite);
-  const whole = telling.reduce((sum, each) => sum + each, 0);
-  const everyBit = toldApart.reduce((bits, { bit, hasNear }) => (hasNear ? bits : bits | bit), 0);
-  const wanted = { weights: weightsOf(toldApart, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
+  const whole = idf.reduce((sum, each) => sum + each, 0);
+  const everyBit = ownBit.reduce((bits, { bit, hasNear }) => (hasNear ? bits : bits | bit), 0);
+  const wanted = { weights: weightsOf(ownBit, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
   const heaviest = new Heaviest(most, last);
   const masks = new Masks(RANGE_ROWS, wanted);
   let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
@@ -148,7 +148,7 @@ export function candidatesFor(
     matching,
     partial,
     isAll,
-    telling,
+    idf,
     bits: sought.map(({ bit, hasNear }) => (hasNear ? 0 : bit)),
     isWhole,
   };
@@ -245,8 +245,8 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number): Sought {
   const ofPhrases = least === 0 ? 0 : inPhrases.reduce((sum, each) => sum + Math.ceil(each / PHRASE_ONE_IN), 0);
   const ofAgencies = group.agencies.reduce((sum, agency) => sum + vocabularyOf(sqlite).recordsOf(agency), 0);
   const records = Math.min(last, Math.max(counted, least, ofPhrases) + ofAgencies);
-  const telling = group.times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
-  return { parts, bit: 0, records, telling, hasNear: group.near.length > 0 };
+  const idf = group.times * Math.log(1 + Math.max(0.5, last - records + 0.5) / (records + 0.5));
+  return { parts, bit: 0, records, idf, hasNear: group.near.length > 0 };
 }
 
 /** Of the records with the rarest word of a phrase, one in so many is taken to have the phrase. */
@@ -303,11 +303,11 @@ function othersOf(
   return { others, demanded };
 }
 
-/** What each combination of words weighs: how telling they are together, times their share of the whole question. */
-function weightsOf(toldApart: readonly Sought[], whole: number): Float64Array {
-  const weights = new Float64Array(1 << toldApart.length);
+/** What each combination of words weighs: their inverse document frequencies together, times their share of the whole question. */
+function weightsOf(ownBit: readonly Sought[], whole: number): Float64Array {
+  const weights = new Float64Array(1 << ownBit.length);
   for (let mask = 1; mask < weights.length; mask++) {
-    const sum = toldApart.reduce((total, { bit, telling }) => ((mask & bit) === 0 ? total : total + telling), 0);
+    const sum = ownBit.reduce((total, { bit, idf }) => ((mask & bit) === 0 ? total : total + idf), 0);
     weights[mask] = sum * (sum / whole);
   }
   return weights;

@@ -59,7 +59,7 @@ const checksum = query({}, () =>
   }).from(opportunities),
 );
 
-type Row = RowsOf<typeof recordsAfter>;
+type StoredRow = RowsOf<typeof recordsAfter>;
 type Checksum = RowsOf<typeof checksum>;
 type State = {
   identity: string;
@@ -127,11 +127,11 @@ async function readStep(
 }
 
 /** Records to write. `isSame` if the catalog has the last record of the index as the index has it: then it has all of them so. (E-92) */
-type Batch = { rows: readonly Row[]; isSame: boolean };
+type Batch = { rows: readonly StoredRow[]; isSame: boolean };
 
 /** The next records; of a build, many of them. */
-async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State): Promise<Row[]> {
-  const rows: Row[] = [];
+async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State): Promise<StoredRow[]> {
+  const rows: StoredRow[] = [];
   for (let [from, bytes] = [{ time, last }, 0]; ; ) {
     const read = await catalog.all(recordsAfter, { ...from, limit: BATCH });
     for (const row of read) bytes += row.document.length;
@@ -199,7 +199,7 @@ function dueIds(sqlite: Database, now: EpochMs | undefined): string[] {
 }
 
 /** Records that are due, and as the catalog has them. A catalog that was restored may lack one, which is then due no more. */
-type Turn = { due: readonly string[]; turned: readonly Row[]; twins: ReadonlyMap<string, readonly WholeOpportunity[]> };
+type Turn = { due: readonly string[]; turned: readonly StoredRow[]; twins: ReadonlyMap<string, readonly WholeOpportunity[]> };
 
 async function readTurn(catalog: CatalogSql, due: readonly string[], now = Number.NEGATIVE_INFINITY): Promise<Turn> {
   return { due, turned: await catalog.all(recordsByIds, { ids: due }), twins: await readTwins(catalog, due, now) };
@@ -222,7 +222,7 @@ function noteJudged(sqlite: Database, now: EpochMs | undefined): void {
 }
 
 /** A record at an instant, what it is called due at then, why it cannot be applied for, and when any of it changes. */
-function timed(row: Row, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
+function timed(row: StoredRow, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
   const { at, dates } = dueOf(opportunity, now, twins);

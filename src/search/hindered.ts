@@ -7,10 +7,10 @@ import type { SearchFile } from "./search-file.ts";
 
 export type Hindered = { obstacle: Obstacle; opportunities: number };
 
-type Row = { opportunity: string; obstacle: Obstacle | null };
+type ObstacleRow = { opportunity: string; obstacle: Obstacle | null };
 
 /** Of rows that are open, counts the opportunities all of whose rows are hindered, by the reason of the first, the most frequent reason first. */
-export function countObstacles(rows: readonly Row[]): Hindered[] {
+export function countObstacles(rows: readonly ObstacleRow[]): Hindered[] {
   const counts = new Map<Obstacle, number>();
   for (const records of Map.groupBy(rows, ({ opportunity }) => opportunity).values()) {
     const first = records[0]?.obstacle ?? null;
@@ -28,7 +28,7 @@ export function countHindered({ sqlite }: SearchFile, rows: readonly number[] | 
   if (rows === null || rows.length > COUNTED_MAX) return [];
   const sql = `select coalesce(twin_of, id) as opportunity, obstacle from records
     where seq in (select value from json_each(?)) and status in (${OPEN}) order by twin_of, id`;
-  return countObstacles(sqlite.query<Row, [string]>(sql).all(JSON.stringify(rows)));
+  return countObstacles(sqlite.query<ObstacleRow, [string]>(sql).all(JSON.stringify(rows)));
 }
 
 /** "140 are Dear Colleague Letters, 12 were last seen long ago"; "" without any. */

@@ -52,14 +52,14 @@ export function countMonths(catalog: CatalogDb, { sqlite }: SearchFile, now: Epo
   return kept(sqlite, () => countAll(catalog, sqlite, names, now), names);
 }
 
-type Row = { id: string; opportunity: string; status: string; posted_at: EpochMs | null; department: string };
+type MonthRow = { id: string; opportunity: string; status: string; posted_at: EpochMs | null; department: string };
 
 /** A record becomes open (1), or is open no longer (-1). */
 type Turn = { at: EpochMs; by: 1 | -1 };
 
 async function countAll(catalog: CatalogDb, sqlite: Database, names: readonly string[], now: EpochMs): Promise<Months> {
   const rows = sqlite
-    .query<Row, []>(
+    .query<MonthRow, []>(
       `select id, coalesce(twin_of, id) as opportunity, status, posted_at,
         case when instr(agency_code, '.') > 0 then substr(agency_code, 1, instr(agency_code, '.') - 1) else coalesce(agency_code, '') end
           as department
@@ -69,7 +69,7 @@ async function countAll(catalog: CatalogDb, sqlite: Database, names: readonly st
   const turns = await readTurns(catalog, new Map(rows.map(({ id, status }) => [id, status])), now);
   const first = await catalog.get(firstOfAll);
   const starts = [...names, ""].map((_, n) => startOfMonth(monthAfter(names[0] ?? "", n)));
-  const count = (some: readonly Row[]) => countsOf(some, turns, starts, first?.created_at ?? undefined);
+  const count = (some: readonly MonthRow[]) => countsOf(some, turns, starts, first?.created_at ?? undefined);
   const departments = Map.groupBy(rows, ({ department }) => department);
   const counted = new Map<string, MonthCounts[]>();
   for (const [code, some] of departments) {
@@ -117,7 +117,7 @@ function turnsOf(statuses: readonly { at: EpochMs; status: string }[]): Turn[] {
 
 /** `starts` are those of the months and of the one after the last. Nothing is known of what was open before `firstAt`. */
 function countsOf(
-  rows: readonly Row[],
+  rows: readonly MonthRow[],
   turns: ReadonlyMap<string, readonly Turn[]>,
   starts: readonly EpochMs[],
   firstAt: EpochMs | undefined,

@@ -33,7 +33,7 @@ export function countOpenings({ sqlite }: SearchFile): Openings {
   return kept(sqlite, () => countAll(sqlite));
 }
 
-type Row = {
+type OpenRow = {
   opportunity: string;
   status: string;
   obstacle: Obstacle | null;
@@ -44,12 +44,12 @@ type Row = {
 
 function countAll(sqlite: Database): Openings {
   const rows = sqlite
-    .query<Row, []>(
+    .query<OpenRow, []>(
       `select coalesce(twin_of, id) as opportunity, status, obstacle, due_at, agency_code, amount_high from records where ${IS_UNENDED}
         order by twin_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
     )
     .all();
-  const isOpen = ({ status }: Row) => openStatuses.includes(status);
+  const isOpen = ({ status }: OpenRow) => openStatuses.includes(status);
   const open = rows.filter((row) => isOpen(row) && row.obstacle === null);
   const shown = firstOfEach(open);
   const byDepartment = Map.groupBy(open, ({ agency_code }) => agency_code?.split(".")[0]);
@@ -69,12 +69,12 @@ function codeOf({ agency }: DepartmentOpenings): string {
   return agency?.code ?? "~";
 }
 
-function firstOfEach(rows: readonly Row[]): Row[] {
+function firstOfEach(rows: readonly OpenRow[]): OpenRow[] {
   const seen = new Set<string>();
   return rows.filter(({ opportunity }) => seen.size < seen.add(opportunity).size);
 }
 
-function openingsOf(code: string | undefined, rows: readonly Row[]): DepartmentOpenings {
+function openingsOf(code: string | undefined, rows: readonly OpenRow[]): DepartmentOpenings {
   const amounts = rows.flatMap(({ amount_high }) => (amount_high === null ? [] : wholeOfKey(amount_high)));
   return {
     agency: code === undefined ? undefined : agencyByCode(code),

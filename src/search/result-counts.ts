@@ -19,12 +19,12 @@ const counted = {
 /** For each field, its values with the number of results, the most frequent first. Null if there are too many results. */
 export type ResultCounts = Record<keyof typeof counted, { value: string; records: number }[]> | null;
 
-type Row = Record<keyof typeof counted, string | null> & { opportunity: string };
+type CountedRow = Record<keyof typeof counted, string | null> & { opportunity: string };
 
 /** Counts the opportunities of rows of the index, or with `allSources` the rows; null stands for too many. */
 export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null, allSources: boolean): ResultCounts {
   if (rows === null || rows.length > COUNTED_MAX) return null;
-  const all = sqlite.query<Row, [string]>(
+  const all = sqlite.query<CountedRow, [string]>(
     `select ${allSources ? "id" : "coalesce(twin_of, id)"} as opportunity, ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
   );
   const found = all.all(JSON.stringify(rows)); // Once: it is reading the rows that takes time.

@@ -17,12 +17,12 @@ const CHARACTERS_MAX = 8000;
 /** `has` says for each group of the question whether the record has it. A word that was probably meant does not count for that. */
 type Score = { score: number; has: boolean[] };
 
-/** Scores texts, which are as `textsOf` returns them, and the code of an agency. `telling` has a value for each group of the question. */
+/** Scores texts, which are as `textsOf` returns them, and the code of an agency. `idf` has a value for each group of the question. */
 export function scorerOf(
   { groups }: Pick<SpelledQuestion, "groups">,
-  telling: readonly number[],
+  idf: readonly number[],
 ): (texts: readonly string[], agencyCode?: string | null) => Score {
-  const whole = telling.reduce((sum, each) => sum + each, 0);
+  const whole = idf.reduce((sum, each) => sum + each, 0);
   // Of few words each one matters; of many, some may be missing.
   const power = Math.min(2, 3 / Math.max(1, groups.length));
   const sought = new SoughtWords();
@@ -65,11 +65,11 @@ export function scorerOf(
     });
     const norm = K1 * (1 - B + (B * length) / AVERAGE_WORDS);
     let [score, share] = [0, 0];
-    telling.forEach((own, group) => {
+    idf.forEach((own, group) => {
       const amount = amounts[group] ?? 0;
       if (amount === 0) return;
       share += own;
-      score += (own * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, telling[group - 1] ?? 0);
+      score += (own * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, idf[group - 1] ?? 0);
     });
     return { score: whole === 0 ? 0 : score * (share / whole) ** power, has: [...has] };
   };

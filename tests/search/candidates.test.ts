@@ -75,12 +75,12 @@ describe.each([
   });
 
   test("what matches comes first; then the heaviest rows have most of what is telling, then what can be applied for, then the newest", () => {
-    const { best, telling } = candidates(names.join(" "));
-    const whole = telling.reduce((sum, each) => sum + each, 0);
+    const { best, idf } = candidates(names.join(" "));
+    const whole = idf.reduce((sum, each) => sum + each, 0);
     const share = (own: number) => own * (own / whole);
     const weight = (row: number) => {
-      const sum = names.reduce((total, name, n) => total + (has(row, name) ? (telling[n] ?? 0) : 0), 0);
-      const titled = names.includes("alpha") && has(row, "alpha") ? (telling[names.indexOf("alpha")] ?? 0) : 0;
+      const sum = names.reduce((total, name, n) => total + (has(row, name) ? (idf[n] ?? 0) : 0), 0);
+      const titled = names.includes("alpha") && has(row, "alpha") ? (idf[names.indexOf("alpha")] ?? 0) : 0;
       const isMatch = names.every((name) => has(row, name));
       return (isMatch ? 1e6 : 0) + (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
     };

@@ -234,7 +234,7 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
   return {
     source: { code: SOURCE, opportunity_id: code, url: `${PORTAL}/topics-app/` },
     title: plainText(textOf(topic.topicTitle)) || code,
-    status: statusOf(textOf(topic.topicStatus), opens, context),
+    status: dsipStatus(textOf(topic.topicStatus), opens, context),
     organization: {
       agency: "Department of Defense",
       sub_agency: textOf(topic.component) || null,
@@ -272,7 +272,7 @@ function detailsOf(topic: JsonObject) {
 }
 
 /** The status, or null if it follows from the dates (D-37). The portal's status counts if the dates do not determine one. */
-function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
+function dsipStatus(status: string, opens: string | null, context: FormatContext): string | null {
   if (status === "Closed") return "closed";
   if (status === "Pre-Release") return opens === null ? "pre_release" : null;
   if (status !== "Open") context.warn(`unknown topic status "${status}"`);

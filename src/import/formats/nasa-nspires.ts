@@ -38,7 +38,7 @@ function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
       url: `https://nspires.nasaprs.com/external/solicitations/summary.do?method=init&solId=%7B${id}%7D&path=open`,
     },
     title: title || number || "Untitled",
-    ...statusOf(textOf(row.status), context),
+    ...nspiresStatus(textOf(row.status), context),
     organization: { agency: "National Aeronautics and Space Administration" },
     program: {
       ...kindOf(textOf(row.announcement_type), title, context),
@@ -53,7 +53,7 @@ function toDraft(id: string, row: JsonObject, context: FormatContext): Draft {
 }
 
 /** Rows stay "Open" after their due date has passed, so only "Closed" is taken as it stands. Otherwise the dates decide. */
-function statusOf(status: string, { warn }: FormatContext): Pick<Draft, "status"> {
+function nspiresStatus(status: string, { warn }: FormatContext): Pick<Draft, "status"> {
   if (status === "Closed") return { status: "closed" };
   if (status !== "Open" && status !== "Due in 30 Days") warn(`unknown status "${status}": the dates decide`);
   return {};

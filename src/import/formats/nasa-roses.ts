@@ -144,7 +144,7 @@ function toDraft(id: string, row: TableRow, { year, notes }: Page, context: Form
     title: `${row.appendix} ${row.title}`,
     summary: note,
     description: note,
-    ...statusOf(row.due, context),
+    ...rosesStatus(row.due, context),
     organization: { agency: "National Aeronautics and Space Administration" },
     program: {
       type: "BAA", // ROSES is a NASA Research Announcement, a form of broad agency announcement (NASA FAR Supplement 1835.016-71).
@@ -164,7 +164,7 @@ function urlOf({ url }: TableRow): string | null {
 }
 
 /** What stands in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */
-function statusOf(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
   if (due === "N/A" || /^not solicited/i.test(due)) return { status: "closed", status_display: due };
   if (due === "TBD") return { status: "forecast", status_display: due };
   if (DATE.test(due) || /^(no due date|follow link)/i.test(due)) return {};

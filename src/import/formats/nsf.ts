@@ -91,7 +91,7 @@ function toDraft(id: string, text: Text, context: FormatContext): Draft {
     summary: summaryOf(text("Synopsis")),
     description: text("Synopsis") || null,
     ...(LETTERS.test(text("Type")) ? { status_display: LETTER } : {}),
-    ...statusOf(text("Status"), context),
+    ...nsfStatus(text("Status"), context),
     organization: { agency: "National Science Foundation" },
     program: {
       type: type === "OTHER" && awardTypes.length === 0 ? null : type, // Without an award type, the type is unknown.
@@ -128,7 +128,7 @@ function labelOf(word: string, { warn }: FormatContext): string {
 /** The words of a status in which no proposals are accepted. Otherwise the status follows from the dates. */
 const CLOSED = new Set(["Waiting for new publication", "Current but no longer receiving proposals"]);
 
-function statusOf(status: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
+function nsfStatus(status: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
   if (CLOSED.has(status)) return { status: "closed", status_display: status };
   if (status !== "Cleared" && status !== "") warn(`unknown status "${status}": the dates decide`);
   return {};

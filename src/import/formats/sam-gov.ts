@@ -490,10 +490,10 @@ function moreExact(text: string | undefined, given: string | null = null, stored
 type StatedStatus = { status: string | null; status_display: string | null };
 
 function statedIn(notice: Notice): StatedStatus {
-  return { status: statusOf(notice), status_display: displayOf(notice) };
+  return { status: samStatus(notice), status_display: displayOf(notice) };
 }
 
-function statusOf({ pageState, active, awardNumber = "", awardee = "", type }: Notice): string | null {
+function samStatus({ pageState, active, awardNumber = "", awardee = "", type }: Notice): string | null {
   const kind = kindOf(type)?.name;
   if (pageState?.isCancelled) return "cancelled";
   if (pageState?.isDeleted || pageState?.isArchived || active === "No") return "archived";

@@ -96,7 +96,7 @@ function toDraft(solicitation: JsonObject, topic: JsonObject, context: FormatCon
   const program = textOf(solicitation.program);
   const description = descriptionOf(topic);
   const opens = openingOf(topic.topic_open_date, context) ?? openingOf(solicitation.open_date, context);
-  const status = statusOf(textOf(solicitation.current_status), opens, context);
+  const status = sbirStatus(textOf(solicitation.current_status), opens, context);
   const { closes, ...due } = deadlinesOf(solicitation, topic, context);
   const lineage = versionOf(solicitation, topic)?.id ?? lineageOf(solicitation, topic, title);
   return {
@@ -196,7 +196,7 @@ function branchOf({ branch }: JsonObject): string | null {
 }
 
 /** The status, or null if it follows from the dates (D-37). */
-function statusOf(status: string, opens: string | null, context: FormatContext): string | null {
+function sbirStatus(status: string, opens: string | null, context: FormatContext): string | null {
   const word = status.toLowerCase();
   if (word === "closed") return "closed";
   if (word === "future") return opens === null ? "pre_release" : null;

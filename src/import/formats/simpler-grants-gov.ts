@@ -73,7 +73,7 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
     source: SOURCE,
     url: text("url") || null,
     ...agenciesOf(text("top_level_agency_name"), text("agency_name")),
-    status: statusOf(text("opportunity_status"), forecast, warn),
+    status: tableStatus(text("opportunity_status"), forecast, warn),
     category: coded("category", wordLists.categories)[0]?.label ?? "",
     instruments: coded("funding_instruments", wordLists.instruments),
     activities: coded("funding_categories", wordLists.activities),
@@ -88,7 +88,7 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
   };
 }
 
-function statusOf(status: string, forecast: boolean, warn: FormatContext["warn"]): Grant["status"] {
+function tableStatus(status: string, forecast: boolean, warn: FormatContext["warn"]): Grant["status"] {
   if (status === "archived" || status === "closed") return status;
   if (status !== "posted" && status !== "forecasted") warn(`Unknown opportunity_status "${status}" is taken for posted`);
   return status === "forecasted" || forecast ? "forecast" : "posted";

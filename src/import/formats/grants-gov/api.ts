@@ -175,7 +175,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     title: textOf(hit.title),
     agency: textOf(hit.agency) || textOf(hit.agencyName),
     agencyCode: textOf(hit.agencyCode),
-    status: statusOf(textOf(hit.oppStatus), textOf(hit.docType)),
+    status: noticeStatus(textOf(hit.oppStatus), textOf(hit.docType)),
     assistanceListings: readListings([hit.cfdaList, hit.alnist].flatMap(arrayOf).map(textOf), warn),
     postDate: isoDate(textOf(hit.openDate)),
     openDate: isoDate(textOf(hit.openDate)),
@@ -183,7 +183,7 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
   };
 }
 
-function statusOf(status: string, kind: string): Grant["status"] {
+function noticeStatus(status: string, kind: string): Grant["status"] {
   if (status === "archived" || status === "closed") return status;
   return status === "forecasted" || kind === "forecast" ? "forecast" : "posted";
 }
@@ -216,7 +216,7 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     // The body's own `agencyName` may be a person.
     ...agenciesOf(topAgency, agency),
     agencyCode: textOf(objectOf(agencyDetails).agencyCode),
-    status: statusOf(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
+    status: noticeStatus(textOf(details.ost).toLowerCase(), forecast ? "forecast" : "synopsis"),
     category: textOf(objectOf(details.opportunityCategory).description),
     categoryNote: textOf(details.opportunityCategoryExplanation),
     instruments: coded("fundingInstruments", fundingInstruments),

@@ -79,7 +79,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
     title,
     summary: summaryOf(grant.description),
     description: grant.description || null,
-    ...statusOf(grant, context),
+    ...grantStatus(grant, context),
     organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
     program: programOf(grant, title),
     funding: fundingOf(grant, warn),
@@ -99,7 +99,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
 }
 
 /** Words for a status are left out where they become outdated, or an archive date would say the same without them. */
-function statusOf(grant: Grant, { warn }: FormatContext): Pick<Draft, "status" | "status_display" | "archives_at"> {
+function grantStatus(grant: Grant, { warn }: FormatContext): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
   if (status === "archived") return { status };
   const archives = dateOf(grant, archiveDate, "00:00:00", warn) === null ? {} : { archives_at: endOfEasternDate(archiveDate) ?? null };

@@ -179,13 +179,13 @@ function grantOf(raw: JsonObject, summary: JsonObject, id: string, { warn }: For
     attachments: [{ name: text("additional_info_url_description"), url: text("additional_info_url") }, ...filesOf(raw)],
   };
   if (raw.is_draft === true) warn(`Opportunity ${id} is called a draft (is_draft); it is imported as published`);
-  return { ...grant, status: statusOf(textOf(raw.opportunity_status), grant, isForecast, warn) };
+  return { ...grant, status: simplerStatus(textOf(raw.opportunity_status), grant, isForecast, warn) };
 }
 
 const STATUSES: readonly string[] = ["forecasted", "posted", "closed", "archived"];
 
 /** The dates say when it closes and is archived. The stated status counts only without such a date. */
-function statusOf(
+function simplerStatus(
   status: string,
   { closeDate, archiveDate }: Omit<Grant, "status">,
   isForecast: boolean,
