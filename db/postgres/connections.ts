@@ -32,7 +32,7 @@ type Connections = {
   drop: (connection: Connection) => void;
   /** Those that are open now. */
   open: () => Connection[];
-  /** Opens two, which must be served by two processes. Throws if they are not. */
+  /** Opens two, each of which must keep a process of its own. Throws if one does not. */
   requireSessions: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -82,9 +82,18 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
   const prepare = async (connection: Connection) => {
     const values = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value.replaceAll("'", "''")}', false)`);
     const [row] = await connection.sql.unsafe(`select ${[...values, PROCESS].join(", ")}`);
-    const shares = (other: Connection) => other !== connection && other.process === row.process;
-    if ([...all].some(shares)) throw new Failure(NO_SESSIONS);
+    requireOwn(connection, row.process);
     connection.process = row.process;
+  };
+  const requireOwn = (connection: Connection, process: string) => {
+    const isShared = [...all].some((other) => other !== connection && other.process === process);
+    if (isShared || (connection.process ?? process) !== process) throw new Failure(NO_SESSIONS);
+  };
+  /** Throws if another process than at first serves it. The text has no values, so no statement is prepared on the process of others. */
+  const requireSameProcess = async (connection: Connection) => {
+    await connection.ready;
+    const [row] = await connection.sql.unsafe(`select ${PROCESS}`);
+    requireOwn(connection, row.process);
   };
   const isIdle = ({ isTaken, pending }: Connection) => !isTaken && pending === 0;
   const idle = () => [...all].find(isIdle) ?? (all.size < max ? openOne() : undefined);
@@ -138,11 +147,13 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     open: () => [...all],
     async requireSessions(signal) {
       if (max < 2) return;
-      const both = [await take(signal), await take(signal)];
+      const [one, other] = [await take(signal), await take(signal)];
       try {
-        for (const { ready } of both) await ready;
+        // One after the other: a pool that lends its last server first lends both the same, and one that lends in turn gives `one` another.
+        for (let round = 0; round < ROUNDS; round++) for (const each of [one, one, other]) await requireSameProcess(each);
       } finally {
-        both.forEach(release);
+        release(one);
+        release(other);
       }
     },
     close: async () => {
@@ -157,5 +168,8 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
 /** With its server: behind a load balancer, connections may go to several. */
 const PROCESS = "concat(pg_backend_pid(), ' ', inet_server_addr(), ' ', inet_server_port()) as process";
 
+/** One finds a pooler that nobody else uses. Beside others on a pool of two servers, the worst case, one in five rounds misses it. */
+const ROUNDS = 6;
+
 const NO_SESSIONS =
-  "two connections are served by one process: a pooler such as PgBouncer stands between, in transaction or statement mode. Set pool_mode = session, or connect to PostgreSQL itself";
+  "connections share their server processes: a pooler such as PgBouncer stands between, in transaction or statement mode. Set pool_mode = session, or connect to PostgreSQL itself";

@@ -35,7 +35,8 @@ async function open(url: string, kind: Kind, now: number, { mode = "create", onM
   let client: Client | undefined;
   try {
     client = connect(url, { schema: schemas[kind], readOnly: isReading(mode), ...options });
-    await Promise.all([client.requireSessions(), requireUtf8(client)]);
+    await client.requireSessions(); // Before a statement is prepared, which another client of the pooler would meet.
+    await requireUtf8(client);
     const { applied, missing } = await schemaVersionOf(client, kind);
     requireVersion(mode, applied, missing, name);
     const changed = isReading(mode) ? [] : await migratePostgres(client, kind, now);

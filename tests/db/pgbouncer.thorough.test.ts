@@ -1,5 +1,6 @@
 /** PostgreSQL behind PgBouncer: it works in session mode, and is refused in transaction mode. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { testApi } from "../support/api.ts";
 import { pgbouncerIsInstalled, startPgBouncer } from "../support/pgbouncer.ts";
@@ -38,9 +39,30 @@ testIf("behind PgBouncer in session mode, every connection has its settings, and
   await bouncer.stop();
 });
 
-testIf("PgBouncer in transaction mode is refused, with its reason", async () => {
-  const bouncer = await startPgBouncer(await (await postgresServer()).freshDatabase(), "transaction");
-  for (const open of [openPostgresCatalog, openPostgresState])
-    await expect(open(bouncer.url, 0)).rejects.toThrow(/two connections are served by one process: .* Set pool_mode = session/);
-  await bouncer.stop();
+const REFUSED = /connections share their server processes: .* Set pool_mode = session/;
+
+describe.each([1, 2, 3, 30])("PgBouncer in transaction mode with %d servers", (servers) => {
+  testIf.each([
+    ["the last one first", false],
+    ["in turn", true],
+  ])("is refused if it lends them %s, also while others use it", async (_, inTurn) => {
+    const bouncer = await startPgBouncer(await (await postgresServer()).freshDatabase(), "transaction", { servers, inTurn });
+    const clients = Array.from({ length: servers }, () => new SQL(bouncer.url, { max: 1 }));
+    const useAll = () => Promise.all(clients.map((client) => client.unsafe("select pg_sleep(0.1)")));
+    await useAll(); // So that all servers are open.
+    const refuse = async () => {
+      for (const open of [openPostgresCatalog, openPostgresState]) await expect(open(bouncer.url, 0)).rejects.toThrow(REFUSED);
+    };
+    for (let n = 0; n < 10; n++) await refuse();
+
+    let ended = servers === 2; // Beside others, chance may miss it there (ROUNDS in connections.ts).
+    const busy = clients.slice(0, 4).map(async (client) => {
+      while (!ended) await client.unsafe("select pg_sleep(random() * 0.002)");
+    });
+    for (let n = 0; n < 10; n++) await refuse();
+    ended = true;
+    await Promise.all(busy);
+    await Promise.all(clients.map((client) => client.close()));
+    await bouncer.stop();
+  });
 });

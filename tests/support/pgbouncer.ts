@@ -9,8 +9,19 @@ import { postgresUser, waitForPostgres } from "./postgres.ts";
 const PROGRAM = "/usr/sbin/pgbouncer";
 export const pgbouncerIsInstalled = existsSync(PROGRAM);
 
+type Options = {
+  /** How many connections to the server it lends. */
+  servers?: number;
+  /** Whether it lends them in turn. Otherwise it lends the last one first. */
+  inTurn?: boolean;
+};
+
 /** Starts it before the database at `url`, and waits until it passes a statement on. It refuses to run as root. */
-export async function startPgBouncer(url: string, mode: "session" | "transaction"): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startPgBouncer(
+  url: string,
+  mode: "session" | "transaction",
+  { servers = 30, inTurn = false }: Options = {},
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const { hostname, port, pathname } = new URL(url);
   const listenPort = await freePort();
   const directory = mkdtempSync(join(tmpdir(), "fundfeed-pgbouncer-"));
@@ -25,7 +36,8 @@ listen_port = ${listenPort}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
-default_pool_size = 30
+default_pool_size = ${servers}
+server_round_robin = ${Number(inTurn)}
 `,
   );
   if (postgresUser !== undefined) for (const path of [directory, file]) chownSync(path, postgresUser.uid, postgresUser.gid);
