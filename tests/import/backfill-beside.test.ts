@@ -103,7 +103,7 @@ describe("a backfill of three chunks", () => {
     await catalog.take([other]);
     expect((await turnStatuses(catalog.db, NOW)).changed).toBe(0); // The import turned what was due.
     await expect(backfill(catalog)).rejects.toThrow(
-      /^Cannot import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T\S+, stored by the import of records that began at 2026-05-30T12:00:00.000Z, and --as-of must be later\. Build a history while no server runs on the catalog, or in a data directory of its own \(docs\/import\.md\)$/,
+      /^Cannot import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T\S+, stored by the import of records that began at 2026-05-30T12:00:00.000Z, and --as-of must be later\. Build a history while no server runs on the catalog, or in a data directory of its own \(docs\/guides\/import\.md\)$/,
     );
   });
 
