@@ -53,8 +53,8 @@ The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
 The file of a copy has the views "opportunity", "event" and others with one
-column a field, and full-text search (docs/reference/sql.md). Printed are documents as the
-API returns them, one a line, each record followed by its events.`,
+column a field, and full-text search (docs/reference/sql.md). Documents are
+printed as the API returns them, one a line, each record before its events.`,
     )
     .examples(
       "fundfeed mirror https://api.example.org/v1 --into copy.sqlite --every 5m",
