@@ -2,6 +2,7 @@
 import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogSightings from "../migrations/postgres/catalog/0001_sightings.sql" with { type: "text" };
+import catalogCounts from "../migrations/postgres/catalog/0002_counts.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import type { Client, Executor } from "./client.ts";
 
@@ -9,6 +10,7 @@ export const postgresMigrations: Record<Kind, Migration[]> = {
   catalog: [
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_sightings", sql: catalogSightings },
+    { tag: "0002_counts", sql: catalogCounts },
   ],
   state: [{ tag: "0000_initial", sql: stateInitial }],
 };

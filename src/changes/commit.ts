@@ -6,7 +6,7 @@ import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockTurnsAt } from "../opportunities/clock.ts";
-import { noteInstant } from "../sources/figures.ts";
+import { noteInstant } from "../sources/instants.ts";
 import { CLOCK_SKEW_MAX_MS, type EpochMs } from "../text/instant.ts";
 import { describeNewest } from "./backfill.ts";
 import { type IndexedFields, isSameHash, type PreparedRecord, readContent, sidecarOf, unreported } from "./content.ts";

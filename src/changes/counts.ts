@@ -1,16 +1,16 @@
 /**
- * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the figures
- * `posted`) or agency as published (the figures `agency`). Each transaction adds up what it changes and saves the sums at its end. (E-17)
+ * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the counts
+ * `posted`) or agency as published (the counts `agency`). Each transaction adds up what it changes and saves the sums at its end. (E-17)
  */
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { jsonOf, pick, query, select } from "../../db/query.ts";
-import { facets, figures } from "../../db/schema/sqlite/catalog.ts";
-import { addToFigures } from "../sources/figures.ts";
-import { figureNameOf } from "../sources/published-agencies.ts";
+import { facets } from "../../db/schema/sqlite/catalog.ts";
+import { addToCounts, listCounts } from "../sources/counts.ts";
+import { countNameOf } from "../sources/published-agencies.ts";
 import type { IndexedFields } from "./content.ts";
 
-/** What a transaction adds to the counts: by facet id, and by source and name of a figure. */
+/** What a transaction adds to the counts: by facet id, and by source and name. */
 export type CountChanges = { facets: Map<number, number>; posted: CountsBySource; agency: CountsBySource };
 
 type CountsBySource = Map<string, Map<string, number>>;
@@ -32,7 +32,7 @@ export function countRecord(
 ): void {
   add(facets, facet_id, by);
   if (dates.posted_at !== null) addOfSource(posted, source, dates.posted_at.slice(0, "2026-01-31".length), by);
-  addOfSource(agency, source, figureNameOf({ ...organization, codes: agency_codes }), by);
+  addOfSource(agency, source, countNameOf({ ...organization, codes: agency_codes }), by);
 }
 
 function addOfSource(counts: CountsBySource, source: string, name: string, by: number): void {
@@ -55,26 +55,25 @@ const addToFacets = query({ sums: jsonOf<FacetSum>() }, ({ sums }, { jsonElement
 });
 
 /** Saves the changes of a transaction. */
-export async function saveCounts(sql: CatalogSql, { facets, ...figures }: CountChanges): Promise<void> {
+export async function saveCounts(sql: CatalogSql, { facets, ...counts }: CountChanges): Promise<void> {
   const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(({ records }) => records !== 0);
   const sums = counted.flatMap((kind) =>
-    [...figures[kind]].flatMap(([subject, counts]) => [...counts].map(([name, number]) => ({ kind, subject, name, number }))),
+    [...counts[kind]].flatMap(([subject, ofSource]) => [...ofSource].map(([name, number]) => ({ kind, subject, name, number }))),
   );
   if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
-  const changed = sums.filter(({ number }) => number !== 0);
-  await addToFigures(sql, changed);
+  await addToCounts(
+    sql,
+    sums.filter(({ number }) => number !== 0),
+  );
 }
 
-/** The kinds of figures that count records. */
+/** The kinds of counts of records. */
 const counted = ["posted", "agency"] as const;
 
 const allFacets = query({}, () => select(pick(facets, "id", "records")).from(facets));
-const allCounts = query(pick(figures, "kind"), ({ kind }) =>
-  select({ source: figures.subject, name: figures.name, records: figures.number }).from(figures).where(eq(figures.kind, kind)),
-);
 
 /** The saved counts that differ from those of all records, as sentences. */
-export async function wrongCounts(sql: CatalogSql, { facets, ...figures }: CountChanges): Promise<string[]> {
+export async function wrongCounts(sql: CatalogSql, { facets, ...counts }: CountChanges): Promise<string[]> {
   const wrong: string[] = [];
   for (const { id, records } of await sql.all(allFacets)) {
     const right = facets.get(id) ?? 0;
@@ -82,13 +81,13 @@ export async function wrongCounts(sql: CatalogSql, { facets, ...figures }: Count
   }
   for (const kind of counted) {
     const said = (name: string) => (kind === "posted" ? `posted on ${name}` : `of the agency ${name}`);
-    for (const { source, name, records } of await sql.all(allCounts, { kind })) {
-      const right = figures[kind].get(source)?.get(name) ?? 0;
+    for (const { subject: source, name, number: records } of await listCounts(sql, kind)) {
+      const right = counts[kind].get(source)?.get(name) ?? 0;
       if (records !== right) wrong.push(`${source} counts ${records} records ${said(name)}, but has ${right}`);
-      figures[kind].get(source)?.delete(name);
+      counts[kind].get(source)?.delete(name);
     }
-    for (const [source, counts] of figures[kind])
-      for (const [name, right] of counts) wrong.push(`${source} counts no records ${said(name)}, but has ${right}`);
+    for (const [source, ofSource] of counts[kind])
+      for (const [name, right] of ofSource) wrong.push(`${source} counts no records ${said(name)}, but has ${right}`);
   }
   return wrong;
 }

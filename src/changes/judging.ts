@@ -3,7 +3,7 @@
  * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again. (E-14)
  */
 import type { CatalogSql } from "../../db/engine.ts";
-import { noteInstant, readInstants } from "../sources/figures.ts";
+import { noteInstant, readInstants } from "../sources/instants.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 

@@ -3,7 +3,7 @@ import { desc, eq } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { insertInto, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
 import { imports } from "../../db/schema/sqlite/catalog.ts";
-import { addToFigures } from "../sources/figures.ts";
+import { addToCounts } from "../sources/counts.ts";
 import { noteImport } from "../sources/news.ts";
 import type { EpochMs } from "../text/instant.ts";
 
@@ -107,8 +107,8 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
     await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
     const { format = "", sources = "[]", as_of = null } = (await sql.get(importById, { id })) ?? {};
     const totals = Object.entries({ imports: 1, ...summary });
-    const figures = totals.map(([name, number]) => ({ kind: "total" as const, subject: format, name, number }));
-    await addToFigures(sql, figures);
+    const sums = totals.map(([name, number]) => ({ kind: "imports" as const, subject: format, name, number }));
+    await addToCounts(sql, sums);
     if (format === "events") return;
     for (const source of JSON.parse(sources) as string[]) await noteImport(sql, source, now, as_of);
   });

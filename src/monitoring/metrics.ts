@@ -2,15 +2,16 @@
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { asc, isNull } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { pick, query, select } from "../../db/query.ts";
-import { figures, imports } from "../../db/schema/sqlite/catalog.ts";
+import { imports } from "../../db/schema/sqlite/catalog.ts";
 import { fileNames } from "../../db/sqlite/open.ts";
 import type { StatusTurns } from "../changes/status-turns.ts";
 import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
+import { listCounts } from "../sources/counts.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { counter, type Family, familiesText, gauge, histogram, type MetricSample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
@@ -132,7 +133,7 @@ function durationSamples(route: string, { durations, totalMs }: RouteUse): Metri
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
   const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalog cannot be read.", value);
   try {
-    return [readable(1), ...(await importFamilies(db)), await ageFamily(db, now), await silenceFamily(db, now)];
+    return [readable(1), ...(await importFamilies(db)), ...(await freshnessFamilies(db, now))];
   } catch {
     return [readable(0)];
   }
@@ -140,22 +141,11 @@ async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
 
 const outcomes = ["read", "added", "changed", "unchanged", "merged", "rejected", "removed", "linked"] as const;
 
-const allTotals = query({}, () =>
-  select({ format: figures.subject, name: figures.name, total: figures.number })
-    .from(figures)
-    .where(eq(figures.kind, "total"))
-    .orderBy(asc(figures.subject)),
-);
 const unfinishedImports = query({}, () =>
   select(pick(imports, "format", "counts"))
     .from(imports)
     .where(isNull(imports.finished_at))
     .orderBy(asc(imports.format)),
-);
-const allLastImports = query({}, () =>
-  select({ source: figures.subject, finished_at: figures.number })
-    .from(figures)
-    .where(and(eq(figures.kind, "instant"), eq(figures.name, "finished_at"))),
 );
 
 /** Sums over the imports of each format: of the numbers of their summaries, and how many finished and how many did not. */
@@ -165,7 +155,7 @@ async function importSums(db: CatalogDb): Promise<Map<string, Map<string, number
     const ofFormat = sums.get(format) ?? new Map<string, number>();
     sums.set(format, ofFormat.set(name, (ofFormat.get(name) ?? 0) + count));
   };
-  for (const { format, name, total } of await db.all(allTotals)) add(format, name, total);
+  for (const { subject, name, number } of await listCounts(db, "imports")) add(subject, name, number);
   for (const { format, counts } of await db.all(unfinishedImports)) {
     add(format, "unfinished", 1);
     for (const [name, count] of Object.entries(JSON.parse(counts) as Record<string, number>)) add(format, name, count);
@@ -186,14 +176,16 @@ async function importFamilies(db: CatalogDb): Promise<Family[]> {
   ];
 }
 
-async function silenceFamily(db: CatalogDb, now: number): Promise<Family> {
-  const values = (await readFreshness(db, now)).map(({ source, is_silent }) => ({ labels: { source }, value: Number(is_silent) }));
-  return gauge("fundfeed_source_silent", "1 if imports or news of the source have paused for longer than is usual for it.", values);
-}
-
-async function ageFamily(db: CatalogDb, now: number): Promise<Family> {
-  const ages = (await db.all(allLastImports)).map(({ source, finished_at }) => ({ labels: { source }, value: (now - finished_at) / 1000 }));
-  return gauge("fundfeed_source_age_seconds", "Time since an import of the source last finished.", ages);
+async function freshnessFamilies(db: CatalogDb, now: number): Promise<Family[]> {
+  const sources = await readFreshness(db, now);
+  const ages = sources.flatMap(({ source, last_import_at }) =>
+    last_import_at === null ? [] : [{ labels: { source }, value: (now - Date.parse(last_import_at)) / 1000 }],
+  );
+  const silent = sources.map(({ source, is_silent }) => ({ labels: { source }, value: Number(is_silent) }));
+  return [
+    gauge("fundfeed_source_age_seconds", "Time since an import of the source last finished.", ages),
+    gauge("fundfeed_source_silent", "1 if imports or news of the source have paused for longer than is usual for it.", silent),
+  ];
 }
 
 /** The sizes of the database files and their write-ahead logs; leaves out missing files. */

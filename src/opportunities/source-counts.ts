@@ -2,7 +2,7 @@
 import { and, asc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { pick, query, type RowsOf, select } from "../../db/query.ts";
-import { facets, figures, opportunities } from "../../db/schema/sqlite/catalog.ts";
+import { facets, instants, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { shownAt } from "./clock.ts";
@@ -15,10 +15,10 @@ const statuses = query({}, () =>
     records: fragment<number>`cast(sum(${facets.records}) as bigint)`.as("records"),
     open: recordsWhere(inArray(facets.status, [...openStatuses])).as("open"),
     live: recordsWhere(ne(facets.status, "archived")).as("live"),
-    last_import_at: max(figures.number).as("last_import_at"),
+    last_import_at: max(instants.at).as("last_import_at"),
   })
     .from(facets)
-    .leftJoin(figures, and(eq(figures.kind, "instant"), eq(figures.subject, facets.source), eq(figures.name, "finished_at")))
+    .leftJoin(instants, and(eq(instants.source, facets.source), eq(instants.day, ""), eq(instants.name, "imported")))
     .groupBy(facets.source)
     .having(gt(sum(facets.records), fragment`0`))
     .orderBy(asc(facets.source)),

@@ -4,7 +4,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { dateAt, type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
-import { readInstants } from "./figures.ts";
+import { readInstants } from "./instants.ts";
 import { readNews } from "./news.ts";
 import { silenceOf } from "./silence.ts";
 import { listSourcesOfRecords } from "./source.ts";
@@ -31,7 +31,7 @@ export async function readFreshness(catalog: Reading, now: EpochMs): Promise<Sou
 async function freshnessOf(catalog: Reading, source: string, now: EpochMs): Promise<SourceFreshness> {
   const today = dateAt(now);
   const news = await readNews(catalog, source, today);
-  const { finished_at: imported = null, known_until = null } = await readInstants(catalog, source);
+  const { imported = null, known_until = null } = await readInstants(catalog, source);
   return {
     source,
     last_import_at: imported === null ? null : formatInstant(imported),

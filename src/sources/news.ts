@@ -1,7 +1,8 @@
 /** What imports note of a source: when they finished, and when they found something new. */
 import type { CatalogSql } from "../../db/engine.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
-import { listDays, noteDay, noteInstant, readInstants } from "./figures.ts";
+import { listPostingDays } from "./counts.ts";
+import { listDays, noteDay, noteInstant, readInstants } from "./instants.ts";
 import { DAYS_SEEN, type News } from "./silence.ts";
 
 /**
@@ -9,23 +10,23 @@ import { DAYS_SEEN, type News } from "./silence.ts";
  * its files, which say nothing about how often the source has news.
  */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs, isBackfill: boolean): Promise<void> {
-  await noteInstant(sql, source, "changed_at", instant);
-  if (!isBackfill) await noteDay(sql, "changed", source, dateAt(instant), instant);
+  await noteInstant(sql, source, "changed", instant);
+  if (!isBackfill) await noteDay(sql, source, "changed", instant);
 }
 
 /** Notes that an import of a source finished. `asOf` is the instant of a backfill. */
 export async function noteImport(sql: CatalogSql, source: string, finishedAt: EpochMs, asOf: EpochMs | null): Promise<void> {
-  await noteInstant(sql, source, "finished_at", finishedAt);
+  await noteInstant(sql, source, "imported", finishedAt);
   await noteInstant(sql, source, "known_until", asOf ?? finishedAt);
-  if (asOf === null) await noteDay(sql, "imported", source, dateAt(finishedAt), finishedAt);
+  if (asOf === null) await noteDay(sql, source, "imported", finishedAt);
 }
 
 /** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
 export async function readNews(sql: CatalogSql, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
-  const { changed_at = null, known_until } = await readInstants(sql, source);
+  const { changed: changed_at = null, known_until } = await readInstants(sql, source);
   const posted = await listPostedDays(sql, source, today, DAYS_SEEN);
-  const changed = await listDays(sql, "changed", source, today, DAYS_SEEN);
-  const import_days = await listDays(sql, "imported", source, today, DAYS_SEEN);
+  const changed = await listDays(sql, source, "changed", today, DAYS_SEEN);
+  const import_days = await listDays(sql, source, "imported", today, DAYS_SEEN);
   const known_on = known_until === undefined ? null : dateAt(known_until);
   return {
     changed_at,
@@ -39,5 +40,5 @@ export async function readNews(sql: CatalogSql, source: string, today: string): 
 export async function listPostedDays(sql: CatalogSql, source: string, today: string, limit: number): Promise<string[]> {
   const { known_until } = await readInstants(sql, source);
   const known = known_until === undefined ? today : dateAt(known_until);
-  return listDays(sql, "posted", source, known < today ? known : today, limit);
+  return listPostingDays(sql, source, known < today ? known : today, limit);
 }

@@ -1,30 +1,23 @@
-/** What the records of each source say about their agency, and how many say the same: the figures `agency`. (E-61) */
-import { and, eq, gt } from "drizzle-orm";
+/** What the records of each source say about their agency, and how many say the same: the counts `agency`. (E-61) */
 import type { CatalogSql } from "../../db/engine.ts";
-import { query, select } from "../../db/query.ts";
-import { figures } from "../../db/schema/sqlite/catalog.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
+import { listCounts } from "./counts.ts";
 
-type SaidAgency = { agency: string | null; sub_agency: string | null; codes: readonly string[] };
+type PublishedAgency = { agency: string | null; sub_agency: string | null; codes: readonly string[] };
 
 /** A longer name or code, and further codes, do not count: an index of PostgreSQL takes names of less than 2,700 bytes. */
 const [NAME_MAX, CODE_MAX, CODES_MAX] = [200, 20, 8];
 
-const published = query({}, () =>
-  select({ source: figures.subject, name: figures.name, records: figures.number })
-    .from(figures)
-    .where(and(eq(figures.kind, "agency"), gt(figures.number, 0))),
-);
-
-/** The name of the figure. */
-export function figureNameOf({ agency, sub_agency, codes }: SaidAgency): string {
+/** The name of the count. */
+export function countNameOf({ agency, sub_agency, codes }: PublishedAgency): string {
   const names = [agency, sub_agency].map((name) => name?.slice(0, NAME_MAX) ?? null);
   return JSON.stringify([...names, ...codes.slice(0, CODES_MAX).map((code) => code.slice(0, CODE_MAX))]);
 }
 
 /** Every distinct agency as published, by source, and how many records have it. */
-export async function listPublishedAgencies(sql: CatalogSql): Promise<(SaidAgency & { source: string; records: number })[]> {
-  return (await sql.all(published)).map(({ source, name, records }) => {
+export async function listPublishedAgencies(sql: CatalogSql): Promise<(PublishedAgency & { source: string; records: number })[]> {
+  const counts = (await listCounts(sql, "agency")).filter(({ number }) => number > 0);
+  return counts.map(({ subject: source, name, number: records }) => {
     const [agency, sub_agency, ...codes] = JSON.parse(name) as [string | null, string | null, ...string[]];
     return { source, records, agency, sub_agency, codes };
   });

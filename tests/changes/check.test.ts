@@ -219,10 +219,10 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     ["a count of records", statements("update facets set records = records + 1 where id = 1"), "facet 1 counts "],
     [
       "a count of records posted on a day",
-      statements("update figures set number = 5 where kind = 'posted'"),
+      statements("update counts set number = 5 where kind = 'posted'"),
       "A counts 5 records posted on 2026-02-28, but has 1",
     ],
-    ["a missing count", statements("delete from figures where kind = 'posted'"), "A counts no records posted on 2026-02-28, but has 1"],
+    ["a missing count", statements("delete from counts where kind = 'posted'"), "A counts no records posted on 2026-02-28, but has 1"],
     ["the cursor secret lost", statements("delete from settings"), "the cursor secret is missing"],
     ["the cursor secret cut", statements("update settings set value = x'00'"), "the cursor secret is missing or not 32 bytes long"],
   ])("notices %s", async (_, damage, what) => {

@@ -7,7 +7,7 @@ import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { sourceStatuses } from "../../src/opportunities/source-counts.ts";
-import { listDays } from "../../src/sources/figures.ts";
+import { listPostingDays } from "../../src/sources/counts.ts";
 import { countUnresolved } from "../../src/sources/published-agencies.ts";
 import { formatInstant } from "../../src/text/instant.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -31,7 +31,7 @@ const record = (n: number, posted: number | null, fields: object = {}) => ({
 async function countsOf(db: CatalogDb): Promise<unknown> {
   const counts: unknown[] = [];
   for (const { source, records, open, live } of await sourceStatuses(db)) {
-    const [newest] = await listDays(db, "posted", source, day(1000).slice(0, 10), 1);
+    const [newest] = await listPostingDays(db, source, day(1000).slice(0, 10), 1);
     counts.push([source, records, open, live, newest?.slice(5)]);
   }
   return counts;

@@ -178,7 +178,7 @@ describe("a thing that does not exist", () => {
 
   test("sources status --max-age: an older last import", async () => {
     const db = new Database(join(data, "catalog.db"));
-    db.run("update figures set number = number - 7200000 where name = 'finished_at'");
+    db.run("update instants set at = at - 7200000 where name = 'imported' and day = ''");
     db.close();
     const { code, err } = await fundfeed(["sources", "status", "--max-age", "1h", "--data", data]);
     expect([code, err]).toEqual([1, "Not imported for 60 minutes: OWN\n"]);

@@ -29,8 +29,8 @@ beforeAll(async () => {
   writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
   await fundfeed(["import", "records", file, "--data", data]);
   const db = new Database(join(data, "catalog.db"));
-  db.run("update figures set number = number - 23 * 3600000 - 1000 where name = 'finished_at'");
-  db.run(`update figures set number = ${Date.now() - 49 * 3600000} where name = 'changed_at'`);
+  db.run("update instants set at = at - 23 * 3600000 - 1000 where name = 'imported' and day = ''");
+  db.run(`update instants set at = ${Date.now() - 49 * 3600000} where name = 'changed' and day = ''`);
   db.close();
 });
 

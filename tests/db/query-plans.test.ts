@@ -175,7 +175,7 @@ test("status, metrics, explanations and the import log read neither records, eve
     await explain(db, added?.id ?? "");
   });
   expect(statements.size).toBeGreaterThan(9);
-  const grows = /^SCAN (opportunities|events|upstream_ids|figures|imports)(?! USING (COVERING )?INDEX imports_unfinished)/;
+  const grows = /^SCAN (opportunities|events|upstream_ids|counts|instants|imports)(?! USING (COVERING )?INDEX imports_unfinished)/;
   const scans = scansOf(db, statements, grows).filter((scan) => grows.test(scan) && !scan.endsWith(" limit ?"));
   expect(scans).toEqual([]);
 });

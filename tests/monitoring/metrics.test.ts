@@ -1,6 +1,8 @@
 /** Metrics: the text that a Prometheus reads, and what it counts. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
+import { insertInto } from "../../db/query.ts";
+import { facets } from "../../db/schema/sqlite/catalog.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { beginImport, emptySummary, finishImport, recordProgress, type Summary } from "../../src/import/import-log.ts";
 import { createLog } from "../../src/monitoring/log.ts";
@@ -38,6 +40,8 @@ describe.each(engines)("metricsText() on %s", (_, isThere, emptyCatalog) => {
       const id = await beginImport(catalog, { ...begun, format, sources });
       await finishImport(catalog, id, { ...emptySummary, ...counts }, finishedAt);
     };
+    for (const source of ["OWN", 'O"THER'])
+      await catalog.insert(insertInto(facets, { key: "id" }), { status: "open", source, program_type: "GRANT", agency: "", records: 1 });
     await imported("records", ["OWN", 'O"THER'], NOON + 1000, { read: 3, added: 2, rejected: 1 });
     await imported("records", ["OWN"], NOON + 2000, { read: 2, unchanged: 2 });
     await imported("events", ["OWN"], NOON + 4000, { read: 1, events: 1 });

@@ -16,7 +16,8 @@ export const facets = table(sqlite.facets, {
   numbered: "id",
   indexes: ({ agency }) => [index("facets_agency").using("hash", agency)],
 });
-export const figures = table(sqlite.figures);
+export const counts = table(sqlite.counts);
+export const instants = table(sqlite.instants);
 export const opportunities = table(sqlite.opportunities, {
   numbered: "seq",
   indexes: ({ source, lineage, updated_at, stored_at, id, facet_id, seq, canonical_id, parent_id, turns_at }) => [

@@ -32,19 +32,30 @@ export const facets = sqliteTable(
 );
 
 /**
- * What follows from the rest, or tells how fresh it is, so that no command has to count: a number for each kind, subject and name
- * (`sources/figures.ts`).
+ * Sums that transactions add to, so that no command has to count (`sources/counts.ts`). `subject` is the code of a source, or the name of the
+ * format whose imports are counted.
  */
-export const figures = sqliteTable(
-  "figures",
+export const counts = sqliteTable(
+  "counts",
   {
-    kind: text("kind", { enum: ["posted", "agency", "changed", "imported", "instant", "total"] }).notNull(),
-    /** The code of a source, or the name of a format; "" for the whole catalog. */
+    kind: text("kind", { enum: ["posted", "agency", "imports"] }).notNull(),
     subject: text("subject").notNull(),
     name: text("name").notNull(),
     number: integer("number").notNull(),
   },
   (table) => [primaryKey({ columns: [table.kind, table.subject, table.name] })],
+);
+
+/** When something last happened to a source on a day (YYYY-MM-DD), or at all (""). The source "" is the whole catalog (`sources/instants.ts`). */
+export const instants = sqliteTable(
+  "instants",
+  {
+    source: text("source").notNull(),
+    day: text("day").notNull(),
+    name: text("name", { enum: ["imported", "changed", "known_until", "judged_until"] }).notNull(),
+    at: integer("at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.source, table.day, table.name] })],
 );
 
 /**

@@ -23,11 +23,12 @@ describe("openCatalog() and openState()", () => {
     const secret = secretOf(first);
     expect(secret).toHaveLength(64);
     expect(tablesOf(first.sqlite)).toEqual([
+      "counts",
       "earlier_sidecars",
       "events",
       "facets",
-      "figures",
       "imports",
+      "instants",
       "link_keys",
       "migrations",
       "moved_link_keys",

@@ -1,0 +1,51 @@
+/** When imports last changed a source, or finished on it, at all and on each day; and until when statuses of the whole catalog were judged. */
+import { and, desc, eq, lte } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { insertInto, orUpdate, parameter, pick, query, select } from "../../db/query.ts";
+import { instants } from "../../db/schema/sqlite/catalog.ts";
+import { dateAt, type EpochMs } from "../text/instant.ts";
+
+type Name = (typeof instants.$inferSelect)["name"];
+
+const set = insertInto(instants, { onConflict: orUpdate([instants.source, instants.day, instants.name], instants.at) });
+const ofDay = query(pick(instants, "source", "day"), ({ source, day }) =>
+  select(pick(instants, "name", "at"))
+    .from(instants)
+    .where(and(eq(instants.source, source), eq(instants.day, day))),
+);
+const newestDays = query(
+  { ...pick(instants, "source", "name"), until: instants.day, limit: parameter<number>() },
+  ({ source, name, until, limit }) =>
+    select(pick(instants, "day"))
+      .from(instants)
+      .where(and(eq(instants.source, source), eq(instants.name, name), lte(instants.day, until)))
+      .orderBy(desc(instants.day))
+      .limit(limit),
+);
+
+/** Notes when something last happened to a source, and to the whole catalog if that is "". */
+export async function noteInstant(sql: CatalogSql, source: string, name: Name, at: EpochMs): Promise<void> {
+  await sql.run(set, { source, day: "", name, at });
+}
+
+/** Notes the same for the day of the instant. */
+export async function noteDay(sql: CatalogSql, source: string, name: "changed" | "imported", at: EpochMs): Promise<void> {
+  await sql.run(set, { source, day: dateAt(at), name, at });
+}
+
+/** The instants of a source, or of the catalog (""), as far as they are known. */
+export async function readInstants(sql: CatalogSql, source: string): Promise<Partial<Record<Name, EpochMs>>> {
+  const rows = await sql.all(ofDay, { source, day: "" });
+  return Object.fromEntries(rows.map(({ name, at }) => [name, at]));
+}
+
+/** Up to `limit` days on which that happened, not later than `until`, the newest first: YYYY-MM-DD. */
+export async function listDays(
+  sql: CatalogSql,
+  source: string,
+  name: "changed" | "imported",
+  until: string,
+  limit: number,
+): Promise<string[]> {
+  return (await sql.all(newestDays, { source, name, until, limit })).map(({ day }) => day).filter((day) => day !== "");
+}
