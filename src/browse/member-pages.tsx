@@ -19,7 +19,7 @@ import { countMembers } from "../watch/position.ts";
 import { nextTime } from "../watch/schedule.ts";
 import { SAMPLE, testMessage } from "../watch/test-message.ts";
 import { volumeInWords, volumeOf } from "../watch/volume.ts";
-import type { Watch } from "../watch/watch.ts";
+import type { Watch, WatchDefinition } from "../watch/watch.ts";
 import { scheduleInWords } from "../watch/watch-form.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
@@ -56,9 +56,7 @@ function DoneNote({ query }: Pick<PageContext, "query">) {
 
 export async function watchesPage({ watches, member, query, now }: MemberContext): Promise<BrowsePage> {
   const own = (await watchesOf(watches, member)).filter(({ definition }) => !definition.follows);
-  const cards = await Promise.all(
-    own.map(async (watch) => ({ watch, ...(await watchStatusOf(watches, watch)), matching: await countMembers(watches, watch) })),
-  );
+  const cards = await Promise.all(own.map(async (watch) => ({ watch, state: await stateOf(watches, watch) })));
   const body = (
     <>
       <h1>My watches</h1>
@@ -69,23 +67,13 @@ export async function watchesPage({ watches, member, query, now }: MemberContext
         </p>
       ) : (
         <ul class="sources">
-          {cards.map(({ watch, ...status }) => (
+          {cards.map(({ watch, state }) => (
             <li class="card" key={watch.name}>
               <h2>
                 <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
                 <small>{searchInWords(watch.definition, now)}</small>
               </h2>
-              <StateLine status={status} />
-              <dl class="figures">
-                <Fact name="Matching">{withCommas(status.matching)}</Fact>
-                <Fact name="Mails">{capitalized(scheduleInWords(watch.definition))}</Fact>
-                <Fact name="Last mail">
-                  {status.delivered_at === null ? "none yet" : <Relative at={formatInstant(status.delivered_at)} now={now} />}
-                </Fact>
-                <Fact name="Next mail">
-                  <Next watch={watch} status={status} now={now} />
-                </Fact>
-              </dl>
+              <StateFacts watch={watch} state={state} now={now} />
             </li>
           ))}
         </ul>
@@ -95,20 +83,40 @@ export async function watchesPage({ watches, member, query, now }: MemberContext
   return { title: "My watches", section: "watches", body };
 }
 
-type Status = Awaited<ReturnType<typeof watchStatusOf>>;
+type State = Awaited<ReturnType<typeof stateOf>>;
 
-function StateLine({ status: { paused, pending } }: { status: Pick<Status, "paused" | "pending"> }) {
+async function stateOf(watches: WatchDb, watch: Watch) {
+  return { ...(await watchStatusOf(watches, watch)), matching: await countMembers(watches, watch) };
+}
+
+/** How a watch goes, on the list and on its own page. */
+function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state: State; now: EpochMs }) {
+  const at = (instant: EpochMs) => <Relative at={formatInstant(instant)} now={now} />;
+  const next = nextMail(definition, state, now);
+  return (
+    <>
+      <Trouble state={state} />
+      <dl class="figures">
+        <Fact name="Matching">{withCommas(state.matching)}</Fact>
+        <Fact name="Mails">{capitalized(scheduleInWords(definition))}</Fact>
+        <Fact name="Mails so far">{withCommas(state.delivered_total)}</Fact>
+        <Fact name="Last mail">{state.delivered_at === null ? "none yet" : at(state.delivered_at)}</Fact>
+        <Fact name="Next mail">{typeof next === "number" ? at(next) : next}</Fact>
+      </dl>
+    </>
+  );
+}
+
+function Trouble({ state: { paused, pending } }: { state: Pick<State, "paused" | "pending"> }) {
   if (paused !== null) return <p class="error">Paused: {paused}.</p>;
   return pending?.attempts.error ? <p class="error">The last mail was not accepted: {pending.attempts.error}.</p> : null;
 }
 
-function Next({ watch, status, now }: { watch: Watch; status: Pick<Status, "paused" | "pending">; now: EpochMs }) {
-  const { every, zone } = watch.definition;
-  if (status.paused !== null) return "–";
-  const at =
-    status.pending !== null ? nextAttemptAt(status.pending.attempts, now) : every === undefined ? undefined : nextTime(every, zone, now);
-  if (at === undefined) return "when something changes";
-  return at <= now ? "soon" : <Relative at={formatInstant(at)} now={now} />;
+function nextMail({ every, zone }: WatchDefinition, { paused, pending }: State, now: EpochMs): EpochMs | string {
+  if (paused !== null) return "–";
+  if (pending === null) return every === undefined ? "when something changes" : nextTime(every, zone, now);
+  const at = nextAttemptAt(pending.attempts, now);
+  return at <= now ? "soon" : at;
 }
 
 function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string {
@@ -225,7 +233,7 @@ export async function watchPage(
   const watch = await ownWatch(watches, member, name);
   if (watch === undefined) return undefined;
   const { definition } = watch;
-  const status = await watchStatusOf(watches, watch);
+  const state = await stateOf(watches, watch);
   const muted = await listMuted(watches, watch);
   const titles = new Map(
     (
@@ -251,24 +259,13 @@ export async function watchPage(
           </>
         )}
       </p>
-      <StateLine status={status} />
-      <dl class="figures">
-        <Fact name="Matching">{withCommas(await countMembers(watches, watch))}</Fact>
-        <Fact name="Mails">{capitalized(scheduleInWords(definition))}</Fact>
-        <Fact name="Mails so far">{withCommas(status.delivered_total)}</Fact>
-        <Fact name="Last mail">
-          {status.delivered_at === null ? "none yet" : <Relative at={formatInstant(status.delivered_at)} now={now} />}
-        </Fact>
-        <Fact name="Next mail">
-          <Next watch={watch} status={status} now={now} />
-        </Fact>
-      </dl>
+      <StateFacts watch={watch} state={state} now={now} />
       <form class="line" method="post" action={`/watches/${name}`}>
         <button type="submit" name="action" value="test">
           Send me a test
         </button>
-        <button type="submit" name="action" value={status.paused === null ? "pause" : "resume"} data-second>
-          {status.paused === null ? "Pause" : "Resume"}
+        <button type="submit" name="action" value={state.paused === null ? "pause" : "resume"} data-second>
+          {state.paused === null ? "Pause" : "Resume"}
         </button>
         <button type="submit" name="action" value="remove" data-second>
           {definition.follows ? "Follow nothing" : "Remove"}
@@ -323,7 +320,7 @@ export async function followingPage({ watches, member, catalog, index, query, no
   const watch = (await watchesOf(watches, member)).find(({ definition }) => definition.follows);
   const ids = watch?.definition.filter.id ?? [];
   const { results } = await search(catalog, index, { filter: { id: [...ids, NO_ID] }, sort: "closes", limit: IDS_MAX }, now);
-  const status = watch === undefined ? undefined : await watchStatusOf(watches, watch);
+  const state = watch && (await watchStatusOf(watches, watch));
   const body = (
     <>
       <h1>Following</h1>
@@ -336,7 +333,7 @@ export async function followingPage({ watches, member, catalog, index, query, no
             {counted(results.length, "opportunity", "opportunities")}, the next deadline first. Mails about changes:{" "}
             {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
           </p>
-          {status !== undefined && <StateLine status={status} />}
+          {state !== undefined && <Trouble state={state} />}
           <p>
             Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
             <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>

@@ -3,12 +3,16 @@ import { messageOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
 import { additionsFor, type MailBase } from "./member-mail.ts";
+import type { Message } from "./message.ts";
+import { post } from "./post.ts";
 import { placeName } from "./secrets.ts";
-import { sendToSlack } from "./slack.ts";
+import { slackMessage } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
-import { sendToTeams } from "./teams.ts";
+import { teamsMessage } from "./teams.ts";
 import type { Receiver, SentMessage, Watch } from "./watch.ts";
-import { readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
+import { postingTo, readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
+
+const chatMessages = { slack: slackMessage, teams: teamsMessage };
 
 /** Returns once the receiver has accepted the message. Throws a DeliveryError if it did not, or if `stop` was aborted before. */
 export async function send(watch: Watch, message: SentMessage, machine: Machine, stop: AbortSignal, base?: MailBase): Promise<void> {
@@ -17,9 +21,10 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
     machine.printLine(message.body);
     machine.syncOutput(); // On disk before watch.db says that it was accepted.
   } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine, stop);
-  else if (receiver.to === "slack") await sendToSlack(receiver, message, zone, machine, stop);
-  else if (receiver.to === "teams") await sendToTeams(receiver, message, zone, machine, stop);
-  else if (receiver.to === "member") throw new DeliveryError("Cannot write to a member without the state");
+  else if (receiver.to === "slack" || receiver.to === "teams") {
+    const body = JSON.stringify(chatMessages[receiver.to](JSON.parse(message.body) as Message, zone));
+    await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
+  } else if (receiver.to === "member") throw new DeliveryError("Cannot write to a member without the state");
   else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
 }
 

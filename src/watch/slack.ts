@@ -1,10 +1,7 @@
 /** Messages for Slack's incoming webhooks, and for programs that take the same. */
-import type { Machine } from "../runtime/machine.ts";
 import { type Digest, type DigestEntry, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
-import { post } from "./post.ts";
-import type { ChatReceiver, SentMessage, Zone } from "./watch.ts";
-import { postingTo } from "./webhook.ts";
+import type { Zone } from "./watch.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
@@ -15,18 +12,6 @@ const TEXT_MAX = 3500;
 
 type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
 type SlackMessage = { text: string; blocks: Block[] };
-
-/** Throws a DeliveryError. */
-export async function sendToSlack(
-  receiver: ChatReceiver,
-  sent: SentMessage,
-  zone: Zone,
-  machine: Machine,
-  stop: AbortSignal,
-): Promise<void> {
-  const body = JSON.stringify(slackMessage(JSON.parse(sent.body) as Message, zone));
-  await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
-}
 
 export function slackMessage(message: Message, zone: Zone): SlackMessage {
   const digest = digestOf(message, zone, (sections) => Math.min(ENTRIES_MAX, Math.floor((BLOCKS_MAX - 2) / sections) - 2));

@@ -1,10 +1,7 @@
 /** Messages for Microsoft Teams: an adaptive card, for a workflow "when a Teams webhook request is received". */
-import type { Machine } from "../runtime/machine.ts";
 import { type DigestEntry, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
-import { post } from "./post.ts";
-import type { ChatReceiver, SentMessage, Zone } from "./watch.ts";
-import { postingTo } from "./webhook.ts";
+import type { Zone } from "./watch.ts";
 
 /** Teams refuses more than 28 KB. */
 const BYTES_MAX = 26_000;
@@ -14,18 +11,6 @@ const ENTRIES_MAX = 8;
 const TEXT_MAX = 1500;
 
 type TextBlock = { type: "TextBlock"; text: string; wrap: true } & Readonly<Record<string, unknown>>;
-
-/** Throws a DeliveryError. */
-export async function sendToTeams(
-  receiver: ChatReceiver,
-  sent: SentMessage,
-  zone: Zone,
-  machine: Machine,
-  stop: AbortSignal,
-): Promise<void> {
-  const body = JSON.stringify(teamsMessage(JSON.parse(sent.body) as Message, zone));
-  await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
-}
 
 /** As many blocks as there is room for. */
 export function teamsMessage(message: Message, zone: Zone) {
