@@ -19,7 +19,7 @@ export type HttpReceiver = {
 
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
 /** A channel of Slack (or of a program that takes its incoming webhooks) or of Teams. Its URL is a secret. */
-export type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
+type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
 /** One person or mailing list. Several are several receivers: otherwise a message that one of them refused would come again to the others. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The member whose watch it is. The address is read from state.db for each message, so that a member who was removed gets none. */
