@@ -1,4 +1,7 @@
-/** Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. (E-37) */
+/**
+ * Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. The state's transaction runs
+ * inside the catalog's, so only a kill between the two commits can leave one database alone.
+ */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb } from "./engine.ts";

@@ -1,4 +1,4 @@
-/** Migrations: every change of a schema, in order. (E-27, E-89) */
+/** Migrations: every change of a schema, in order. Tests open the data of every released version, so a released migration never changes. */
 
 /** The text of one migration. `tag` is its file name. */
 export type Migration = { tag: string; sql: string };

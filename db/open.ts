@@ -64,7 +64,7 @@ export function locationName({ data, database }: DatabaseLocation): string {
   return database === undefined ? data : shownAddress(database);
 }
 
-/** Opens the watches of a directory. They are always a file (E-28). */
+/** Opens the watches of a directory. They are always a file: one program at a time runs the watches. */
 export function openWatchesIn(directory: string, now: number, opening: FileOpening): WatchDb {
   return openWatchFile(directory, now, opening);
 }

@@ -1,6 +1,7 @@
 /**
  * The shape of an upstream's records: which fields there are, how often they have a value, and of which type. The shapes of the real files
- * that the tests read are in `shapes.json`; `probe.ts` compares what an upstream returns today with them. (E-23)
+ * that the tests read are in `shapes.json`; `probe.ts` compares what an upstream returns today with them. A list written by hand would only
+ * repeat what the code expects.
  */
 import { isObject, type JsonObject } from "../src/text/json-value.ts";
 

@@ -1,6 +1,6 @@
 /**
  * What this version does with what others made: the data of each version since 1.0.0 come up to date and stay as they were, and the program
- * before an upgrade refuses what the one after it has migrated. docs/explanation/stability.md promises both. (E-89)
+ * before an upgrade refuses what the one after it has migrated. docs/explanation/stability.md promises both.
  */
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";

@@ -1,4 +1,7 @@
-/** The engine on PostgreSQL. (E-33) */
+/**
+ * The engine on PostgreSQL. Its write lock (D-31) is a row: not every compatible database has advisory locks, and a commit releases a row
+ * exactly.
+ */
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";

@@ -113,8 +113,8 @@ export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): K
 }
 
 /**
- * The same key, or the one by which it was replaced: addresses that were given out live on when a key is rotated. A key that was revoked has
- * no heir. Reads memory only. (E-190)
+ * The same key, or the one by which it was replaced: addresses that were given out live on when a key is rotated. A key that was revoked
+ * has no heir. Reads memory only. Who rotates wants the key to change; who revokes wants an end.
  */
 export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | undefined {
   const seen = new Set<string>();

@@ -1,6 +1,6 @@
 /**
  * Generations: one number that grows with every change of a key, an account or a plan, and one that grows whenever use is stored. A server
- * compares them with one small read to find out what other processes changed. (E-30)
+ * compares them with one small read to find out what other processes changed. (E-29)
  */
 import { sql as fragment } from "drizzle-orm";
 import type { StateSql } from "../../db/engine.ts";

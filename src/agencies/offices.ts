@@ -1,4 +1,4 @@
-/** Of which part of an agency an office is, by words in its name: "W071 ENDIST KANSAS CITY" is of the Corps of Engineers. (E-160) */
+/** Of which part of an agency an office is, by words in its name: "W071 ENDIST KANSAS CITY" is of the Corps of Engineers. (E-59) */
 import { plainWords } from "./names.ts";
 import text from "./offices.tsv" with { type: "text" };
 

@@ -1,4 +1,4 @@
-/** Resolves the agency of a record, by the codes of its upstream, then by the published names, then by words in the name of its office. (E-59, E-160) */
+/** Resolves the agency of a record, by the codes of its upstream, then by the published names, then by words in the name of its office. (E-59) */
 import { codesOfOffice } from "./offices.ts";
 import { codeOfUpstream, codesOfAbbreviation, codesOfCutName, codesOfName, isWithin } from "./table.ts";
 

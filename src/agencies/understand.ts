@@ -1,4 +1,4 @@
-/** What a person means by an agency: an abbreviation, a code or a full name. (E-60, E-161) */
+/** What a person means by an agency: an abbreviation, a code or a full name. (E-59) */
 import { closest } from "../text/closest.ts";
 import { normalForm, plainWords } from "./names.ts";
 import {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** An opportunity as of an earlier instant: reading the instant in an address, the line above the page, and the field to choose a day. (E-115) */
+/** An opportunity as of an earlier instant: reading the instant in an address, the line above the page, and the field to choose a day. */
 import type { Child } from "hono/jsx";
 import { BadValue } from "../text/bad-value.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";

@@ -183,7 +183,10 @@ const severityNames: Readonly<Record<string, string>> = {
   noise: "everything",
 };
 
-/** The least severe changes that the list has. Unless a severity was chosen, the chart counts the informational ones, too. (E-181) */
+/**
+ * The least severe changes that the list has. Unless a severity was chosen, the chart counts the informational ones, too. Files keep their
+ * default, because programs may rely on it.
+ */
 function listedFrom({ given }: SearchForm): Severity {
   return (given.at_least as Severity | undefined) ?? "material";
 }

@@ -1,4 +1,4 @@
-/** Which Host headers are accepted: a defense against DNS rebinding. (E-53) */
+/** Which Host headers are accepted: a defense against DNS rebinding. (E-54) */
 import { isIP } from "node:net";
 
 /** The host name of a Host header, in lower case and without the port. Undefined if there is none or it is malformed. */

@@ -1,5 +1,8 @@
 /** @jsxImportSource hono/jsx */
-/** What is shown while the search index is being built for the first time: pages with what is there, and how far the index is. (E-172) */
+/**
+ * What is shown while the search index is being built for the first time: pages with what is there, and how far the index is. The job alone
+ * writes the index: one thread cannot write a batch and respond.
+ */
 import { count } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { query, select } from "../../db/query.ts";

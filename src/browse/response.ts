@@ -1,4 +1,4 @@
-/** Responses with pages, and the files that they load. A class of the style sheet is a part of a page or the state of one. (E-180) */
+/** Responses with pages, and the files that they load. A class of the style sheet is a part of a page or the state of one. */
 import baseStyle from "../http/base.css" with { type: "text" };
 import copyFile from "./copy.client.js" with { type: "text" };
 import { WITH_OWN_SCRIPT } from "./headers.ts";

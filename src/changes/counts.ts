@@ -1,6 +1,7 @@
 /**
  * Counts of records, so that no command has to count them: by facet (`facets.records`), and by source and date of `posted_at` (the counts
- * `posted`) or agency as published (the counts `agency`). Each transaction adds up what it changes and saves the sums at its end. (E-17)
+ * `posted`) or agency as published (the counts `agency`). Each transaction adds up what it changes and saves the sums at its end.
+ * Triggers would cost a row version a record on PostgreSQL.
  */
 import { sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";

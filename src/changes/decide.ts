@@ -1,7 +1,4 @@
-/**
- * Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes.
- * (E-13)
- */
+/** Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes. (E-15) */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { clockedAt, type OfClock, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -149,7 +146,7 @@ function causedBy(foreseen: ReadonlySet<string>): Causes {
   return new Map([...foreseen].map((field) => [field, "foreseen"]));
 }
 
-/** The dates that changed because due dates are listed now, and before only the expiry, or one of them, was known. Nothing has moved. (E-197) */
+/** The dates that changed because due dates are listed now, and before only the expiry, or one of them, was known. Nothing has moved. */
 function listedIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   if (previous.due_dates.length > 0 || current.due_dates.length === 0) return new Map();
   const known = [current.expires_at, ...current.due_dates.map(({ at }) => at)].map((at) => parseInstantMs(at));

@@ -189,7 +189,7 @@ function isReordered({ previous, current }: Change): boolean {
   return sorted(previous).every((item, index) => item === after[index]);
 }
 
-/** SAM.gov's CSV and API have no other way to say it. (E-196) */
+/** SAM.gov's CSV and API have no other way to say it. The status stays the source's: it must not be guessed from words. */
 function saysCancelled({ previous, current }: Change): boolean {
   return cancellationIn(String(current ?? "")) !== undefined && cancellationIn(String(previous ?? "")) === undefined;
 }

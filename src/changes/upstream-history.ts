@@ -1,4 +1,7 @@
-/** Revisions that an upstream keeps of a record become events from before the record was first imported here. (E-16) */
+/**
+ * Revisions that an upstream keeps of a record become events from before the record was first imported here. A false event is worse than a
+ * missing one, so a history with a missing or undated revision is left out.
+ */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";

@@ -1,6 +1,7 @@
 /**
  * The table of all commands. It is all that the program needs to print its help and to choose a command. The module of a command is loaded
- * when the command is given: it exports a function named after the command, such as `listCommand`. (E-38)
+ * when the command is given: it exports a function named after the command, such as `listCommand`. Only commands that can fill an empty
+ * catalog create one: a typo in `--data` must not.
  */
 import type { CommandEntry, CommandGroup, LoadCommands } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The events of many records at once, for copies: whole histories, and what was stored after a position. Nothing is chosen or left out:
- * events of each severity, of each record, and those that `import events` added. (E-110)
+ * events of each severity, of each record, and those that `import events` added. (E-47)
  */
 import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";

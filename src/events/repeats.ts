@@ -1,6 +1,6 @@
 /**
  * Which changes another record of the same opportunity told before. Sources publish the same change one after the other: a moved deadline
- * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-62)
+ * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-57)
  */
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 

@@ -1,4 +1,7 @@
-/** The deadlines of a search as a calendar, which says what moved and what was cancelled. (E-66) */
+/**
+ * The deadlines of a search as a calendar, which says what moved and what was cancelled. RFC 5545 lets a client take the higher `SEQUENCE`:
+ * it is the number of the record's events that move or end deadlines.
+ */
 import { and, count, eq, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";

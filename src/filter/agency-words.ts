@@ -1,6 +1,6 @@
 /**
- * Agencies in questions. A word or several that mean an agency also find what is of that agency, by a tag of the index: NIH finds records that
- * do not say "NIH". Ordinary words such as "energy", "state" or "ice" stay words. (E-68)
+ * Agencies in questions. A word or several that mean an agency also find what is of that agency, by a tag of the index: NIH finds records
+ * that do not say "NIH". Ordinary words such as "energy", "state" or "ice" stay words.
  */
 import { codesMeant, codesNamed } from "../agencies/understand.ts";
 

@@ -1,4 +1,4 @@
-/** The filter on agencies: each value means an agency with its parts, or is a text in the published names. (E-60) */
+/** The filter on agencies: each value means an agency with its parts, or is a text in the published names. (E-59) */
 import { Type } from "@sinclair/typebox";
 import { plainWords } from "../agencies/names.ts";
 import { isWithin } from "../agencies/table.ts";

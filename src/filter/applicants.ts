@@ -1,4 +1,7 @@
-/** Who may apply: the kinds that people ask for, and the codes of Grants.gov that stand for them. (E-58) */
+/**
+ * Who may apply: the kinds that people ask for, and the codes of Grants.gov that stand for them. Unrestricted counts for everyone. The text
+ * on eligibility cannot be asked: "small" also stands in what excludes small businesses.
+ */
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 /** Grants.gov's codes by kind. Code 25, "others", stands for what only the text on eligibility says. */

@@ -1,7 +1,4 @@
-/**
- * The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db.
- * (E-3)
- */
+/** The kinds of filter fields: how the values of each are read, said in words, and compared with an opportunity or a row of search.db. (E-136) */
 import { Type } from "@sinclair/typebox";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { BadValue } from "../text/bad-value.ts";
@@ -55,7 +52,7 @@ function list({ item, ...field }: ListField): Field<string[]> {
 /** The most ids of a filter. */
 export const IDS_MAX = 200;
 
-/** Opportunities by id. Lists and feeds then tell what each of them has at its other sources too, as with any filter. (E-185) */
+/** Opportunities by id. Lists and feeds then tell what each of them has at its other sources too, as with any filter. */
 export const idField: Field<string[]> = {
   label: "Opportunities",
   value: "<ids>",

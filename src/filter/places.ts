@@ -1,4 +1,7 @@
-/** Places of performance: US states and countries, by the codes and names that people and upstreams use. (E-58) */
+/**
+ * Places of performance: US states and countries, by the codes and names that people and upstreams use. Two letters are a US state before
+ * they are a country.
+ */
 import type { Sidecar } from "../opportunities/opportunity.ts";
 import { fold } from "../text/fold.ts";
 

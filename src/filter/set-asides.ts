@@ -1,4 +1,7 @@
-/** Families of set-asides: competed and sole source, partial and total, have a code each at SAM.gov and one name for people. (E-58) */
+/**
+ * Families of set-asides: competed and sole source, partial and total, have a code each at SAM.gov and one name for people. A name that
+ * meant one code of its family would find half, and would not look wrong.
+ */
 import { closest } from "../text/closest.ts";
 
 /** The codes of SAM.gov by the name of the family, which may be one of them. */

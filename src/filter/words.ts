@@ -1,4 +1,4 @@
-/** The words of a filter: which records match a question. One query of FTS5 says so, in the index and for a single record. (E-45, E-150) */
+/** The words of a filter: which records match a question. One query of FTS5 says so, in the index and for a single record. (E-150) */
 import { Database } from "bun:sqlite";
 import { Type } from "@sinclair/typebox";
 import { withParents } from "../agencies/table.ts";

@@ -71,7 +71,7 @@ function respondToError(call: ApiCall, error: unknown): Response | Promise<Respo
   return respondProblem(call, problem);
 }
 
-/** A request without a response costs the day nothing. (E-106) */
+/** A request whose connection closed before its response costs the day nothing; the token of its minute stays taken. */
 function takeBack({ service: { access }, key, allowance }: ApiCall): void {
   if (key !== null && allowance !== null) takeBackUse(access, key, allowance);
 }

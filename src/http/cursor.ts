@@ -1,4 +1,4 @@
-/** Cursors (D-15): a signed position in one list, as URL-safe text. (E-5) */
+/** Cursors (D-15): a signed position in one list, as URL-safe text. One HMAC covers path, filters and position. */
 import type { Position } from "../opportunities/page.ts";
 import { Problem } from "./problem.ts";
 

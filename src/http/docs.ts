@@ -1,4 +1,7 @@
-/** `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts. (E-6) */
+/**
+ * `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts and send no requests: a console would use keys in
+ * a browser (D-4).
+ */
 import baseStyle from "./base.css" with { type: "text" };
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };

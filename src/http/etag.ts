@@ -15,8 +15,8 @@ type Validators = {
 
 /**
  * The validators of a record at `now`. `Last-Modified` is the end of the second of the last change. Until that second is settled, it is its
- * beginning, which `isNotModified` takes for older than the record: the client may have missed a change within the second (§8.8.2.2).
- * (E-105)
+ * beginning, which `isNotModified` takes for older than the record: the client may have missed a change within the second (§8.8.2.2). The
+ * minute covers a commit that is late and a clock that differs.
  */
 export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }, now: EpochMs): Validators {
   const unmodifiedFrom = Math.ceil(updated_at / SECOND_MS) * SECOND_MS;

@@ -1,4 +1,4 @@
-/** The kinds of parameters: how each is described, read and refused. (E-3) */
+/** The kinds of parameters: how each is described, read and refused. (E-136) */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { parseInstant } from "../text/instant.ts";
 import { upperCaseCode } from "../text/source-code.ts";

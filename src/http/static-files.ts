@@ -1,4 +1,7 @@
-/** Files that are the same for everyone: `/openapi.json`, `/docs`, and what that page loads. (E-7) */
+/**
+ * Files that are the same for everyone: `/openapi.json`, `/docs`, and what that page loads. RFC 9110 §8.8.3.3 forbids one strong tag for
+ * two codings, so one weak tag covers both.
+ */
 
 /** `path` is below the base address; `headers` are added to the usual ones, or replace them. */
 export type Asset = { path: `/${string}`; contentType: string; body: Uint8Array<ArrayBuffer>; headers?: Record<string, string> };

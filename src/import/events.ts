@@ -129,7 +129,7 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
   sources.add(code);
   const detectedAt = parseStoredMs(given.detected_at);
   if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");
-  refuseFuture("detected_at", detectedAt, now); // A copy of the history would be refused (E-94).
+  refuseFuture("detected_at", detectedAt, now); // A copy refuses what is ahead of the clock.
   const event: OpportunityEvent = {
     id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
     opportunity_id: record.id,

@@ -1,6 +1,7 @@
 /**
  * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
- * each item: place → complete → validate → relate → redact → render → stage. (E-19)
+ * each item: place → complete → validate → relate → redact → render → stage. Twenty records are looked up by one statement; more would
+ * outlive the youngest garbage collection.
  */
 
 import type { CatalogSql } from "../../db/engine.ts";

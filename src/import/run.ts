@@ -1,4 +1,7 @@
-/** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). (E-19, E-20) */
+/**
+ * One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). Ids are random, so each
+ * transaction writes nearly every page of four indexes once: hence 4,000 records in each.
+ */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { describeNewest } from "../changes/backfill.ts";
@@ -154,7 +157,10 @@ type Run = Plan & {
   changing: Set<string>;
 };
 
-/** A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. It counts no links. (E-117) */
+/**
+ * A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. It shares `decideAndCount`
+ * with the import: one that is rolled back would hold the write lock. It counts no links, which would need all records in memory.
+ */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);

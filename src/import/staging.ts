@@ -1,6 +1,6 @@
 /**
- * Keeps what the first pass has validated until the whole input is validated (D-33). Keys and hashes go to a small database, long texts
- * to spill files. (E-21)
+ * Keeps what the first pass has validated until the whole input is validated (D-33). Keys and hashes go to a small database, long texts to
+ * spill files. The operating system releases `import.lock` with the process, so no stale lock can remain.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

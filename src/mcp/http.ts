@@ -1,4 +1,4 @@
-/** MCP over Streamable HTTP, without sessions. Keys, hosts and sizes were checked before. (E-73) */
+/** MCP over Streamable HTTP, without sessions. Keys, hosts and sizes were checked before. (E-67) */
 import { createMcpHandler, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { Failure } from "../../db/reason.ts";
 import { BadValue } from "../text/bad-value.ts";

@@ -1,6 +1,6 @@
 /**
  * MCP over standard input and output: one JSON-RPC message a line. The library's own transport reads as fast as it can and ends at a line
- * that is too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends. (E-52)
+ * that is too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSpecType, ProtocolErrorCode, type Transport } from "@modelcontextprotocol/server";

@@ -1,4 +1,4 @@
-/** The client with which a mirror reads a server. It accepts only what the schemas allow. (E-82) */
+/** The client with which a mirror reads a server. It accepts only what the schemas allow. It is the client that others use (`clients/typescript`). */
 import {
   type ApiClient,
   type ApiClientOptions,
@@ -23,7 +23,7 @@ export function clientOf(options: ServerOptions): ApiClient {
   return createClient({ ...options, waitMaxMs: WAIT_MAX_MS, headers: { "User-Agent": `fundfeed/${version}` }, check: unexpectedMember });
 }
 
-/** Why the server could not be read. A failed connection is described for people (E-40). */
+/** Why the server could not be read. A failed connection is described for people. */
 export function mirrorReason(error: unknown): string {
   if (error instanceof DOMException && error.name === "AbortError") return "it was stopped";
   if (!(error instanceof ConnectionError) || error.cause === undefined) return reasonOf(error);

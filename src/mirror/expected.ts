@@ -1,6 +1,6 @@
 /**
- * What the mirror requires of a response: the schema of the API. Further members are accepted, because a newer server may send them.
- * (E-49)
+ * What the mirror requires of a response: the schema of the API. Further members are accepted, because a newer server may send them. An
+ * `updated_at` that is no instant would become the mark of the copy.
  */
 import { FormatRegistry, type TSchema, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";

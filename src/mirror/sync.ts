@@ -1,4 +1,7 @@
-/** Syncs a copy: saves each page of the client's walk, and moves the mark when the walk is complete. A change of the future fails it (E-94). */
+/**
+ * Syncs a copy: saves each page of the client's walk, and moves the mark when the walk is complete. A change of the future fails it: as the
+ * mark it would hide every later change.
+ */
 import { sync } from "../../clients/typescript/src/fundfeed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { clientOf, type ServerOptions } from "./client.ts";

@@ -1,6 +1,6 @@
 /**
  * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, status turns, and every
- * reader but `/v1`, whose server turns statuses itself, ask here. (E-63, E-64)
+ * reader but `/v1`, whose server turns statuses itself, ask here. (E-64)
  */
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";

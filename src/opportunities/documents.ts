@@ -2,7 +2,7 @@
  * Recently read documents, in memory, so that popular ones are not read from the database each time.
  *
  * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
- * (E-32)
+ * (E-31)
  */
 import { pick, type SelectedRow } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";

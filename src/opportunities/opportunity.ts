@@ -111,7 +111,10 @@ export const Opportunity = object({
   }),
 });
 
-/** The sidecar: what is stored with an opportunity and not served. Changes of attachments, questions and the deadline note become events, others none. (E-56, E-83) */
+/**
+ * The sidecar: what is stored with an opportunity and not served. Changes of attachments, questions and the deadline note become events,
+ * others none. (E-56)
+ */
 export const Sidecar = object({
   attachments: Type.Array(
     object({
@@ -160,7 +163,7 @@ export const onlyExported = {
 
 const { lineage, earlier_ids, status_basis, ...sometimes } = onlyExported;
 
-/** A line of `export`. Its schema is published. (E-84) */
+/** A line of `export`. Its schema is published (docs/reference/schemas). */
 export const ExportedRecord = Type.Composite(
   [
     Opportunity,
@@ -208,7 +211,8 @@ export function withoutSidecar({ sidecar, last_seen: _, ...opportunity }: WholeO
   return { ...opportunity, eligibility: servedEligibility(opportunity.eligibility, sidecar.deadline_note) };
 }
 
-// ---- The deadline note. The API has no field for it, and serves it as the last line of `eligibility.requirements`. (E-127)
+// ---- The deadline note. The API has no field for it, and serves it as the last line of `eligibility.requirements`.
+// Stored documents are as they are served, so no catalog got an event for it.
 
 type Eligibility = Opportunity["eligibility"];
 

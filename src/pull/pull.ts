@@ -140,7 +140,7 @@ async function readKnown(db: CatalogDb, { name }: Upstream): Promise<Known | und
   return by === version ? (known as Stored) : undefined;
 }
 
-/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. (E-88) */
+/** When the pull began that had newer records than an extract made today: in the night, before any search of the day. */
 async function findPullToYieldTo({ db, now }: ImportContext, { yieldsTo }: Upstream): Promise<EpochMs | undefined> {
   const started = yieldsTo === undefined ? undefined : (await readStored(db, yieldsTo))?.started_at;
   if (started === undefined || isFuture(started, now())) return undefined; // The clock was ahead.

@@ -1,6 +1,7 @@
 /**
  * Simpler.Grants.gov's API: its daily extract once, the search for everything forecast and posted each time, and single opportunities for
- * their files. (E-76)
+ * their files. The API cannot be asked what changed, limits a search to 10,000 and shows files one by one. The extract is imported first,
+ * so that the search corrects it.
  */
 import { rm, stat } from "node:fs/promises";
 import { Failure, messageOf } from "../../db/reason.ts";

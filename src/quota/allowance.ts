@@ -77,7 +77,10 @@ export function dayOf(now: EpochMs): number {
 /** A request that began before midnight may be counted after one of the new day: at most so late. */
 const LATE_MAX_MS = MINUTE_MS;
 
-/** The window at `now`: the given one on its day, and for `LATE_MAX_MS` before; otherwise an empty one. (E-96) */
+/**
+ * The window at `now`: the given one on its day, and for `LATE_MAX_MS` before; otherwise an empty one: a late request must not open the old
+ * day again. A clock set back by more goes back, so that no key waits.
+ */
 export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
   const day = dayOf(now);
   return window.day === day || window.day === dayOf(now + LATE_MAX_MS) ? window : { day, used: 0 };

@@ -1,9 +1,10 @@
 /**
  * Quotas that several servers share through one Redis 7 or Valkey, with one script call per request.
  *
- * The script reads Redis's clock. So servers whose clocks differ never refill a bucket twice, and their days begin together. While Redis
- * is unavailable, each server counts alone and grants a share of each minute; the day continues from the count that the server knows.
- * (E-42)
+ * The script reads Redis's clock. So servers whose clocks differ never refill a bucket twice, and their days begin together. While Redis is
+ * unavailable, each server counts alone and grants a share of each minute; the day continues from the count that the server knows. A
+ * request waits for Redis at most 0.1 s, and not at all after a failure until a background probe succeeds: Redis must not become a
+ * condition of service.
  */
 import { RedisClient } from "bun";
 import { isPercentEncoded } from "../../db/percent-encoded.ts";

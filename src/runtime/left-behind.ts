@@ -1,6 +1,6 @@
 /**
- * What killed programs left. Files that are not complete yet, and temporary directories, have the process id of their program in their name. A
- * later run removes those of programs that have ended. (E-41)
+ * What killed programs left. Files that are not complete yet, and temporary directories, have the process id of their program in their
+ * name. A later run removes those of programs that have ended.
  */
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What a person should know about the agencies of a filter: those that have no records, and texts that stand in names of several agencies. (E-162) */
+/** What a person should know about the agencies of a filter: those that have no records, and texts that stand in names of several agencies. (E-59) */
 import type { CatalogDb } from "../../db/engine.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import { isWithin, withParents } from "../agencies/table.ts";

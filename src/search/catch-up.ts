@@ -126,7 +126,10 @@ async function readStep(
   return { checksum: state.is_same === 1 ? undefined : ((await catalog.get(checksum)) ?? { records: 0, sum: 0 }) };
 }
 
-/** Records to write. `isSame` if the catalog has the last record of the index as the index has it: then it has all of them so. (E-92) */
+/**
+ * Records to write. `isSame` if the catalog has the last record of the index as the index has it: then it has all of them so, as commits
+ * have an order.
+ */
 type Batch = { rows: readonly StoredRow[]; isSame: boolean };
 
 /** The next records; of a build, many of them. */

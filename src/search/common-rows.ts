@@ -1,7 +1,7 @@
 /**
  * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges
  * of rows that are full, which never change. Rows after the last full range are asked of FTS5; rows that have gone since are skipped by
- * whoever reads them. (E-65, E-92)
+ * whoever reads them. (E-65)
  */
 import type { Database } from "bun:sqlite";
 import { agencyTag } from "../filter/agency-words.ts";

@@ -1,4 +1,4 @@
-/** What matches but for who may apply, which only its text says. (E-206) */
+/** What matches but for who may apply, which only its text says. Guessing from words would be wrong in some, and nobody could tell in which. */
 import { codesOfKind, IN_WORDS } from "../filter/applicants.ts";
 import type { Filter } from "../filter/filter.ts";
 import { counted } from "../text/counted.ts";

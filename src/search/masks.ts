@@ -27,7 +27,7 @@ export const [NONE, PARTIAL, MATCH] = [0, 1, 2];
 export const NOT_COUNTED = -1;
 /** What words in the title add to the weight of a row. */
 const TITLED = 0.8;
-/** What a row that matches weighs more than any other. It costs 0.03 of nDCG@10. (E-151) */
+/** What a row that matches weighs more than any other. It costs 0.03 of nDCG@10. A line through what matches could not be explained. */
 const MATCHING = 1e6;
 
 /**

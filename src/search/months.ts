@@ -1,4 +1,7 @@
-/** How many opportunities each department posted, had open and closed in each month, from the dates and the history. (E-87) */
+/**
+ * How many opportunities each department posted, had open and closed in each month, from the dates and the history. Stored counts would
+ * have to follow links, agencies and backfills that change later.
+ */
 import type { Database } from "bun:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, asc, eq, inArray, min } from "drizzle-orm";

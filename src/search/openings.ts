@@ -1,4 +1,7 @@
-/** What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. (E-71) */
+/**
+ * What can be applied for now or soon: how many opportunities, when they are due, and how much each department offers. Totals are often
+ * missing or mean different things, so departments are compared by their largest awards.
+ */
 import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode } from "../agencies/table.ts";
 import type { Obstacle } from "../opportunities/obstacle.ts";

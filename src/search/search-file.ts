@@ -165,7 +165,7 @@ export function createIndexTables(sqlite: Database, identity: string): void {
   sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, 0, 0, -8640000000000000, 0)").run(identity);
 }
 
-/** As much of the file as SQLite ever maps. (E-92) */
+/** As much of the file as SQLite ever maps. A filter reads all rows, and half of its time were system calls. */
 const MAPPED_MAX = 0x7fff0000;
 
 /** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */

@@ -1,6 +1,6 @@
 /**
- * What is most like an opportunity: the best matches of its telling words. And the other rounds of the same call, as far as titles, agencies
- * and numbers tell. (E-78)
+ * What is most like an opportunity: the best matches of its telling words. And the other rounds of the same call, as far as titles,
+ * agencies and numbers tell. Nothing is stored, so there is no second index; each result says why it is there.
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";

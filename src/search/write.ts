@@ -146,7 +146,7 @@ function moveToGroup(sqlite: Database, id: string): void {
   }
 }
 
-/** Lets everything in the groups of some records turn at once: what one record of a group lists is due for the others, too. (E-129) */
+/** Lets everything in the groups of some records turn at once: what one record of a group lists is due for the others, too. (E-64) */
 function markGroups(sqlite: Database, records: readonly { id: string }[]): void {
   const ids = JSON.stringify(records.map(({ id }) => id));
   sqlite

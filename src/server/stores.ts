@@ -61,7 +61,7 @@ export async function openStores(
   /*
    * One look at the commit counters serves all requests of a turn. A request is in a turn if its first bytes had arrived when the turn began,
    * and so before the look. A commit that its client knew of came before them: the look shows it. A request that was pipelined behind another
-   * sees what that one sees. (E-107)
+   * sees what that one sees. (E-29)
    */
   const stores = {
     model: await createReadModel(catalog, { commits: oncePerTurn(catalog.commits) }),

@@ -1,4 +1,4 @@
-/** How fresh the data of each source are: every door says this. (E-128) */
+/** How fresh the data of each source are: every door says this. (E-125) */
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";

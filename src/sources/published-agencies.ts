@@ -1,4 +1,4 @@
-/** What the records of each source say about their agency, and how many say the same: the counts `agency`. (E-61) */
+/** What the records of each source say about their agency, and how many say the same: the counts `agency`. (E-59) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import { listCounts } from "./counts.ts";

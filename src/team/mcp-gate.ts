@@ -1,6 +1,6 @@
 /**
- * Checks each message for the MCP server, in the process that listens, which loads no part of that server and parses nothing: origin, method and
- * key, then the admission. The front has checked the host. (E-73, E-170)
+ * Checks each message for the MCP server, in the process that listens, which loads no part of that server and parses nothing: origin,
+ * method and key, then the admission. The front has checked the host. (E-67, E-170)
  */
 import { shapeOfJson } from "../../clients/typescript/src/json-scan.ts";
 import type { Access } from "../accounts/access.ts";

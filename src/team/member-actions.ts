@@ -1,7 +1,7 @@
 /**
- * What members do: every POST of their pages. It is handled here, in the process that listens; the reader only reads, and says what a search
- * matches now. Each action is one transaction on `watch.db`, which is opened for it. While another program writes to that file, the action
- * waits without making requests wait. (E-188)
+ * What members do: every POST of their pages. It is handled here, in the process that listens; the reader only reads, and says what a
+ * search matches now. Each action is one transaction on `watch.db`, which is opened for it. While another program writes to that file, the
+ * action waits without making requests wait. (E-186)
  */
 import type { WatchDb } from "../../db/engine.ts";
 import { openWatchesIn } from "../../db/open.ts";

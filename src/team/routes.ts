@@ -1,6 +1,6 @@
 /**
  * What `up` serves beside the API: the name of each route in log and metrics, what one of its responses costs in uses of a key, and whether
- * programs request it, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-171)
+ * programs request it, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-170)
  */
 import { MCP_PATH } from "./reader-process.ts";
 

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Sign-in of members by a link that is mailed. The link names the address, its end, and how often the address has signed in, so it works once,
- * on any server, and nothing is stored for it. Only a POST uses it up, because mail scanners open links. (E-187)
+ * Sign-in of members by a link that is mailed. The link names the address, its end, and how often the address has signed in, so it works
+ * once, on any server, and nothing is stored for it. Only a POST uses it up, because mail scanners open links. (E-186)
  */
 import type { StateDb } from "../../db/engine.ts";
 import { plainAddress, signInMember, signInsOf } from "../accounts/members.ts";

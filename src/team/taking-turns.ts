@@ -1,4 +1,4 @@
-/** Lets requests that share a thread take turns: a request that has held it for a while lets the others go on before its next statement. (E-173) */
+/** Lets requests that share a thread take turns: a request that has held it for a while lets the others go on before its next statement. (E-170) */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 

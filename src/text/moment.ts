@@ -1,6 +1,6 @@
 /**
- * Moments as people write them: 7d, -12h, yesterday, monday, 2026-12-31, an RFC 3339 timestamp, all. Every door reads them here, by what the
- * field declares; only the API reads timestamps by its own rules. (E-135)
+ * Moments as people write them: 7d, -12h, yesterday, monday, 2026-12-31, an RFC 3339 timestamp, all. Every door reads them here, by what
+ * the field declares; only the API reads timestamps by its own rules. (E-136)
  */
 import { BadValue } from "./bad-value.ts";
 import { timeInWords } from "./date-in-words.ts";

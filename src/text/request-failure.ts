@@ -1,6 +1,6 @@
 /**
  * Describes failed requests without giving away keys. Keys travel in queries and headers, and the runtime's messages repeat the whole
- * address. So these messages are never printed; the error's code selects a text of our own. (E-40)
+ * address. So these messages are never printed; the error's code selects a text of our own.
  */
 import { codeOf } from "../../db/reason.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Watches of members: limits, and what a member can do to them. Each is one transaction on `watch.db`, as the commands of the operator are, so
- * a run under way does not matter: whatever changes the definition gives the watch another key. (E-51, E-188)
+ * Watches of members: limits, and what a member can do to them. Each is one transaction on `watch.db`, as the commands of the operator are,
+ * so a run under way does not matter: whatever changes the definition gives the watch another key. (E-51, E-186)
  */
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";

@@ -53,7 +53,7 @@ const MessageCounts = object(
   "What the message is about. `events` has all of it unless the message is a digest.",
 );
 
-/** What webhooks and programs get. Its schema is published. (E-84) */
+/** What webhooks and programs get. Its schema is published (docs/reference/schemas). */
 export const Message = object({
   id: Type.String({ description: "The same at every attempt to deliver the message." }),
   type: Type.Union([Type.Literal("watch.changes"), Type.Literal("watch.test")]),

@@ -168,8 +168,8 @@ export async function storeAttempts(db: WatchDb, id: string, after: Attempts, pa
 }
 
 /**
- * Stores why the message of a watch cannot be sent as the machine is set up. It counts as no attempt, and once that is mended the message may
- * be sent at once. (E-95)
+ * Stores why the message of a watch cannot be sent as the machine is set up. It counts as no attempt, and once that is mended the message
+ * may be sent at once.
  */
 export async function storeSetupFault(db: WatchDb, { key }: Watch, former: Attempts, error: string): Promise<void> {
   await db.run(setAttempts, { watch: key, ...former, at: null, wait_ms: 0, error });

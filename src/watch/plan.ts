@@ -1,9 +1,9 @@
 /**
- * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders that
- * have come, and what no longer matches.
+ * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders
+ * that have come, and what no longer matches.
  *
  * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
- * stays a member until a message says that it left. (E-50)
+ * stays a member until a message says that it left. (E-51)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";

@@ -82,7 +82,10 @@ type Running = { watch: Watch; outcome: WatchOutcome; next: () => Promise<Pendin
 /** A message, and the watch in the run that it is of. */
 type Part = { running: Running; pending: PendingMessage };
 
-/** Runs one watch, or all of a member: what they have to tell at the same time is one mail. (E-189) */
+/**
+ * Runs one watch, or all of a member: what they have to tell at the same time is one mail. Mail programs drop a second mail with an id that
+ * they know.
+ */
 async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
   const all = watches.map((watch) => begun(context, watch));
   const startedAt = performance.now(); // Not the machine's clock, which may be set.

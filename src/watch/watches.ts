@@ -1,4 +1,4 @@
-/** The watches that are stored: adding, finding, changing, pausing and removing them. (E-79) */
+/** The watches that are stored: adding, finding, changing, pausing and removing them. (E-77) */
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";

@@ -155,7 +155,7 @@ describe("import", () => {
 
   test("stores a change of the rest of the sidecar silently, and an import of the same again changes nothing", async () => {
     const catalog = await aCatalog();
-    const due = "2026-06-01T17:00:00-04:00"; // The next due date is served (E-63).
+    const due = "2026-06-01T17:00:00-04:00"; // The next due date is served (E-64).
     const plain = () => record("N1", { dates: { response_at: due } });
     const file = (agency_codes: string[]) => [
       {

@@ -85,8 +85,8 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
     calls = [];
   };
   /**
-   * A test that is run again, with an empty Redis, if Redis answered too late (E-42) more often than the test makes it `hang`: on a busy
-   * machine that happens.
+   * A test that is run again, with an empty Redis, if Redis answered too late more often than the test makes it `hang`: on a busy machine
+   * that happens.
    */
   const testOfRedis = (name: string, body: () => Promise<void>, { hangs = 0 } = {}) =>
     test(

@@ -66,7 +66,7 @@ async function listens(port: number): Promise<boolean> {
 }
 
 /**
- * Calls `attempt` until Redis has counted all its requests, and returns its result. A server that waits too long for Redis counts alone (E-42),
+ * Calls `attempt` until Redis has counted all its requests, and returns its result. A server that waits too long for Redis counts alone,
  * which a busy machine can bring about: then the limits are not exact, and `attempt` has to begin with a new key. `metrics` are addresses.
  */
 export async function countedByRedis<T>(metrics: readonly string[], attempt: () => Promise<T>): Promise<T> {

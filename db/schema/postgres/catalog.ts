@@ -1,7 +1,8 @@
 /**
  * The tables of `../sqlite/catalog.ts` in a PostgreSQL schema of their own.
  *
- * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together. (E-26)
+ * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together. A test compares both
+ * declarations.
  */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, uniqueIndex } from "drizzle-orm/pg-core";

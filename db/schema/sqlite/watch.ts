@@ -1,4 +1,4 @@
-/** The tables of `watch.db`: watches, what their receivers know, and messages. Instants are milliseconds since 1970 UTC. (E-28) */
+/** The tables of `watch.db`: watches, what their receivers know, and messages. Instants are milliseconds since 1970 UTC. */
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 const follow = { onDelete: "cascade", onUpdate: "cascade" } as const;

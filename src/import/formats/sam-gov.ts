@@ -300,7 +300,10 @@ function isUnnumberedAward(notice: Identity): boolean {
   return isAward(notice) && notice.awardNumber === undefined;
 }
 
-/** Veterans Affairs appends the number of an amendment: `36C25226Q0689_2` and `36C25226Q06890001` belong to `36C25226Q0689`. (E-198) */
+/**
+ * Veterans Affairs appends the number of an amendment: `36C25226Q0689_2` and `36C25226Q06890001` belong to `36C25226Q0689`. They stay
+ * records of their own: merging by the stripped number would hide separate notices.
+ */
 const OF_VETERANS_AFFAIRS = /^(36C\d{5}[A-Z]\d{4})\d{1,4}$/;
 
 const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;

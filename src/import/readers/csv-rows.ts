@@ -1,6 +1,6 @@
 /**
  * A strict RFC 4180 reader: a stray or unclosed quote, or a row of another width than the header, fails the whole file, because no later
- * row can be trusted. It searches natively from quote to quote: 240,000 rows a second, where the library csv-parse reads 60,000. (E-18)
+ * row can be trusted. It searches natively from quote to quote: 240,000 rows a second, where the library csv-parse reads 60,000.
  */
 import { hash } from "node:crypto";
 import { countBytes, createUtf8Decoder, type Decode } from "../../text/utf8.ts";

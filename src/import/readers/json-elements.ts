@@ -1,7 +1,7 @@
 /**
  * Reads the elements of one array in a JSON document one by one, in constant memory. The scanner only tracks strings and brackets;
- * `JSON.parse` parses each element, and the rest. For 60 MB this takes 0.3 s of processor time and a peak of 63 MB in all; `JSON.parse`
- * of the whole takes 0.23 s and 265 MB, and one bad element would fail the whole file. (E-18)
+ * `JSON.parse` parses each element, and the rest. For 60 MB this takes 0.3 s of processor time and a peak of 63 MB in all; `JSON.parse` of
+ * the whole takes 0.23 s and 265 MB, and one bad element would fail the whole file.
  */
 import { NESTING_MAX, parseBounded, shapeOfJson } from "../../../clients/typescript/src/json-scan.ts";
 import { isObject, type JsonObject } from "../../text/json-value.ts";

@@ -1,7 +1,8 @@
 /**
  * Finds the elements in the root of an XML document one by one, in bounded memory: where each begins and ends. `Bun.XML`, a conforming
  * processor, parses what stands around them, and each element whose content is asked for. What is not well-formed in an element is a fault
- * of that element alone; elsewhere, the document is refused. (E-116)
+ * of that element alone; elsewhere, the document is refused. An element has at most 3,000,000 characters: two million tags in ten took
+ * 0.9 GB.
  *
  *     <?xml … ?><Grants> │ <Record> … </Record> │ <!-- … --> │ <Record> … </Record> │ </Grants>
  *     head                 element                between      element                rest

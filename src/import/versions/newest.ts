@@ -1,7 +1,7 @@
 /**
  * Which of several versions of one record is the newest. Times of posting decide. Some layouts state only the day, or nothing: of two
- * versions of one day the one that came in a later import, or in a later file of one import, is newer then. An id says nothing about time. It
- * decides only between versions of one file, so that the result does not depend on the order of its rows. (E-195)
+ * versions of one day the one that came in a later import, or in a later file of one import, is newer then. An id says nothing about time.
+ * It decides only between versions of one file, so that the result does not depend on the order of its rows.
  */
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { type EpochMs, parseInstantMs } from "../../text/instant.ts";

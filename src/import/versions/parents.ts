@@ -1,6 +1,6 @@
 /**
  * Parents: the record of a version has the nearest earlier phase of its acquisition as its parent, whichever of them was imported first.
- * (E-11)
+ * Another office of the department counts if number and title agree: DLA awards a fifth of its purchases at another office.
  */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
