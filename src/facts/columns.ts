@@ -15,7 +15,7 @@ export type FlatOpportunity = WholeOpportunity & { due: Due };
 
 const column = (path: string, type: ColumnType = "text"): Column => ({ path, type });
 
-/** The columns of CSV, in this order. New ones are added at the end: docs/guides/find.md promises that none moves or disappears. */
+/** The columns of CSV, in this order. New ones are added at the end: docs/reference/filters.md promises that none moves or disappears. */
 export const flatColumns = {
   id: column("id"),
   source: column("source.code"),

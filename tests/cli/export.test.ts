@@ -44,7 +44,7 @@ test("CSV has a line for each record, with the documented columns", async () => 
   const { code, out, err } = await exported("--format", "csv");
   const rows = await rowsOf(out);
   expect([code, err, rows.length]).toEqual([0, "", all.length]);
-  const documented = await Bun.file(`${import.meta.dir}/../../docs/guides/find.md`).text();
+  const documented = await Bun.file(`${import.meta.dir}/../../docs/reference/filters.md`).text();
   const [, columns = ""] = /^Columns: ([\s\S]*?)\n\n/m.exec(documented) ?? [];
   expect(out.split("\r\n")[0]?.split(",")).toEqual([...columns.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? ""));
 
