@@ -22,6 +22,9 @@ export type ImportOptions = RejectsOptions & {
   redactContacts?: boolean;
 };
 
+/** An import into a catalog that has records, the first one, or one that restores records of an export: only an empty catalog can be restored. */
+export type ImportKind = "later" | "first" | "restore";
+
 export type ImportContext = {
   db: CatalogDb;
   /** For staging files: the data directory, a temporary one if the data is in PostgreSQL, or ":memory:". */

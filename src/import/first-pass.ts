@@ -1,10 +1,10 @@
 /**
  * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
- * each item: place → complete → validate → relate → redact → render → stage. Twenty records are looked up by one statement; more would
+ * each item: place → complete → validate → those of `stepsOf` → render → stage. Twenty records are looked up by one statement; more would
  * outlive the youngest garbage collection.
  */
 
-import type { CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, statedRelationships, type ValidRecord, withFound } from "../changes/content.ts";
@@ -13,7 +13,7 @@ import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
-import { advance, type ImportContext, type ImportOptions, shareRead } from "./context.ts";
+import { advance, type ImportContext, type ImportKind, type ImportOptions, shareRead } from "./context.ts";
 import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
@@ -43,10 +43,9 @@ export type FirstPass = {
   read: number;
   rejected: number;
   sources: Set<string>;
-  /** The newest `updated_at` of the records to restore. Undefined if the input is no export, or the catalog was not empty. */
-  newestRestored: EpochMs | undefined;
-  /** The catalog was empty: an export can be restored, and no record needs to be looked up. */
-  isFirst: boolean;
+  kind: ImportKind;
+  /** The newest `updated_at` of the records to restore, if there are some. */
+  restoredUpTo: EpochMs | undefined;
   placements: Placements;
   /** Whether files like these never have such a record, so that it is not missing from them. */
   neverHas: (record: LiveRecord) => boolean;
@@ -54,16 +53,26 @@ export type FirstPass = {
 
 /** What each step of the pass works with. `found` grows. */
 type Pass = Parents & {
-  format: Format;
+  steps: readonly Step[];
   staging: Staging;
   rejects: Rejects;
   /** The catalog's name of each source code. */
   names: ReadonlyMap<string, string>;
   digestOf: (text: string) => Buffer;
-  redactContacts: boolean;
   now: () => EpochMs;
   found: FirstPass;
 };
+
+/** A step of a valid record. Throws a Rejection if it cannot be imported. */
+type Step = (record: ValidRecord, sql: CatalogSql, pass: Pass, version: PlacedVersion | undefined) => ValidRecord | Promise<ValidRecord>;
+
+function stepsOf({ versions }: Format, kind: ImportKind, { redactContacts }: ImportOptions): Step[] {
+  return [
+    kind === "later" ? asNew : asRestored,
+    ...(versions === undefined ? [] : [relate]),
+    ...(redactContacts === true ? [withoutContacts] : []),
+  ];
+}
 
 /** Reads, validates and stages all files. Throws if a file cannot be read as a whole. */
 export async function runFirstPass(
@@ -75,23 +84,24 @@ export async function runFirstPass(
   rejects: Rejects,
 ): Promise<FirstPass> {
   const { db, now, notify } = context;
-  const isFirst = (await newestInstant(db)) === undefined;
+  const kind = (await newestInstant(db)) === undefined ? "first" : "later";
+  const stored = kind === "later" ? db : nothingStored(db);
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const redactContacts = options.redactContacts === true;
-  const digestOf = digestUnder([format.name, [...names], redactContacts]);
+  const digestOf = digestUnder([format.name, [...names], options.redactContacts === true]);
   const files = await withContent(inputs);
   const others: ((record: LiveRecord) => boolean)[] = [];
-  const placements = await placeVersions(format.versions, files, { db, staging, digestOf, isFirst });
+  const placements = await placeVersions(format.versions, files, { stored, staging, digestOf, kind });
   const found: FirstPass = {
     read: 0,
     rejected: 0,
     sources: new Set(placements.settledSources),
-    newestRestored: undefined,
-    isFirst,
+    kind,
+    restoredUpTo: undefined,
     placements,
     neverHas: (record) => others.some((isOther) => isOther(record)),
   };
-  const pass: Pass = { format, staging, rejects, names, digestOf, redactContacts, now, isFirst, placements, found };
+  const steps = stepsOf(format, kind, options);
+  const pass: Pass = { format, steps, staging, rejects, names, digestOf, now, kind, placements, found };
   const lastItems = new Map<Input, Item>();
   const warn = once(notify);
   let missing: string | undefined;
@@ -105,7 +115,7 @@ export async function runFirstPass(
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);
     const unsettled = batch.filter((item, index) => item.isSuperseded !== true && !placements.isSettled(found.read + index));
-    await db.readTransaction((sql) => stageItems(sql, pass, unsettled));
+    await stored.readTransaction((sql) => stageItems(sql, pass, unsettled));
     found.read += batch.length;
     await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });
   }
@@ -118,6 +128,21 @@ export async function runFirstPass(
 }
 
 async function* none(): AsyncIterable<Item> {}
+
+/** An empty catalog, which finds nothing without a statement. */
+function nothingStored({ name, dialect }: CatalogDb): Pick<CatalogDb, "readTransaction"> {
+  const refuse = () => Promise.reject(new Error("the first pass does not write"));
+  const sql: CatalogSql = {
+    name,
+    dialect,
+    get: async () => undefined,
+    all: async () => [],
+    each: async () => {},
+    insert: refuse,
+    run: refuse,
+  };
+  return { readTransaction: (read) => read(sql) };
+}
 
 /** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
 async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
@@ -163,25 +188,17 @@ async function prepare(
   version: PlacedVersion | undefined,
   source_digest: Buffer | undefined,
 ): Promise<PreparedRecord> {
-  const drafted = await complete(sql, pass, item, version);
-  const valid = validate(pass, drafted, source_digest);
-  const related = await relate(sql, pass, valid, version);
-  const kept = pass.redactContacts ? withoutContacts(related) : related;
-  return render(pass, kept);
+  let record = validate(pass, await complete(sql, pass, item, version), source_digest);
+  for (const step of pass.steps) record = await step(record, sql, pass, version);
+  return render(pass, record);
 }
 
 /** A draft as it is to be validated, with the upstream's own history of the record. */
 type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
 
 /** Reads a lazy item, and completes a record that depends on the stored one. */
-async function complete(
-  catalog: CatalogSql,
-  { staging, isFirst }: Pass,
-  item: OpenedItem,
-  version: PlacedVersion | undefined,
-): Promise<Drafted> {
+async function complete(sql: CatalogSql, { staging }: Pass, item: OpenedItem, version: PlacedVersion | undefined): Promise<Drafted> {
   if (item.kind === "rejected") throw new Rejection(item.reason);
-  const sql = isFirst ? undefined : catalog;
   const found = dependsOnStored(item) ? staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "") : undefined;
   if (item.kind === "lazy") return { draft: await completeRecord(sql, readLazy(item), version, found) };
   // A whole record has its own history, if any.
@@ -198,10 +215,8 @@ function dependsOnStored(item: OpenedItem): boolean {
   return item.kind !== "rejected" && (item.reconcile !== undefined || (item.kind === "record" && item.partial !== undefined));
 }
 
-function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
+function validate({ names }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
   const valid = validateRecord(draft, names);
-  // Every later change must follow a restored instant (D-31), so a future one would do lasting harm.
-  if (isFirst) for (const [name, instant] of Object.entries(valid.restored ?? {})) refuseFuture(name, instant, now());
   const history = revisions?.map(({ record, since }) => {
     const { content, status_basis } = validateRecord(record, names);
     return { content, status_basis, since };
@@ -210,25 +225,37 @@ function validate({ names, isFirst, now }: Pass, { draft, revisions, staged }: D
   return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
 }
 
+/** The instants of an export count only in an empty catalog. */
+function asNew({ restored: _, ...record }: ValidRecord): ValidRecord {
+  return record;
+}
+
+/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
+function asRestored(record: ValidRecord, _sql: CatalogSql, { now }: Pass): ValidRecord {
+  for (const [name, instant] of Object.entries(record.restored ?? {})) refuseFuture(name, instant, now());
+  return record;
+}
+
 /** Adds the parent that was found. What the rules of `link.ts` find is looked up when the record is stored. */
-async function relate(sql: CatalogSql, pass: Pass, valid: ValidRecord, version: PlacedVersion | undefined): Promise<ValidRecord> {
+async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const parent_id = version === undefined ? undefined : await findParentId(sql, version, pass);
   if (parent_id === undefined) return valid;
   const stated = { ...statedRelationships(valid.content), parent_id };
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
-function render({ isFirst, found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
+function render({ found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
   found.sources.add(record.content.source.code);
   const prepared = prepareRecord(record);
-  if (!isFirst || restored === undefined) return prepared;
-  found.newestRestored = Math.max(found.newestRestored ?? restored.updated_at, restored.updated_at);
+  if (restored === undefined) return prepared;
+  found.kind = "restore";
+  found.restoredUpTo = Math.max(found.restoredUpTo ?? restored.updated_at, restored.updated_at);
   return { ...prepared, restored };
 }
 
-async function stageAccepted(sql: CatalogSql, { staging, found, isFirst }: Pass, accepted: readonly Accepted[]): Promise<void> {
+async function stageAccepted(sql: CatalogSql, { staging, found }: Pass, accepted: readonly Accepted[]): Promise<void> {
   const records = accepted.flatMap((each) => ("record" in each ? [each.record] : []));
-  const unchanged = isFirst ? new Set() : await findUnchanged(sql, records);
+  const unchanged = await findUnchanged(sql, records);
   for (const each of accepted) {
     if ("record" in each) stage(staging, each.record, unchanged.has(each.record), each.version);
     else {
@@ -272,19 +299,15 @@ function lineageOf(item: OpenedItem, version: PlacedVersion | undefined): string
 }
 
 /** The digests of the lazy items that must be read, because the stored digest is another or missing. */
-async function findNewDigests(
-  sql: CatalogSql,
-  { digestOf, isFirst }: Pass,
-  items: readonly OpenedItem[],
-): Promise<Map<OpenedItem, Buffer>> {
+async function findNewDigests(sql: CatalogSql, { digestOf }: Pass, items: readonly OpenedItem[]): Promise<Map<OpenedItem, Buffer>> {
   const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
   for (const [source, ofSource] of Map.groupBy(lazy, (item) => item.source)) {
     const ids = ofSource.map(({ id }) => id).filter((id) => isUsableId(source, id));
-    const stored = isFirst ? undefined : await findSourceDigests(sql, source, ids);
+    const stored = await findSourceDigests(sql, source, ids);
     for (const item of ofSource) {
       const digest = digestOf(item.digested);
-      const before = stored?.get(item.id);
+      const before = stored.get(item.id);
       if (before === undefined || !digest.equals(before)) digests.set(item, digest);
     }
   }

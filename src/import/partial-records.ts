@@ -9,18 +9,18 @@ import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
  * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. What the same files have of it
- * comes before what is stored, which is nothing without `sql`. A missing status is never completed, and neither is the upstream's word for
+ * comes before what is stored. A missing status is never completed, and neither is the upstream's word for
  * it or until when it holds.
  */
 export async function completeRecord(
-  sql: CatalogSql | undefined,
+  sql: CatalogSql,
   { record, partial, reconcile }: Pick<RecordItem, "record" | "partial" | "reconcile">,
   version: PlacedVersion | undefined,
   staged: PreparedRecord | undefined,
 ): Promise<object> {
   const withLineage = (draft: object) => (version === undefined ? draft : { ...draft, lineage: version.lineage });
   const isWhole = partial === undefined && reconcile === undefined;
-  const find = () => (sql === undefined || isWhole ? undefined : findContent(sql, readNaturalKey(withLineage(record))));
+  const find = () => (isWhole ? undefined : findContent(sql, readNaturalKey(withLineage(record))));
   const all = staged === undefined ? await find() : contentOf(staged.rendered, staged.indexed);
   if (all === undefined) return withLineage(record);
   const reconciled = withLineage(reconcile?.(all) ?? record);

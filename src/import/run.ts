@@ -88,8 +88,7 @@ export async function importFiles(context: ImportContext, format: Format, option
     await refuseEarlierInstant(db, begun);
     const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
     if (options.dryRun) return countOnly(context, { begun, firstPass, staging, missing });
-    // Restored records already have their links.
-    const parents = firstPass.newestRestored === undefined ? await listNewParents(db, staging, { format, ...firstPass }) : [];
+    const parents = await listNewParents(db, staging, { format, ...firstPass });
     return store(context, { begun, firstPass, staging, missing, parents });
   });
 }
@@ -237,7 +236,7 @@ async function storeAll(run: Run): Promise<void> {
   await storeParents(run, remainingParents);
   await saveOtherVersions(run);
   await noteAllSeen(run);
-  if (run.firstPass.newestRestored === undefined) await linkAgain(run);
+  if (run.firstPass.kind !== "restore") await linkAgain(run); // Restored records have their links.
   await saveSourceDigests(run);
 }
 
@@ -246,7 +245,7 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   const { context, begun, firstPass, importId, before, summary } = run;
   await report(run);
   if (run.transactions++ > 0) await Bun.sleep(PAUSE_MS);
-  const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.newestRestored ?? Number.NEGATIVE_INFINITY) + 1);
+  const wanted = Math.max(begun.asOf ?? context.now(), (firstPass.restoredUpTo ?? Number.NEGATIVE_INFINITY) + 1);
   const write = async (writing: Writing) => {
     await work(writing);
     for (const source of run.changing) await noteChange(writing.sql, source, writing.now, begun.asOf !== undefined);
@@ -271,7 +270,7 @@ async function count(run: Run): Promise<void> {
 /** Stores the staged records, and the links to them as parents. Returns the links to other parents. */
 async function storeRecords(run: Run): Promise<NewParent[]> {
   const { firstPass, staging, parents } = run;
-  const isRestore = firstPass.newestRestored !== undefined;
+  const isRestore = firstPass.kind === "restore";
   const byParent = Map.groupBy(parents, ({ parent_id }) => parent_id);
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
   for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(chunkOf(run))) {
@@ -298,7 +297,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const { firstPass, importId, staging, summary } = run;
   const { source } = record.indexed;
   // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
-  const before = firstPass.isFirst ? undefined : await findBefore(sql, record);
+  const before = firstPass.kind === "later" ? await findBefore(sql, record) : undefined;
   const found = mayBeLinked(firstPass, record) ? await findLinks(storedHolders(sql), record.indexed) : {};
   const { decision, history } = await decideAndCount(sql, summary, before, record, writing, found);
   const earlier_ids = staging.upstreamIdsOf(source.code, record.lineage);
@@ -319,8 +318,8 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
 }
 
 /** Whether another record may be found for a record. A restored one has its links, and a source never leads back to itself. */
-function mayBeLinked({ isFirst, sources }: FirstPass, { restored }: PreparedRecord): boolean {
-  return restored === undefined && !(isFirst && sources.size === 1);
+function mayBeLinked({ kind, sources }: FirstPass, { restored }: PreparedRecord): boolean {
+  return restored === undefined && !(kind !== "later" && sources.size === 1);
 }
 
 /** Whether the source said something new. A status or a next due date alone may have changed because a date passed. */

@@ -67,7 +67,7 @@ function lastOf(drafts: readonly Draft[]): Map<string, Draft> {
 /** The newest version of each record, with its lineage and the ids of the others, as an import stores it. */
 async function newestOf(format: Format, inputs: readonly Input[], items: readonly Item[]): Promise<Map<string, Draft>> {
   const [staging, db] = [openStaging(":memory:"), openCatalog(":memory:", 0)];
-  const placements = await placeVersions(format.versions, inputs, { db, staging, digestOf: digestUnder([]), isFirst: true });
+  const placements = await placeVersions(format.versions, inputs, { stored: db, staging, digestOf: digestUnder([]), kind: "first" });
   const newest = new Map<string, { draft: Draft; placed: PlacedVersion | undefined }>();
   for (const item of items) {
     if (item.kind !== "record") continue;

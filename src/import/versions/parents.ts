@@ -6,6 +6,7 @@ import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
 import { type KeyedTitle, listKeyedTitles, listPhases } from "../../changes/versions.ts";
 import { opportunityId } from "../../opportunities/identity.ts";
+import type { ImportKind } from "../context.ts";
 import type { Format } from "../format.ts";
 import type { Staging } from "../staging.ts";
 import type { PlacedVersion, Placements } from "./placing.ts";
@@ -18,7 +19,7 @@ const SERIES_AT_ONCE = 200;
 const TITLES_MAX = 500;
 
 /** How parents are found: by the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
-export type Parents = { format: Pick<Format, "versions">; placements: Placements; isFirst: boolean };
+export type Parents = { format: Pick<Format, "versions">; placements: Placements; kind: ImportKind };
 
 /** The parent that the stored record with this row number will have. */
 export type NewParent = { seq: number; parent_id: string };
@@ -30,14 +31,14 @@ type Child = KeyedTitle & { series: string };
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
   if (facts === undefined) return undefined;
   // While the catalog was empty, all phases are in the files. Most series have one.
-  if (parents.isFirst && !parents.placements.isShared(source, facts.series)) return undefined;
+  if (parents.kind !== "later" && !parents.placements.isShared(source, facts.series)) return undefined;
   return nearest(sql, source, facts, parents);
 }
 
 async function nearest(sql: CatalogSql, source: string, child: Child, parents: Parents): Promise<string | undefined> {
-  const { format, placements, isFirst } = parents;
+  const { format, placements } = parents;
   for (const lineage of format.versions?.parentsOf?.(child.revision_key) ?? []) {
-    const isKnown = placements.hasRecord(source, lineage) || (!isFirst && (await isStored(sql, source, lineage)));
+    const isKnown = placements.hasRecord(source, lineage) || (await isStored(sql, source, lineage));
     if (isKnown) return opportunityId(source, lineage);
   }
   const titles = await titlesInSeries(sql, source, child.series, parents);
@@ -50,15 +51,15 @@ async function nearest(sql: CatalogSql, source: string, child: Child, parents: P
 /** The keys of a series that are lineages of records, with the titles of their versions. None if they are too many. */
 async function titlesInSeries(sql: CatalogSql, source: string, series: string, parents: Parents): Promise<Map<string, KeyedTitle[]>> {
   const inFiles = parents.placements.phasesOf(source, series, TITLES_MAX);
-  const stored = parents.isFirst ? [] : await listKeyedTitles(sql, source, series, TITLES_MAX);
+  const stored = await listKeyedTitles(sql, source, series, TITLES_MAX);
   const isTooMany = inFiles.length === TITLES_MAX || stored.length === TITLES_MAX;
   return Map.groupBy(isTooMany ? [] : [...inFiles, ...stored], ({ revision_key }) => revision_key);
 }
 
 /** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
 export async function listNewParents(db: CatalogDb, staging: Staging, parents: Parents): Promise<NewParent[]> {
-  const { format, placements, isFirst } = parents;
-  if (isFirst) return [];
+  const { format, placements, kind } = parents;
+  if (kind !== "later") return [];
   const found: NewParent[] = [];
   const mayBeParents = placements.newPhases().filter(({ revision_key }) => !format.versions?.partOf?.(revision_key));
   for (const [source, keys] of Map.groupBy(mayBeParents, (key) => key.source)) {

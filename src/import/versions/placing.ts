@@ -3,7 +3,7 @@
  * It precedes validation. A version whose id a stored record has stays with that record. The others are placed one by one, oldest first,
  * as if each came in an import of its own; `threads.ts` has the rule. (E-10)
  */
-import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
+import type { CatalogSql } from "../../../db/engine.ts";
 import {
   findShownVersions,
   findVersionRecords,
@@ -15,6 +15,7 @@ import {
 import { inBatches } from "../../runtime/batches.ts";
 import { easternInstant } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
+import type { ImportKind } from "../context.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
 import { isUsableId, usableKey } from "../validate.ts";
@@ -88,14 +89,14 @@ const noPlacements: Placements = {
 /** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
 export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling): Promise<Placements> {
   if (versions === undefined) return noPlacements;
-  const { db, staging, isFirst } = settling;
+  const { stored, staging, kind } = settling;
   const table = openVersionTable(staging.sqlite);
   const settled = createSettled(settling);
   for (const [file, input] of files.entries())
     for await (const found of inBatches(versions.in([input]), TAKEN_AT_ONCE))
       for (const { version, digest } of await settled.take(found, table.has))
         add(table, "read" in version ? version.read() : version, digest, file);
-  await placeAll(db, table, versions.partOf ?? (() => ""), isFirst);
+  await placeAll(stored, table, versions.partOf ?? (() => ""), kind);
   for (const n of newestOf(table.candidates())) table.setNewest(n);
   return {
     isSettled: settled.has,
@@ -129,19 +130,19 @@ function placedOf({ source, id, lineage, revision_key, series, title, posted_at,
   return { source, id, lineage: lineage ?? id, facts, isOlder: is_older === 1, isNewest: is_newest === 1, digest: digest ?? undefined };
 }
 
-async function placeAll(db: CatalogDb, table: VersionTable, partOf: PartOf, isFirst: boolean): Promise<void> {
-  if (!isFirst) for (const rows of table.unplaced()) await db.readTransaction((sql) => placeKnown(sql, table, rows, partOf));
-  for (const rows of table.naming()) await placeFamilies(db, table, rows, partOf, isFirst);
+async function placeAll(stored: Stored, table: VersionTable, partOf: PartOf, kind: ImportKind): Promise<void> {
+  if (kind === "later") for (const rows of table.unplaced()) await stored.readTransaction((sql) => placeKnown(sql, table, rows, partOf));
+  for (const rows of table.naming()) await placeFamilies(stored, table, rows, partOf);
   table.placeByIds();
   for (const keys of table.unplacedKeys()) {
-    const known = isFirst ? undefined : await db.readTransaction((sql) => threadsOf(sql, keys));
+    const known = await stored.readTransaction((sql) => threadsOf(sql, keys));
     for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
       const names = ofSource.map(({ revision_key }) => revision_key);
       for (const [key, rows] of Map.groupBy(table.ofKeys(source, names), ({ revision_key }) => revision_key ?? ""))
-        placeByKey(table, rows, key, partOf(key) !== "", known?.get(nameOf({ source, revision_key: key })) ?? new Threads());
+        placeByKey(table, rows, key, partOf(key) !== "", known.get(nameOf({ source, revision_key: key })) ?? new Threads());
     }
   }
-  if (!isFirst) for (const rows of table.hidden()) await db.readTransaction((sql) => compare(sql, table, rows));
+  for (const rows of table.hidden()) await stored.readTransaction((sql) => compare(sql, table, rows));
 }
 
 /** A version that occurs twice keeps the facts of the first unless they are provisional, the more exact time, and the digest of the last. */
@@ -181,6 +182,7 @@ function postingOf(posted: string | null): { at: number | null; hasTime: number 
 }
 
 type PartOf = NonNullable<Versions["partOf"]>;
+type Stored = Settling["stored"];
 
 /** Places the versions whose id a record has. */
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[], partOf: PartOf): Promise<void> {
@@ -200,21 +202,15 @@ function isKnown({ id, revision_key }: VersionRow, { lineage, shown_id, facts }:
 }
 
 /** Versions that name each other, even through versions that are not in the files, belong to one record for each part. */
-async function placeFamilies(
-  db: CatalogDb,
-  table: VersionTable,
-  rows: readonly VersionRow[],
-  partOf: PartOf,
-  isFirst: boolean,
-): Promise<void> {
+async function placeFamilies(stored: Stored, table: VersionTable, rows: readonly VersionRow[], partOf: PartOf): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const families = ofSource.map(({ id }) => table.takeFamily(source, id)).filter((ids) => ids.length > 1);
-    const records = isFirst ? undefined : await db.readTransaction((sql) => findVersionRecords(sql, source, families.flat()));
+    const records = await stored.readTransaction((sql) => findVersionRecords(sql, source, families.flat()));
     for (const ids of families) {
       const unplaced = table.ofIds(source, ids).filter(({ lineage }) => lineage === null);
       for (const [part, ofPart] of Map.groupBy(unplaced, ({ revision_key }) => partOf(revision_key ?? ""))) {
         const recordOf = (id: string) => {
-          const record = records?.get(id);
+          const record = records.get(id);
           return record !== undefined && partOf(record.facts?.revision_key ?? record.lineage) === part ? record : undefined;
         };
         placeFamily(table, ofPart, ids, recordOf);

@@ -4,18 +4,24 @@
  */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { findReadings, readingOf } from "../../changes/versions.ts";
+import type { ImportKind } from "../context.ts";
 import type { UnreadVersion, Version } from "../format.ts";
 import type { Staging } from "../staging.ts";
 import { isUsableId } from "../validate.ts";
 
 /** What tells settled versions from others. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
-export type Settling = { db: CatalogDb; staging: Staging; digestOf: (text: string) => Buffer; isFirst: boolean };
+export type Settling = {
+  stored: Pick<CatalogDb, "readTransaction">;
+  staging: Staging;
+  digestOf: (text: string) => Buffer;
+  kind: ImportKind;
+};
 
 /** A version in the files, the index of its item among all items, and the digest of its text. */
 type Found = { version: Version | UnreadVersion; index: number; digest: Buffer | null };
 
 /** Finds the settled versions of an import. */
-export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
+export function createSettled({ stored, staging, digestOf, kind }: Settling) {
   const indexes = new Set<number>();
   const sources = new Set<string>();
   let seen = 0;
@@ -23,7 +29,7 @@ export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
   /** Stages the settled versions of a source, and returns the others. */
   async function settle(source: string, versions: readonly Found[], isPending: (id: string) => boolean): Promise<Found[]> {
     const ids = versions.map(({ version }) => version.id).filter((id) => isUsableId(source, id));
-    const readings = await db.readTransaction((sql) => findReadings(sql, source, ids));
+    const readings = await stored.readTransaction((sql) => findReadings(sql, source, ids));
     const others: Found[] = [];
     const otherIds = new Set<string>();
     const lineages: string[] = [];
@@ -58,7 +64,7 @@ export function createSettled({ db, staging, digestOf, isFirst }: Settling) {
         if (version === undefined) return [];
         return [{ version, index: first + offset, digest: "digested" in version ? digestOf(version.digested) : null }];
       });
-      if (isFirst) return versions;
+      if (kind !== "later") return versions;
       const unsettled: Found[] = [];
       for (const [source, ofSource] of Map.groupBy(versions, ({ version }) => version.source))
         unsettled.push(...(await settle(source, ofSource, (id) => !nothingPending && isPending(source, id))));
