@@ -34,7 +34,7 @@ const FIRST_SCREEN = ["home", "home-of-a-server", "find", "find-one", "find-over
 /** Colors of an accepted picture, which so takes at most half a byte for a pixel. */
 const COLORS = 16;
 /** Pixels of a page from its top: what is below is more of the same. */
-const HEIGHT_MAX = 1000;
+const HEIGHT_MAX = 6000;
 
 type MadeWith = { chromium: string; arch: string };
 const whySkipped = await skipReason();

@@ -1,8 +1,10 @@
 /** Every page and mail of the pictures, over fixed data with a fixed clock. */
+import { openWatchesIn } from "../../db/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { ADDRESS_HEADER } from "../../src/browse/addresses.ts";
 import { createBrowseApp } from "../../src/browse/app.tsx";
-import { pageFiles } from "../../src/browse/response.ts";
+import { pageFiles, pageResponse } from "../../src/browse/response.ts";
+import { subscribePage } from "../../src/browse/subscribe-page.tsx";
 import { readHistory } from "../../src/events/history.ts";
 import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
@@ -13,14 +15,19 @@ import { arrivalOf } from "../../src/team/admission.ts";
 import { createSignIn } from "../../src/team/sign-in.tsx";
 import { statusPage } from "../../src/team/status-page.tsx";
 import { formatInstant } from "../../src/text/instant.ts";
-import { mailOf } from "../../src/watch/mail.tsx";
+import { type MailPart, mailOf, mailOfAll } from "../../src/watch/mail.tsx";
 import { type Message, messageEvent, messageOpportunity } from "../../src/watch/message.ts";
+import { teamsMessage } from "../../src/watch/teams.ts";
 import { aDirectoryOfTheDemo, SAMPLE_NOW } from "./demo-data.ts";
 import { aCatalog, aDirectory, DAY } from "./imports.ts";
+import { mailWithLink, pagesOfMembers, pagesOfSignIn, watchesOfMembers } from "./pictured-members.ts";
 
 export const PICTURED_NOW = SAMPLE_NOW;
 /** The address under which the pages are pictured. Nothing listens there. */
 export const PICTURED_ORIGIN = "http://localhost";
+
+/** The address that people see. */
+const PAGES = "https://funding.example.org";
 
 /** `html` has no part that differs from run to run. */
 export type Pictured = { name: string; kind: "page" | "mail"; html: string };
@@ -168,6 +175,7 @@ async function siteOf(data: string, records: (isLast: boolean) => readonly unkno
   await catchUp(db, index, undefined, PICTURED_NOW);
   await db.close();
   const failures: unknown[] = [];
+  const watchesHere = async () => openWatchesIn(data, PICTURED_NOW, { mode: "read" });
   const served = {
     openCatalog: async () => openCatalog(data, PICTURED_NOW, { mode: "read" }),
     searchIndex: async () => index,
@@ -177,20 +185,24 @@ async function siteOf(data: string, records: (isLast: boolean) => readonly unkno
   };
   const app = createBrowseApp(served);
   const ofServer = createBrowseApp({ ...served, up: { hasSignIn: true } });
+  const ofMembers = createBrowseApp({ ...served, up: { hasSignIn: true, openWatches: watchesHere } });
+  const building = createBrowseApp({ ...served, searchIndex: async () => ({ done: 40_000, total: 100_000 }), up: { hasSignIn: true } });
   const broken = createBrowseApp({ ...served, openCatalog: () => Promise.reject(new Error("the disk is gone")) });
   return {
     data,
+    index,
     failures,
     close: () => index.close(),
-    get: async (path: string, of = app) => textOf(await of.fetch(requestFor(path))),
+    get: async (path: string, of = app, headers = {}) => textOf(await of.fetch(requestFor(path, headers))),
     ofServer,
+    ofMembers,
+    building,
     broken,
   };
 }
 
-function requestFor(path: string): Request {
-  const url = PICTURED_ORIGIN + path;
-  return new Request(url, { headers: { host: "localhost", [ADDRESS_HEADER]: `https://funding.example.org${path}` } });
+function requestFor(path: string, headers: Record<string, string>): Request {
+  return new Request(PICTURED_ORIGIN + path, { headers: { host: "localhost", [ADDRESS_HEADER]: PAGES + path, ...headers } });
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -209,6 +221,10 @@ export async function allPictured(): Promise<Pictured[]> {
   );
   const empty = await siteOf(aDirectory(), () => []);
   const opportunity = (id: string) => `/opportunities/${idOf(id)}`;
+  const followed = ["SOON", "EVERY-PART", "CLOSED", "EXPECTED", "NOTHING", "LONG"].map((id) => idOf(id));
+  const catalog = openCatalog(many.data, PICTURED_NOW, { mode: "read" });
+  await watchesOfMembers({ data: many.data, catalog, index: many.index, now: PICTURED_NOW }, followed);
+  await catalog.close();
   const page = async (name: string, html: Promise<string>): Promise<Pictured> => ({ name, kind: "page", html: await html });
   const pages = await Promise.all([
     page("home", many.get("/")),
@@ -255,13 +271,25 @@ export async function allPictured(): Promise<Pictured[]> {
     page("subscribe", many.get("/subscribe?words=coast&status=open", many.ofServer)),
     page("no-such-page", many.get("/nowhere")),
     page("cannot-be-shown", many.get("/", many.broken)),
+    page("index-being-built", many.get("/", many.building)),
+    page("find-index-being-built", many.get("/?words=coast", many.building)),
     page("sign-in", signIn("/sign-in")),
     page("sign-out", signIn("/sign-out")),
     page("jobs", textOf(jobs())),
+    ...pagesOfMembers((path, headers) => many.get(path, many.ofMembers, headers), opportunity("EVERY-PART"), opportunity("SOON")).map(
+      ([name, html]) => page(name, html),
+    ),
+    ...(await pagesOfSignIn(PICTURED_ORIGIN, PICTURED_NOW)).map(([name, response]) => page(name, textOf(response))),
+    page("subscribe-to-what-one-follows", textOf(pageResponse(signedAddresses(), { hasSignIn: true, isMember: true }))),
   ]);
   const mails = await mailsOf(many.data);
   for (const site of [many, few, empty]) site.close();
   return [...pages, ...mails];
+}
+
+function signedAddresses() {
+  const at = (kind: string) => `${PAGES}/feeds/${"WyJrZXkiLCIvZm9sbG93aW5nIl0".repeat(3)}.${kind}`;
+  return subscribePage({ ics: at("ics"), csv: at("csv"), atom: at("atom") }, true);
 }
 
 async function signIn(path: string): Promise<string> {
@@ -310,32 +338,44 @@ async function mailsOf(data: string): Promise<Pictured[]> {
   const changed = [every, cancelled].flatMap(({ opportunity, events }) =>
     events.map((event) => ({ kind: "changed" as const, event, at: null, opportunity })),
   );
+  const messageOf = (type: Message["type"], data: Message["data"]): Message => ({ id: "message", type, timestamp: at(0), data });
   const mail = (name: string, type: Message["type"], data: Message["data"]): Pictured => {
-    const message = { id: "message", type, timestamp: at(0), data };
-    return {
-      name,
-      kind: "mail",
-      html: mailOf(message, "America/New_York", name === "mail-test" ? undefined : "https://funding.example.org").html,
-    };
+    return { name, kind: "mail", html: mailOf(messageOf(type, data), "America/New_York", name === "mail-test" ? undefined : PAGES).html };
   };
   const none = { new: 0, changed: 0, due: 0, left: 0 };
+  const everySection: Message["data"] = {
+    watch: "coasts",
+    note: "Ask Jordan before answering.",
+    filter: { words: "coast", status: ["open"] },
+    counts: { new: 12, changed: changed.length, due: 1, left: 1 },
+    muted: 2,
+    severities: Object.fromEntries([...Map.groupBy(changed, ({ event }) => event.severity)].map(([severity, of]) => [severity, of.length])),
+    events: [
+      { kind: "due", due_at: at(2), days: 3, opportunity: soon.opportunity },
+      ...changed,
+      { kind: "new", opportunity: long.opportunity },
+      { kind: "left", opportunity: cancelled.opportunity },
+    ],
+  };
+  const teams = teamsMessage(messageOf("watch.changes", everySection), "America/New_York").attachments[0]?.content.body ?? [];
+  const ofMember = (title: string, watch: string, data: Partial<Message["data"]>): MailPart => ({
+    message: messageOf("watch.changes", { watch, title, filter: { words: "coast" }, counts: none, events: [], ...data }),
+    zone: "America/Chicago",
+    links: { watch: `${PAGES}/watches/${watch}`, stop: `${PAGES}/unsubscribe/${"x4Zq".repeat(20)}` },
+  });
+  const combined = mailOfAll(
+    [
+      ofMember("Following", "f-many", { counts: { ...none, due: 1 }, events: everySection.events.slice(0, 1) }),
+      ofMember("Quantum and sensing", "w-all", { counts: { ...none, changed: changed.length }, events: changed }),
+    ],
+    PAGES,
+  );
   return [
-    mail("mail-every-section", "watch.changes", {
-      watch: "coasts",
-      note: "Ask Jordan before answering.",
-      filter: { words: "coast", status: ["open"] },
-      counts: { new: 12, changed: changed.length, due: 1, left: 1 },
-      muted: 2,
-      severities: Object.fromEntries(
-        [...Map.groupBy(changed, ({ event }) => event.severity)].map(([severity, of]) => [severity, of.length]),
-      ),
-      events: [
-        { kind: "due", due_at: at(2), days: 3, opportunity: soon.opportunity },
-        ...changed,
-        { kind: "new", opportunity: long.opportunity },
-        { kind: "left", opportunity: cancelled.opportunity },
-      ],
-    }),
+    mail("mail-every-section", "watch.changes", everySection),
+    { name: "mail-of-several-watches", kind: "mail", html: combined.html },
+    { name: "mail-of-several-watches-as-text", kind: "mail", html: asText(combined.text) },
+    { name: "mail-with-a-link", kind: "mail", html: mailWithLink(PAGES) },
+    { name: "teams-card-as-text", kind: "mail", html: asText(teams.map(({ text }) => text).join("\n\n")) },
     mail("mail-of-one-change", "watch.changes", {
       watch: "coasts",
       filter: {},
@@ -344,6 +384,11 @@ async function mailsOf(data: string): Promise<Pictured[]> {
     }),
     mail("mail-test", "watch.test", { watch: "coasts", filter: { words: "coast" }, counts: none, events: [] }),
   ];
+}
+
+/** A text as a mail program without HTML shows it. */
+function asText(text: string): string {
+  return `<!doctype html><html lang="en"><head><title>Text</title></head><body><pre style="white-space:pre-wrap">${Bun.escapeHTML(text)}</pre></body></html>`;
 }
 
 /** The text of a style sheet or icon of the pages. */
