@@ -110,7 +110,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
       if (code === "NOT_FOUND") return respondPage(request, noPage());
       return request.signal.aborted ? plainResponse(503, "The client has left.") : failed(request, error);
     })
-    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), isSearch))
+    .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), always))
     .get("/opportunities/:id", ({ request, params: { id } }) =>
       pageOf(request, async (context) => (await opportunityPage(context, id)) ?? notFound("There is no opportunity with this id.")),
     )
@@ -155,7 +155,10 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   ): Promise<Response> {
     try {
       return await withContext(request, async (context, building) => {
-        const page = building !== undefined && needsIndex(context.query) ? noIndexYet() : await make(context);
+        const page =
+          building !== undefined && needsIndex(context.query)
+            ? noIndexYet(pathAndQuery(request.url) === "/" ? 200 : 503)
+            : await make(context);
         return respondPage(request, page, building);
       });
     } catch (error) {
@@ -268,7 +271,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 const ROBOTS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "public, max-age=3600" };
 
 const [never, always] = [() => false, () => true];
-const isSearch = (query: URLSearchParams) => query.size > 0;
 /** Which opportunities changed is asked of the index; when and what is not. */
 const isFiltered = (query: URLSearchParams) => [...query.keys()].some((name) => !Object.hasOwn(changesFields, name));
 

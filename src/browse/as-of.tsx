@@ -74,7 +74,9 @@ export function AsOfForm({ address }: { address: string }) {
       <label>
         As it was at the beginning of <input type="date" name="as_of" required />
       </label>{" "}
-      <button type="submit">Show</button>
+      <button type="submit" data-second>
+        Show
+      </button>
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { countEvents, type EventCounts, newestDetection } from "../events/counts
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { conditionOf } from "../filter/filter.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { type Budget, searchBudget } from "../search/budget.ts";
 import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -240,7 +241,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   const perBar = window.chart.days === 1 ? "day" : "week";
   return (
     <>
-      <SeverityChart buckets={buckets} title={`${counted(total, "change")} by ${perBar} (UTC) and severity, ${span}`} />
+      {total > 0 && <SeverityChart buckets={buckets} title={`${counted(total, "change")} by ${perBar} (UTC) and severity, ${span}`} />}
       {isPartial && <p class="quiet">The chart counts the {withCommas(COUNTED_MAX)} matching opportunities that changed last.</p>}
       {repeats > 0 && (
         <p class="quiet">
@@ -251,11 +252,17 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
       <Entries entries={entries} />
       {entries.length === 0 && (
         <p class="empty">
-          {next !== undefined ? "Nothing among the changes looked at." : smaller > 0 ? "No change that matters." : "Nothing changed."}
+          {next !== undefined && "Nothing among the changes looked at."}
+          {next === undefined && smaller > 0 && "No change that matters."}
+          {next === undefined && smaller === 0 && (
+            <>
+              Nothing changed, {span}. <a href="/sources">Sources</a> says when each was last imported.
+            </>
+          )}
         </p>
       )}
       {smaller > 0 && (
-        <p>
+        <p class="more-changes">
           <a href={addressOf(PATH, { ...omit(given, "after"), at_least: "informational" })}>
             Show {counted(smaller, "smaller change")} too
           </a>
@@ -320,7 +327,7 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
   const { id, title, status, organization, source } = opportunity;
   const facts = [organization.sub_agency ?? organization.agency, source.name].filter((fact) => fact !== null);
   return (
-    <li class="result">
+    <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
         <a href={opportunityAddress(id)}>
           <bdi>{cutText(title, TITLE_MAX)}</bdi>

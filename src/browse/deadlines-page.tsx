@@ -169,7 +169,7 @@ function Calendar({
       <div class="weeks-bar">
         <h2 id="weeks" class="count">
           {isPartial && "more than "}
-          {counted(total, "deadline")} from {dateInWords(first)} to {dateInWords(last)}
+          {counted(total, "deadline")} from {wholeDate(first)} to {wholeDate(last)}
         </h2>
         <nav class="paging" aria-label="Weeks">
           <a href={addressOf(PATH, { ...given, from: later(first, -DAYS) })}>Earlier</a>
@@ -190,9 +190,22 @@ function Calendar({
           <DayCell key={day.date} day={day} today={today} given={given} />
         ))}
       </ol>
-      {total === 0 && <p class="empty">No deadlines in these weeks.</p>}
+      {total === 0 && (
+        <p class="empty">
+          No deadlines in these weeks.{" "}
+          <a href={addressOf("/", { ...omit(given, "from"), status: given.status ?? [...unendedStatuses], sort: "closes" })}>
+            See all that are open or coming
+          </a>
+          , also without a date.
+        </p>
+      )}
     </section>
   );
+}
+
+/** A date that no line break divides. */
+function wholeDate(date: string): string {
+  return dateInWords(date).replaceAll(" ", "\u00a0");
 }
 
 function DayCell({ day: { date, count, opportunities }, today, given }: { day: Day; today: string; given: UrlQuery }) {

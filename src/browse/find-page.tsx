@@ -81,10 +81,10 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
                 {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
               </p>
             )}
-            {agencyNotes.length > 0 && <p class="quiet">{agencyNotes.map((note) => `${note}.`).join(" ")}</p>}
-            {hindered.length > 0 && <p class="quiet">{hinderedSentence(hindered)}.</p>}
+            {agencyNotes.length > 0 && <p class="understood">{agencyNotes.map((note) => `${note}.`).join(" ")}</p>}
+            {hindered.length > 0 && <p class="understood">{hinderedSentence(hindered)}.</p>}
             {inWords > 0 && (
-              <p class="quiet">
+              <p class="understood">
                 {applicantsSentence(inWords)}.{" "}
                 <a
                   href={addressOf("/", { ...omit(form.given, "after"), applicant: [...(form.filter.applicant ?? []), IN_WORDS].join(",") })}
@@ -165,9 +165,10 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
   );
 }
 
-/** A value for people: the name of a source, the words of a status. */
-function nameOf({ sources }: SearchForm, field: string, value: string): string {
-  return (field === "source" && sources.find(({ code }) => code === value)?.name) || valueName(field, value);
+/** A value for people: the name of a source or an agency, the words of a status. */
+function nameOf({ sources, agencies }: SearchForm, field: string, value: string): string {
+  const named = field === "source" ? sources : field === "agency" ? agencies : [];
+  return named.find(({ code }) => code === value)?.name ?? valueName(field, value);
 }
 
 function countInWords(total: number, isWhole: boolean): string {

@@ -119,7 +119,7 @@ function OpeningCounts({ openings: { open, uncounted, coming, dueAt, departments
           </Fact>
         )}
       </dl>
-      {uncounted.length > 0 && <p class="quiet">Not counted, though their sources call them open: {hinderedInWords(uncounted)}.</p>}
+      {uncounted.length > 0 && <p class="understood">Not counted, though their sources call them open: {hinderedInWords(uncounted)}.</p>}
     </section>
   );
 }

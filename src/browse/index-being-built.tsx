@@ -61,8 +61,8 @@ export function progressInWords({ done, total }: IndexProgress): string {
   return `The search index is being built: it has ${withCommas(done)} of ${withCommas(total)} records`;
 }
 
-/** The page instead of one that consists of searches. */
-export function noIndexYet(): BrowsePage {
+/** The page instead of one that consists of searches. The first page has status 200: people begin there, and it leads on. */
+export function noIndexYet(status: 200 | 503 = 503): BrowsePage {
   const body = (
     <>
       <h1>Searches come soon</h1>
@@ -71,5 +71,5 @@ export function noIndexYet(): BrowsePage {
       </p>
     </>
   );
-  return { title: "Searches come soon", section: "find", status: 503, body };
+  return { title: "Searches come soon", section: "find", status, body };
 }

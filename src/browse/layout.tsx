@@ -72,14 +72,15 @@ function Document({ page: { title, section: current, body, description = DESCRIP
           </nav>
         </header>
         <main id="content" tabindex={-1}>
-          {frame.notice !== undefined && <p role="status">{frame.notice}.</p>}
+          {frame.notice !== undefined && (
+            <p class="past-note" role="status">
+              {frame.notice}.
+            </p>
+          )}
           {body}
         </main>
         <footer>
-          <p>
-            US federal funding opportunities as their sources publish them.{!frame.up?.isMember && " These pages only read."} Dates without
-            a zone are US Eastern time.
-          </p>
+          <p>US federal funding opportunities as their sources publish them. Dates without a zone are US Eastern time.</p>
           {frame.up && (
             <p>
               <a href="/v1/docs">API for programs</a>

@@ -57,7 +57,7 @@ export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; s
 export function TwinsLeftOut({ twins, address }: { twins: number; address: string }) {
   if (twins === 0) return null;
   return (
-    <p class="quiet">
+    <p class="understood">
       {counted(twins, "more record")} of the same opportunities. <a href={address}>Show each</a>
     </p>
   );

@@ -7,6 +7,7 @@ import { IDS_MAX } from "../filter/kinds.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { numberOf } from "../opportunities/number.ts";
 import { readOpportunities } from "../opportunities/records.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { search } from "../search/search.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
@@ -14,6 +15,7 @@ import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextAttemptAt } from "../watch/attempts.ts";
 import { differenceOf, type Matching, matchingEach, matchingIds } from "../watch/matching.ts";
 import { LIMITS, ownWatch } from "../watch/member-watches.ts";
+import type { MessageCounts } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
 import { countMembers } from "../watch/position.ts";
 import { nextTime } from "../watch/schedule.ts";
@@ -63,7 +65,8 @@ export async function watchesPage({ watches, member, query, now }: MemberContext
       <DoneNote query={query} />
       {own.length === 0 ? (
         <p class="empty">
-          No watches yet. <a href="/">Search</a>, and press “Mail me what changes” above the results.
+          No watches yet. A watch is a search that mails you what is new and what changes. <a href="/">Search</a>, and press “Mail me what
+          changes” above the results.
         </p>
       ) : (
         <ul class="sources">
@@ -101,22 +104,22 @@ function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state
         <Fact name="Mails">{capitalized(scheduleInWords(definition))}</Fact>
         <Fact name="Mails so far">{withCommas(state.delivered_total)}</Fact>
         <Fact name="Last mail">{state.delivered_at === null ? "none yet" : at(state.delivered_at)}</Fact>
-        <Fact name="Next mail">{typeof next === "number" ? at(next) : next}</Fact>
+        {next !== undefined && <Fact name="Next mail">{next <= now ? "soon" : at(next)}</Fact>}
       </dl>
     </>
   );
 }
 
 function Trouble({ state: { paused, pending } }: { state: Pick<State, "paused" | "pending"> }) {
-  if (paused !== null) return <p class="error">Paused: {paused}.</p>;
+  if (paused !== null) return <p class={pending?.attempts.error ? "error" : "quiet"}>Paused: {paused}.</p>;
   return pending?.attempts.error ? <p class="error">The last mail was not accepted: {pending.attempts.error}.</p> : null;
 }
 
-function nextMail({ every, zone }: WatchDefinition, { paused, pending }: State, now: EpochMs): EpochMs | string {
-  if (paused !== null) return "–";
-  if (pending === null) return every === undefined ? "when something changes" : nextTime(every, zone, now);
-  const at = nextAttemptAt(pending.attempts, now);
-  return at <= now ? "soon" : at;
+/** When the next mail comes, if that is known. */
+function nextMail({ every, zone }: WatchDefinition, { paused, pending }: State, now: EpochMs): EpochMs | undefined {
+  if (paused !== null) return undefined;
+  if (pending !== null) return nextAttemptAt(pending.attempts, now);
+  return every === undefined ? undefined : nextTime(every, zone, now);
 }
 
 function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string {
@@ -261,7 +264,7 @@ export async function watchPage(
       </p>
       <StateFacts watch={watch} state={state} now={now} />
       <form class="line" method="post" action={`/watches/${name}`}>
-        <button type="submit" name="action" value="test">
+        <button type="submit" name="action" value="test" data-second>
           Send me a test
         </button>
         <button type="submit" name="action" value={state.paused === null ? "pause" : "resume"} data-second>
@@ -303,8 +306,7 @@ export async function watchPage(
           <ul class="changes">
             {deliveries.map(({ id, delivered_at, counts }) => (
               <li key={id}>
-                <Relative at={formatInstant(delivered_at)} now={now} />: {counts.new} new, {counts.changed} changed, {counts.due} due,{" "}
-                {counts.left} no longer matching
+                <Relative at={formatInstant(delivered_at)} now={now} />: {countsInWords(counts)}
               </li>
             ))}
           </ul>
@@ -313,6 +315,17 @@ export async function watchPage(
     </>
   );
   return { title: definition.title ?? name, section: definition.follows ? "following" : "watches", ...(sent && { status: 400 }), body };
+}
+
+/** "2 new, 1 due" */
+function countsInWords({ new: added, changed, due, left }: MessageCounts): string {
+  const parts = [
+    [added, "new"],
+    [changed, "changed"],
+    [due, "due soon"],
+    [left, "no longer matching"],
+  ] as const;
+  return parts.flatMap(([count, what]) => (count > 0 ? [`${withCommas(count)} ${what}`] : [])).join(", ");
 }
 
 /** What a member follows, by the next deadline. */
@@ -326,7 +339,10 @@ export async function followingPage({ watches, member, catalog, index, query, no
       <h1>Following</h1>
       <DoneNote query={query} />
       {watch === undefined || results.length === 0 ? (
-        <p class="empty">You follow nothing yet. Press “Follow” on the page of an opportunity.</p>
+        <p class="empty">
+          You follow nothing yet. <a href="/">Find an opportunity</a>, and press “Follow” on its page: you get a mail when it changes, and
+          before it is due.
+        </p>
       ) : (
         <>
           <p class="lead">
@@ -340,7 +356,7 @@ export async function followingPage({ watches, member, catalog, index, query, no
           </p>
           <ol class="results">
             {results.map(({ opportunity, twins }) => (
-              <li class="result" key={opportunity.id}>
+              <li class={unendedStatuses.includes(opportunity.status) ? "result" : "result over"} key={opportunity.id}>
                 <h2>
                   <a href={opportunityAddress(opportunity.id)}>{opportunity.title}</a>
                 </h2>

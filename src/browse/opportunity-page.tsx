@@ -18,10 +18,11 @@ import { findSimilar, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { plainParagraphs } from "../text/plain-text.ts";
+import { plainParagraphs, withoutBullet } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
+import { listMuted, watchesOf } from "../watch/watches.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
@@ -61,12 +62,21 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (asOf !== null) return pastPage(query, record, asOf);
   const history = historyAt(record.history, opportunity.id, query.get("after"), now);
   const similar = await findSimilar(catalog, index, opportunity, SIMILAR_MAX, now, searchBudget());
-  const follows = context.member && new Set(await followedBy(context.member.watches, context.member.id));
+  const reader = context.member && (await readerOf(context.member));
   return {
     title: cutText(opportunity.title, 120),
     section: "find",
-    body: <OpportunityBody {...{ record, similar, history, now, follows }} />,
+    body: <OpportunityBody {...{ record, similar, history, now, reader }} />,
   };
+}
+
+/** What the member who reads follows, and what her mails leave out; undefined if she gets none. */
+type Reader = { follows: ReadonlySet<string>; muted: ReadonlySet<string> | undefined };
+
+async function readerOf({ id, watches }: NonNullable<PageContext["member"]>): Promise<Reader> {
+  const own = await watchesOf(watches, id);
+  const muted = (await Promise.all(own.map((watch) => listMuted(watches, watch)))).flat();
+  return { follows: new Set(await followedBy(watches, id)), muted: own.length === 0 ? undefined : new Set(muted.map((each) => each.id)) };
 }
 
 /** The page as of an earlier instant. */
@@ -104,15 +114,15 @@ type BodyProps = {
   similar?: Similar;
   history: History;
   now: EpochMs;
-  /** What the member who reads follows; undefined without a member. */
-  follows?: ReadonlySet<string> | undefined;
+  /** Undefined without a member. */
+  reader?: Reader | undefined;
   /** The instant in the address of a page of the past. Its links to other opportunities have it, too. */
   asOf?: string;
 };
 
-function OpportunityBody({ record, similar, history, now, follows, asOf }: BodyProps) {
+function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyProps) {
   const { opportunity, twins, belonging } = record;
-  const followedId = [opportunity, ...twins].find(({ id }) => follows?.has(id))?.id;
+  const followedId = [opportunity, ...twins].find(({ id }) => reader?.follows.has(id))?.id;
   const due = dueOf(opportunity, now, twins);
   const facts = factsOf(opportunity, { ...belonging, twins }, now);
   const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
@@ -139,8 +149,13 @@ function OpportunityBody({ record, similar, history, now, follows, asOf }: BodyP
           )}
           <a href="#history">What changed</a>
         </p>
-        {follows && (
-          <FollowForm id={followedId ?? opportunity.id} isFollowed={followedId !== undefined} back={opportunityAddress(opportunity.id)} />
+        {reader && (
+          <FollowForm
+            id={followedId ?? opportunity.id}
+            isFollowed={followedId !== undefined}
+            isMuted={reader.muted?.has(followedId ?? opportunity.id)}
+            back={opportunityAddress(opportunity.id)}
+          />
         )}
       </header>
       <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
@@ -202,7 +217,7 @@ function LinkedRecords({ opportunity, related: { twins, parent, parts, total }, 
           <summary>Parts and later stages ({withCommas(total)})</summary>
           <ul>
             {parts.map((part) => (
-              <LinkedRecord key={part.id} relation={numberInWords(part)} record={part} asOf={asOf} />
+              <LinkedRecord key={part.id} record={part} asOf={asOf} />
             ))}
             {total > parts.length && <li class="quiet">{withCommas(total - parts.length)} more</li>}
           </ul>
@@ -212,12 +227,12 @@ function LinkedRecords({ opportunity, related: { twins, parent, parts, total }, 
   );
 }
 
-type LinkedRecordProps = { relation: string; record: WholeOpportunity; asOf: string | undefined };
+type LinkedRecordProps = { relation?: string; record: WholeOpportunity; asOf: string | undefined };
 
 function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
   return (
     <li>
-      {cutText(relation, 200)}:{" "}
+      {relation !== undefined && `${relation}: `}
       <a href={opportunityAddress(record.id, asOf)}>
         <bdi>{cutText(record.title, 200)}</bdi>
       </a>{" "}
@@ -256,16 +271,34 @@ function Link({ url, text }: { url: string | null; text: string }) {
   );
 }
 
+/** Paragraphs that begin with a bullet, one after the other, are a list. */
 function Paragraphs({ text }: { text: string | null }) {
   const paragraphs = plainParagraphs(cutText(text ?? "", TEXT_MAX));
   if (paragraphs.length === 0) return <p class="quiet">Not stated.</p>;
+  const blocks: { isList: boolean; texts: string[] }[] = [];
+  for (const paragraph of paragraphs) {
+    const item = withoutBullet(paragraph);
+    const isList = item !== undefined;
+    if (isList && blocks.at(-1)?.isList === true) blocks.at(-1)?.texts.push(item);
+    else blocks.push({ isList, texts: [item ?? paragraph] });
+  }
   return (
     <>
-      {paragraphs.map((paragraph, n) => (
-        <p key={n} dir="auto">
-          {paragraph}
-        </p>
-      ))}
+      {blocks.map(({ isList, texts }, n) =>
+        isList ? (
+          <ul key={n}>
+            {texts.map((item, at) => (
+              <li key={at} dir="auto">
+                {item}
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p key={n} dir="auto">
+            {texts}
+          </p>
+        ),
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@
 
 import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { qualityOf, type SourceQuality } from "../quality/report.ts";
+import { listSources } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
 import { TableHead } from "./marks.tsx";
@@ -13,6 +14,7 @@ import { Exact } from "./times.tsx";
 const RECORDS_MAX = 30_000;
 
 export async function qualityPage({ catalog, now }: PageContext): Promise<BrowsePage> {
+  const named = await listSources(catalog);
   const records = (await sourceStatuses(catalog)).reduce((sum, each) => sum + each.records, 0);
   const body =
     records > RECORDS_MAX ? (
@@ -21,7 +23,9 @@ export async function qualityPage({ catalog, now }: PageContext): Promise<Browse
         <code>fundfeed quality</code> reads them all.
       </p>
     ) : (
-      (await qualityOf(catalog, { now })).map((report) => <SourceReport key={report.source} report={report} />)
+      (await qualityOf(catalog, { now })).map((report) => (
+        <SourceReport key={report.source} name={named.find(({ code }) => code === report.source)?.name ?? report.source} report={report} />
+      ))
     );
   return {
     title: "Quality of the data",
@@ -36,10 +40,11 @@ export async function qualityPage({ catalog, now }: PageContext): Promise<Browse
   };
 }
 
-function SourceReport({ report: { source, live, findings, falls, fill, compared, last_import } }: { report: SourceQuality }) {
+function SourceReport({ name, report }: { name: string; report: SourceQuality }) {
+  const { live, findings, falls, fill, compared, last_import } = report;
   return (
     <section>
-      <h2>{source}</h2>
+      <h2>{name}</h2>
       {last_import !== null && last_import.rejected > 0 && (
         <p>
           The last import rejected {withCommas(last_import.rejected)} of {withCommas(last_import.read)} records.

@@ -93,7 +93,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
         <AlsoAtLinks twins={twins} shown={status} />
       </p>
       {lacks !== null && <p class="lacks">{lacks}</p>}
-      {snippet !== null && <Snippet text={snippet} />}
+      {snippet !== null && !repeatsTitle(snippet, title) && <Snippet text={snippet} />}
       {lastChange !== undefined && (
         <p class="change">
           <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
@@ -101,6 +101,11 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange
       )}
     </li>
   );
+}
+
+/** Whether a reader of the title knows what the snippet says. */
+function repeatsTitle(snippet: string, title: string): boolean {
+  return title.includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, ""));
 }
 
 /** The words around a match, with the match marked. */

@@ -30,7 +30,7 @@ export type SearchForm = {
   errors: ReadonlyMap<string, string>;
   sources: readonly Option[];
   /** The agencies that have records, the most first. */
-  agencies: readonly Option[];
+  agencies: readonly (Option & { records: number })[];
 };
 
 type FormContext = Pick<PageContext, "catalog" | "index" | "query" | "now">;
@@ -59,8 +59,8 @@ export async function readSearchForm({ catalog, index, query, now }: FormContext
   return { filter, resolved, given, allSources, errors, sources, agencies: countByAgency(index).map(agencyOption) };
 }
 
-function agencyOption({ agency, records }: AgencyCount): Option {
-  return { code: shortNameOf(agency), name: `${agency.name} (${withCommas(records)})` };
+function agencyOption({ agency, records }: AgencyCount) {
+  return { code: shortNameOf(agency), name: agency.name, records };
 }
 
 /** The filters that were given. Whatever is refused, fields of the page's own too, becomes an error. */
@@ -146,12 +146,18 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
             {errors.get("")}
           </p>
         )}
+        <WrongFilters errors={errors} />
         <div class="words">
           <InputField
             name="words"
             label={fields.words.label}
             form={form}
-            help={'For example: sea level, "sea level" as a phrase, sea -level without a word'}
+            help={
+              <>
+                For example: sea level, <span class="typed">"sea level"</span> as a phrase, <span class="typed">sea -level</span> without a
+                word
+              </>
+            }
             type="search"
           />
           {children}
@@ -170,6 +176,23 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
         <ActiveFilters action={action} form={form} now={now} />
       </form>
     </search>
+  );
+}
+
+/** Above the form, as a phone shows no field of the filters on its first screen. */
+function WrongFilters({ errors }: Pick<SearchForm, "errors">) {
+  const wrong = filterNames.filter((name) => errors.has(name));
+  if (wrong.length === 0) return null;
+  return (
+    <p class="error" role="alert">
+      To be corrected:{" "}
+      {wrong.map((name, n) => (
+        <>
+          {n > 0 && ", "}
+          <a href={`#${name}`}>{fields[name].label}</a>
+        </>
+      ))}
+    </p>
   );
 }
 
@@ -255,12 +278,13 @@ function FilterField({ name, form }: { name: FieldName; form: SearchForm }) {
   const shown = examples[name] ?? help;
   if (options !== undefined) return <Choices name={name} label={label} options={options} form={form} />;
   if (isTime(name)) return <TimeField name={name} label={label} form={form} help={shown} />;
-  return <InputField name={name} label={label} form={form} help={shown} {...(name === "agency" && { offered: form.agencies })} />;
+  const offered = form.agencies.map(({ code, name: agency, records }) => ({ code, name: `${agency} (${withCommas(records)})` }));
+  return <InputField name={name} label={label} form={form} help={shown} {...(name === "agency" && { offered })} />;
 }
 
 type FieldProps = { name: string; label: string; form: SearchForm };
 
-type InputProps = FieldProps & { help: string; type?: "date" | "search"; offered?: readonly Option[] };
+type InputProps = FieldProps & { help: Child; type?: "date" | "search"; offered?: readonly Option[] };
 
 /** A field in which a value is typed. `offered` are values that the browser suggests. */
 export function InputField({ name, label, form, help, type, offered }: InputProps) {
@@ -323,7 +347,7 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
   const isKnown = (text: string) => options.some(({ code }) => code.toLowerCase() === text);
   const unknown = chosen.filter((text) => text !== "" && !isKnown(text)).map((code) => ({ code, name: code }));
   return (
-    <fieldset {...describedBy(name, form)}>
+    <fieldset id={name} {...describedBy(name, form)}>
       <legend>{capitalized(label)}</legend>
       {[...options, ...unknown].map((option) => (
         <label class="choice" key={option.code}>
@@ -337,7 +361,7 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
 }
 
 /** The help of a field, and why its value was refused. */
-export function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: string }) {
+export function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: Child }) {
   const error = errors.get(name);
   if (error === undefined && help === "") return null;
   return (

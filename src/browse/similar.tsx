@@ -2,7 +2,7 @@
 /** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
 
 import { type Due, dueOf } from "../opportunities/due.ts";
-import { numberInWords } from "../opportunities/number.ts";
+import { numberOf } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { SIMILAR_ENDED_EARLY } from "../search/budget.ts";
 import { relationsIn, type Similar } from "../search/similar.ts";
@@ -40,6 +40,7 @@ export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }
 }
 
 function SimilarItem({ opportunity, due, now, why }: { opportunity: WholeOpportunity; due: Due; now: EpochMs; why: string }) {
+  const number = numberOf(opportunity);
   return (
     <li>
       <a href={opportunityAddress(opportunity.id)}>
@@ -48,7 +49,8 @@ function SimilarItem({ opportunity, due, now, why }: { opportunity: WholeOpportu
       <StatusBadge status={opportunity.status} /> <DueLine due={due} now={now} />
       <br />
       <span class="quiet">
-        {cutText(numberInWords(opportunity), 200)}. {cutText(why, 300)}.
+        {number !== null && `${cutText(number, 200)}. `}
+        {cutText(why, 300)}.
       </span>
     </li>
   );

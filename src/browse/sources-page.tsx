@@ -101,7 +101,7 @@ function SourceCard({ row, most, now }: CardProps) {
   return (
     <li class="card">
       <h2>
-        <a href={addressOf("/", { source })}>{name}</a> <small>{source}</small>
+        <a href={addressOf("/", { source })}>{name}</a> {name !== source && <small>{source}</small>}
       </h2>
       {freshness?.is_silent && <p class="understood">{capitalized(silentInWords([freshness]) ?? "")}.</p>}
       <dl class="figures">

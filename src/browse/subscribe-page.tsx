@@ -23,10 +23,10 @@ export function outputsFor(query: URLSearchParams): Subscriptions {
 }
 
 /** `isSigned`: whoever has an address can read what it leads to. */
-export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = false): BrowsePage {
+export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = false, what = "this search"): BrowsePage {
   const body = (
     <>
-      <h1>Subscribe to this search</h1>
+      <h1>Subscribe to {what}</h1>
       <p class="lead">Your calendar, spreadsheet or feed reader asks for the newest state by itself.</p>
       <section class="subscription" aria-labelledby="calendar">
         <h2 id="calendar">Deadlines in a calendar</h2>
@@ -54,8 +54,8 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
       </section>
       {isSigned && (
         <p>
-          These addresses need no key: whoever has one can read this search, until your key is revoked or expires. Each request counts as
-          one of your key.
+          Keep these addresses to yourself: whoever has one can read {what}, as long as you may sign in here. Each request counts as one of
+          yours.
         </p>
       )}
     </>
@@ -68,7 +68,7 @@ function Address({ id, address }: { id: string; address: string }) {
   return (
     <p class="address">
       <code id={id}>{address}</code>{" "}
-      <button type="button" data-copies={id} hidden>
+      <button type="button" data-copies={id} data-second hidden>
         Copy
       </button>
     </p>

@@ -46,16 +46,18 @@ export function DueLine({ due, now }: { due: Due; now: EpochMs }) {
       </span>
     );
   }
+  // "Due in 12 days Dec 4, 2026", but "accepted anytime until Dec 31, 2026 in 86 days".
+  const [told, besides] = distance === "" || kind === "anytime" ? [when, distance] : [distance, when];
   return (
     <span class={`due ${kind === "over" ? "past" : isDueSoon(due, now) ? "soon" : "later"}`}>
       <strong>
         {words}{" "}
         <time dateTime={at} title={when}>
-          {distance === "" ? when : distance}
+          {told}
         </time>
       </strong>{" "}
       <span class="quiet">
-        {when}
+        {besides}
         {rest}
       </span>
     </span>

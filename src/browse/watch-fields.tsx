@@ -45,7 +45,7 @@ export function WatchFields({ definition: { title = "", at_least, zone, every, r
       <Field {...field("when")} label="When">
         <Select name="when" options={Object.entries(WHEN)} chosen={given("when")} refusals={refusals} />
       </Field>
-      <Field {...field("time")} label="At what time (if every day, or on a day of the week)">
+      <Field {...field("time")} label="At what time" help="For mails every day, or on a day of the week">
         <Select name="time" options={HOURS_OF_DAY.map((each) => [each, timeOfDay(each)])} chosen={given("time")} refusals={refusals} />
       </Field>
       <Field {...field("zone")} label="Time zone">
@@ -54,7 +54,7 @@ export function WatchFields({ definition: { title = "", at_least, zone, every, r
       <Field {...field("at_least")} label="Which changes">
         <Select name="at_least" options={Object.entries(AT_LEAST)} chosen={given("at_least")} refusals={refusals} />
       </Field>
-      <Field {...field("remind")} label="Remind me so many days before a deadline (optional)" help="Such as 14, 3">
+      <Field {...field("remind")} label="Reminders, in days before a deadline (optional)" help="For example: 14, 3">
         <input id="remind" name="remind" value={given("remind")} inputmode="numeric" autocomplete="off" {...invalid("remind", refusals)} />
       </Field>
     </>
@@ -112,18 +112,30 @@ function invalid(name: string, refusals: ReadonlyMap<string, string>) {
   return refusals.has(name) ? { "aria-invalid": "true" as const, "aria-describedby": `${name}-hint` } : {};
 }
 
-/** Buttons that follow an opportunity, or end that, and that leave it out of all mails. */
-export function FollowForm({ id, isFollowed, back }: { id: string; isFollowed: boolean; back: string }) {
+/** Buttons that follow an opportunity, or end that, and, if `isMuted` is known, that leave it out of all mails or report it again. */
+export function FollowForm({
+  id,
+  isFollowed,
+  back,
+  isMuted,
+}: {
+  id: string;
+  isFollowed: boolean;
+  back: string;
+  isMuted?: boolean | undefined;
+}) {
   return (
     <form class="line" method="post" action="/follow">
       <input type="hidden" name="id" value={id} />
       <input type="hidden" name="back" value={back} />
       <button type="submit" name="action" value={isFollowed ? "unfollow" : "follow"} data-second={isFollowed ? "" : undefined}>
-        {isFollowed ? "Following: stop" : "Follow"}
+        {isFollowed ? "Stop following" : "Follow"}
       </button>
-      <button type="submit" name="action" value="mute" data-second>
-        Leave out of my mails
-      </button>
+      {isMuted !== undefined && (
+        <button type="submit" name="action" value={isMuted ? "unmute" : "mute"} data-second>
+          {isMuted ? "Report it in my mails again" : "Leave out of my mails"}
+        </button>
+      )}
     </form>
   );
 }

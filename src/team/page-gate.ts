@@ -96,15 +96,15 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const { feeds } = await loaded();
     const { outputsFor, subscribePage } = await import("../browse/subscribe-page.tsx");
     const { pageResponse } = await import("../browse/response.ts");
-    const outputs = query === "following" && key.member !== null ? FOLLOWING : outputsFor(new URLSearchParams(query));
+    const isFollowing = query === "following" && key.member !== null;
+    const outputs = isFollowing ? FOLLOWING : outputsFor(new URLSearchParams(query));
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
       throw new Refused(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
       `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
-    const response = pageResponse(subscribePage({ ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") }, true), {
-      hasSignIn: true,
-      isMember: key.member !== null,
-    });
+    const addresses = { ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") };
+    const page = subscribePage(addresses, true, isFollowing ? "what you follow" : undefined);
+    const response = pageResponse(page, { hasSignIn: true, isMember: key.member !== null });
     response.headers.set("Cache-Control", "no-store");
     return response;
   };
@@ -147,16 +147,20 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     }
     return admit(arrival, { uses, isCheap, work: show ?? fromReader });
   };
-  return (arrival, show) => respond(arrival, show).catch(refusalOf);
+  return (arrival, show) => respond(arrival, show).catch((error: unknown) => refusalOf(error, arrival));
 }
 
 function isFeed(value: unknown): value is [keyId: string, output: string] {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
 }
 
-/** The response to a refusal, as a person reads it. Anything else is thrown on. */
-function refusalOf(error: unknown): Response {
+/** The response to a refusal: a page for browsers, and a line of text for programs. Anything else is thrown on. */
+async function refusalOf(error: unknown, { request, route, path, key }: Arrival): Promise<Response> {
   const refused = refusedOf(error);
   if (refused === undefined) throw error;
-  return plainResponse(refused.status, refused.message, refused.headers);
+  const { status, message, headers } = refused;
+  const isPage = /\btext\/html\b/.test(request.headers.get("accept") ?? "") && !route.isForPrograms && !path.startsWith("/feeds/");
+  if (!isPage) return plainResponse(status, message, headers);
+  const { refusalPage } = await import("./refusal-page.tsx");
+  return refusalPage(refused, key !== null && key.member !== null);
 }

@@ -154,7 +154,7 @@ function signInPage(status: number, to: string, hasLinks: boolean, address = "")
       )}
       <details class="sign-in-key" open={!hasLinks || status === 401 || status === 429}>
         <summary>{hasLinks ? "Sign in with an API key instead" : "Sign in with an API key"}</summary>
-        <p>Who has an API key of this service can read its pages. Each page counts as one request of the key.</p>
+        <p>With an API key of this service you can read its pages. Each page counts as one request of the key.</p>
         <form class="sign-in" method="post" action="/sign-in">
           <input type="hidden" name="to" value={to} />
           <div class="field">

@@ -31,9 +31,9 @@ function JobCard({ job, now, hasReasons }: { job: JobState; now: EpochMs; hasRea
         {name} <small>every {formatDuration(every_ms)}</small>
       </h2>
       {failed_at !== null && (
-        <p class={result === "failed" ? undefined : "quiet"}>
+        <p class={result === "failed" ? "error" : "quiet"}>
           Failed <Relative at={formatInstant(failed_at)} now={now} />
-          {hasReasons && result === "failed" ? `: ${error}` : ". The log says why"}
+          {hasReasons && result === "failed" ? `: ${error}` : ". The log says why."}
         </p>
       )}
       <dl class="figures">

@@ -14,11 +14,28 @@ export function plainText(text: string): string {
   return tidy(dropMarkup(decodeEntities(text)));
 }
 
-/** The paragraphs of a text that may hold HTML, each as plain text. */
+/** The paragraphs of a text that may hold HTML, each as plain text. An item of a list is one that begins with a bullet or its number. */
 export function plainParagraphs(text: string): string[] {
-  const parts = decodeEntities(text).split(/<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i);
-  return parts.map(plainText).filter((paragraph) => paragraph !== "");
+  const parts = decodeEntities(text)
+    .split(PARAGRAPH_END)
+    .flatMap((part) => part.split(ITEM_START));
+  return parts.flatMap((part) => {
+    const paragraph = plainText(part);
+    if (paragraph === "" || BULLET_ALONE.test(paragraph)) return [];
+    return ITEM_TAG.test(part) && withoutBullet(paragraph) === undefined ? `• ${paragraph}` : paragraph;
+  });
 }
+
+/** The text of an item behind its bullet; undefined for any other paragraph. */
+export function withoutBullet(paragraph: string): string | undefined {
+  return /^(?:[•‣▪●◦■]\s?|[*·–—-]\s)(.*)$/s.exec(paragraph)?.[1];
+}
+
+const PARAGRAPH_END = /<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i;
+/** Before a bullet that is no other sign, anywhere; before other bullets and numbers, in a new line; before the tag of an item. */
+const ITEM_START = /(?<=\s)(?=[•‣▪●◦■])|\n(?=[ \t]{0,9}(?:[*·–—-]|\(?\d{1,2}[.)]|\([a-z]\))[ \t])|(?=<li[\s/>])/i;
+const ITEM_TAG = /^\s*<li[\s/>]/i;
+const BULLET_ALONE = /^[•‣▪●◦■*·–—-]$/;
 
 /** About the first 500 characters as plain text, cut after a whole word; null if no text is left. */
 export function summaryOf(text: string | null | undefined): string | null {

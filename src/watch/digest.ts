@@ -37,6 +37,9 @@ const changeHeadings: Readonly<Record<string, string>> = {
   noise: "Changes without meaning",
 };
 
+/** A test may have nothing else to say. */
+const TEST_NOTE = "This is a test. What the watch finds arrives here.";
+
 /** The digest of a message. A section has at most as many entries as `entriesMax` allows for so many sections, and counts the others. */
 export function digestOf(
   { type, data }: Message,
@@ -80,7 +83,9 @@ export function digestOf(
   const unmarked = [...leftById.values()].filter(({ opportunity }) => !marked.has(opportunity.id));
   const gone = ofOpportunities("No longer matching", unmarked, counts.left - leftById.size, marked.size);
   const sections = [...shown, shortened(gone, most)].filter(isNeeded);
-  return { subject: `${type === "watch.test" ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`, note, sections };
+  const isTest = type === "watch.test";
+  const subject = `${isTest ? "Test: " : ""}${watch}: ${summaryOf(counts, countOf("critical"))}`;
+  return { subject, note: isTest ? [TEST_NOTE, note].filter((each) => each !== null).join(" ") : note, sections };
 }
 
 function isNeeded({ entries, more }: DigestSection): boolean {

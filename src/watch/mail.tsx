@@ -6,6 +6,7 @@ import { oneLine } from "../text/terminal-text.ts";
 import { type Digest, type DigestEntry, type DigestSection, digestOf, moreInWords } from "./digest.ts";
 import type { Message } from "./message.ts";
 import type { Zone } from "./watch.ts";
+import { zoneInWords } from "./watch-form.ts";
 
 export type Mail = { subject: string; text: string; html: string };
 
@@ -19,8 +20,8 @@ export type MailLinks = { watch?: string; stop: string };
 /** The message of one watch. */
 export type MailPart = { message: Message; zone: Zone; links?: MailLinks | undefined };
 
-/** A part with its digest, and why the reader gets it. */
-type WrittenPart = { digest: Digest; foot: string[]; links: MailLinks | undefined };
+/** A part with its digest, why the reader gets it, and what its dates mean. */
+type WrittenPart = { digest: Digest; foot: string[]; dates: string; links: MailLinks | undefined };
 
 /** `pages` is the address at which the pages of this server are, if mails lead to them. */
 export function mailOf(message: Message, zone: Zone, pages?: string, links?: MailLinks): Mail {
@@ -30,7 +31,7 @@ export function mailOf(message: Message, zone: Zone, pages?: string, links?: Mai
 /** One mail of the messages of one or several watches. */
 export function mailOfAll(parts: readonly MailPart[], pages: string | undefined): Mail {
   const written = parts.map(({ message, zone, links }): WrittenPart => {
-    return { digest: digestOf(message, zone), foot: footOf(message, zone, pages), links };
+    return { digest: digestOf(message, zone), foot: footOf(message, pages), dates: `Dates are in ${zoneInWords(zone)}.`, links };
   });
   const subject = subjectOf(parts, written);
   const html = `<!doctype html>\n${<Page subject={subject} parts={written} pages={pages} />}\n`;
@@ -46,15 +47,14 @@ function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly Writ
   return subject.length <= SUBJECT_MAX ? subject : `${subject.slice(0, SUBJECT_MAX - 1).toWellFormed()}…`;
 }
 
-/** Why the reader gets this, and what the dates mean. */
-function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, zone: Zone, pages: string | undefined): string[] {
+/** Why the reader gets this. */
+function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, pages: string | undefined): string[] {
   const conditions = describeFilter(storedFilter(filter), parseInstantMs(timestamp) ?? 0).map(oneLine);
   const about = conditions.length === 0 ? "all opportunities" : conditions.join("; ");
   const why = title === undefined ? `of the watch "${watch}" of fundfeed` : `you saved "${oneLine(title)}" at ${pages ?? "fundfeed"}`;
   return [
     `You get this because ${why}: ${about}.`,
     ...(muted === undefined ? [] : [`Muted, and left out: ${muted === 1 ? "1 opportunity" : `${muted} opportunities`}.`]),
-    `Dates are those of the time zone ${zone}.`,
   ];
 }
 
@@ -73,14 +73,20 @@ function textOf(subject: string, parts: readonly WrittenPart[], pages: string | 
       }),
     ]),
     "-- ", // Mail programs show what follows as a signature.
-    ...parts.flatMap(({ foot, links }) => [
-      ...foot.flatMap((line) => wrapped(line, "")),
-      ...(links?.watch === undefined ? [] : [`Change or pause it: ${links.watch}`]),
+    ...parts.flatMap((part) => [
+      ...footLines(part, parts).flatMap((line) => wrapped(line, "")),
+      ...(part.links?.watch === undefined ? [] : [`Change or pause it: ${part.links.watch}`]),
     ]),
     ...stopOf(parts).map((stop) => `Stop these mails: ${stop}`),
     ...(pages === undefined ? [] : [`${LEADS_TO} ${pages}/`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What the dates mean stands where it differs, and else once, below the last part. */
+function footLines({ foot, dates, ...part }: WrittenPart, parts: readonly WrittenPart[]): string[] {
+  const isSaidBelow = parts.every((other) => other.dates === dates) && part.digest !== parts.at(-1)?.digest;
+  return isSaidBelow ? foot : [...foot, dates];
 }
 
 /** The page that ends all mails of these parts, if there is one. */
@@ -135,6 +141,44 @@ type PageProps = { subject: string; parts: readonly WrittenPart[]; pages: string
 function Page({ subject, parts, pages }: PageProps) {
   const isOne = parts.length === 1;
   return (
+    <MailFrame subject={subject}>
+      {parts.map(({ digest: { subject, note, sections } }) => (
+        <>
+          {!isOne && <h2 style="font-size:19px;line-height:1.3;margin:32px 0 16px;">{subject}</h2>}
+          {note !== null && <p style={`margin:0 0 20px;${BREAK}`}>{note}</p>}
+          {sections.map((section) => (
+            <SectionBlock section={section} pages={pages} />
+          ))}
+        </>
+      ))}
+      <div class="faint rule" style="border-top:1px solid #dfe5e5;margin-top:28px;padding-top:12px;font-size:13px;color:#56656a;">
+        {parts.map((part) => (
+          <>
+            {footLines(part, parts).map((line) => (
+              <p style={`margin:0 0 6px;${BREAK}`}>{line}</p>
+            ))}
+            {part.links?.watch !== undefined && <FootLink href={part.links.watch}>Change or pause it</FootLink>}
+          </>
+        ))}
+        {stopOf(parts).map((stop) => (
+          <FootLink href={stop}>Stop these mails</FootLink>
+        ))}
+        {pages !== undefined && (
+          <p style={`margin:0 0 6px;${BREAK}`}>
+            {LEADS_TO}{" "}
+            <a class="link" href={`${pages}/`} style={LINK}>
+              {new URL(pages).host}
+            </a>
+          </p>
+        )}
+      </div>
+    </MailFrame>
+  );
+}
+
+/** What every mail looks like. */
+export function MailFrame({ subject, children }: { subject: string; children: unknown }) {
+  return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -146,36 +190,7 @@ function Page({ subject, parts, pages }: PageProps) {
       <body class="page" style={`margin:0;padding:0;background:#ffffff;color:#1b2529;${FONT}`}>
         <div style="max-width:640px;margin:0 auto;padding:20px 16px;font-size:16px;line-height:1.45;">
           <h1 style="font-size:20px;line-height:1.3;margin:0 0 20px;">{subject}</h1>
-          {parts.map(({ digest: { subject, note, sections } }) => (
-            <>
-              {!isOne && <h2 style="font-size:19px;line-height:1.3;margin:32px 0 16px;">{subject}</h2>}
-              {note !== null && <p style={`margin:0 0 20px;${BREAK}`}>{note}</p>}
-              {sections.map((section) => (
-                <SectionBlock section={section} pages={pages} />
-              ))}
-            </>
-          ))}
-          <div class="faint rule" style="border-top:1px solid #dfe5e5;margin-top:28px;padding-top:12px;font-size:13px;color:#56656a;">
-            {parts.map(({ foot, links }) => (
-              <>
-                {foot.map((line) => (
-                  <p style={`margin:0 0 6px;${BREAK}`}>{line}</p>
-                ))}
-                {links?.watch !== undefined && <FootLink href={links.watch}>Change or pause it</FootLink>}
-              </>
-            ))}
-            {stopOf(parts).map((stop) => (
-              <FootLink href={stop}>Stop these mails</FootLink>
-            ))}
-            {pages !== undefined && (
-              <p style={`margin:0 0 6px;${BREAK}`}>
-                {LEADS_TO}{" "}
-                <a class="link" href={`${pages}/`} style={LINK}>
-                  {new URL(pages).host}
-                </a>
-              </p>
-            )}
-          </div>
+          {children}
         </div>
       </body>
     </html>

@@ -55,5 +55,6 @@ export function volumeInWords(volume: Volume | undefined): string {
   const { days, atOnce, daily, weekly } = volume;
   const rounded = (count: number) => (count < 0.5 ? "hardly any" : `about ${Math.round(count)}`);
   const mails = Math.round(atOnce) === 1 ? "mail" : "mails";
+  if (rounded(atOnce) === rounded(weekly)) return `${rounded(atOnce)} ${mails} a month, judged by the last ${days} days`;
   return `${rounded(atOnce)} ${mails} a month as things change, ${rounded(daily)} if daily, ${rounded(weekly)} if weekly, judged by the last ${days} days`;
 }

@@ -17,7 +17,7 @@ const [REMINDERS_MAX, REMIND_DAYS_MAX] = [5, 365];
 
 /** The days of a schedule, in words; "now" is none. */
 export const WHEN: Readonly<Record<string, string>> = {
-  now: "when something changes (looked at every 15 minutes)",
+  now: "when something changes",
   day: "every day",
   ...Object.fromEntries(
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].map((day) => [day, `every ${capitalized(day)}`]),
@@ -37,6 +37,12 @@ export const ZONES: Readonly<Record<Zone, string>> = {
   "Pacific/Guam": "Guam",
   UTC: "UTC",
 };
+
+/** "Eastern time", or "the time zone Europe/Berlin" */
+export function zoneInWords(zone: Zone): string {
+  const name = ZONES[zone];
+  return name === undefined ? `the time zone ${zone}` : zone === "UTC" ? name : `${name} time`;
+}
 
 /** What is reported, by the least severity. */
 export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
@@ -90,7 +96,7 @@ function readZone(text: string): Zone {
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
   } catch {
-    return refuse("Choose a time zone, such as America/New_York.");
+    return refuse("Choose a time zone of the list.");
   }
 }
 

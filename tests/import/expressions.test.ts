@@ -184,6 +184,8 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "src/text/instant.ts": [[String.raw`/^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/`, "start"]],
   "src/text/plain-text.ts": [
     [String.raw`/<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i`, "fixed"], // Blank lines end at the last line feed of a run.
+    ["/^(?:[•‣▪●◦■]\\s?|[*·–—-]\\s)(.*)$/s", "start"],
+    [String.raw`/^\s*<li[\s/>]/i`, "start"],
     [String.raw`/[\p{P}\s]+/gu`, "last"],
     [String.raw`/<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi`, "last"], // Takes the whole rest if nothing ends it.
     [String.raw`/<\/?(?:a|abbr|b|big|del|em|font|i|ins|mark|o:p|s|small|span|strong|sub|sup|u|wbr)(?=[\s/>])[^<>]*>/gi`, "fixed"],

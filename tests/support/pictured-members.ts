@@ -60,7 +60,7 @@ export async function watchesOfMembers({ data, catalog, index, now }: Watching, 
   await pause(db, await add(MANY, "w-paused", { title: "Bridges and ports", ...words("bridge") }), "you paused it");
   const refused = await add(MANY, "w-refused", {
     title: "Grants for tribes",
-    filter: { applicant: ["07"] },
+    filter: { applicant: ["tribe"] },
     every: "day 17:30",
     zone: "America/Denver",
   });

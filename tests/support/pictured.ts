@@ -289,7 +289,7 @@ export async function allPictured(): Promise<Pictured[]> {
 
 function signedAddresses() {
   const at = (kind: string) => `${PAGES}/feeds/${"WyJrZXkiLCIvZm9sbG93aW5nIl0".repeat(3)}.${kind}`;
-  return subscribePage({ ics: at("ics"), csv: at("csv"), atom: at("atom") }, true);
+  return subscribePage({ ics: at("ics"), csv: at("csv"), atom: at("atom") }, true, "what you follow");
 }
 
 async function signIn(path: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeEntities, isSameWording, plainText, summaryOf } from "../../src/text/plain-text.ts";
+import { decodeEntities, isSameWording, plainParagraphs, plainText, summaryOf } from "../../src/text/plain-text.ts";
 
 describe("decodeEntities()", () => {
   test.each([
@@ -108,5 +108,20 @@ describe("summaryOf()", () => {
   test("is the same whether the head of a long text suffices or markup takes most of it", () => {
     expect(summaryOf(`${words} <i>more</i>`.repeat(50))).toBe(summaryOf(words));
     expect(summaryOf(words.replaceAll("word", '<span style="color: rgb(230, 0, 0)">word</span>'))).toBe(summaryOf(words));
+  });
+});
+
+describe("plainParagraphs()", () => {
+  test.each([
+    ["• Phase I: 12 months\n• Phase II: 36 months", ["• Phase I: 12 months", "• Phase II: 36 months"]],
+    ["Topics: • sensors • optics", ["Topics:", "• sensors", "• optics"]],
+    ["Topics:\n  - sensors\n  - optics\nand more", ["Topics:", "- sensors", "- optics and more"]],
+    ["1. Write\n2) Send\n(a) later", ["1. Write", "2) Send", "(a) later"]],
+    ["<ul><li>one<li>two</ul>after", ["• one", "• two after"]],
+    ["<ul><li>one</li>\n<li class='x'>• two</li></ul>", ["• one", "• two"]],
+    ["co-fund - and 5 * 3\nremain one", ["co-fund - and 5 * 3 remain one"]],
+    ["<p>•</p><p>two\n\nthree</p>", ["two", "three"]],
+  ])("reads %j as %j", (text, paragraphs) => {
+    expect(plainParagraphs(text)).toEqual(paragraphs);
   });
 });

@@ -225,7 +225,7 @@ test("a mail says why the reader gets it, and lines of its text are short", asyn
   });
   const { text, html } = mailOf(message, EASTERN);
   expect(text).toContain(
-    '-- \nYou get this because of the watch "q" of fundfeed: agency: Department of\nEnergy (DOE) and its agencies.\nDates are those of the time zone America/New_York.\n',
+    '-- \nYou get this because of the watch "q" of fundfeed: agency: Department of\nEnergy (DOE) and its agencies.\nDates are in Eastern time.\n',
   );
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(78);
   expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"/>');
