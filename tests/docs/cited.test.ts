@@ -4,14 +4,22 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectFiles, readText, root } from "../support/project-files.ts";
 
-test.each(["SECURITY.md", "docs/explanation/faults.md"])("%s cites tests that exist", (page) => {
-  const rows = readText(page)
-    .split("\n")
-    .filter((line) => line.startsWith("| ") && line.split(" | ").length === 3);
-  const cited = rows.slice(1).flatMap((row) => {
-    const [, , tests = ""] = row.replace(/ \|$/, "").split(" | ");
-    return tests.split("; ").map((each) => /^`([\w/-]+)`(?:: (.+))?$/.exec(each) ?? [each, "", ""]);
-  });
+/** The cells of a row: what is promised, and in the last one the tests that prove it. */
+const tables: [string, string[][]][] = [
+  ["SECURITY.md", tableRows("SECURITY.md").filter((cells) => cells.length === 3)],
+  [
+    "tests/faults/faults.tsv",
+    readText("tests/faults/faults.tsv")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split("\t")),
+  ],
+];
+
+test.each(tables)("%s cites tests that exist", (_, rows) => {
+  const cited = rows
+    .slice(1)
+    .flatMap(([, , tests = ""]) => tests.split("; ").map((each) => /^`([\w/-]+)`(?:: (.+))?$/.exec(each) ?? [each, "", ""]));
   expect(cited.length).toBeGreaterThan(20);
   for (const [whole, path = "", words = ""] of cited) {
     const files = ["test.ts", "thorough.test.ts"].map((end) => join(root, "tests", `${path}.${end}`)).filter((file) => existsSync(file));
@@ -19,7 +27,14 @@ test.each(["SECURITY.md", "docs/explanation/faults.md"])("%s cites tests that ex
   }
 });
 
-/** Paths in code spans; the tests of faults.md and SECURITY.md have no extension and are checked above. */
+function tableRows(page: string): string[][] {
+  return readText(page)
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) => line.replace(/^\| | \|$/g, "").split(" | "));
+}
+
+/** Paths in code spans; the tests that SECURITY.md cites have no extension and are checked above. */
 const CITED_FILE = /(?:src|db|clients|tests|bench|examples|docs)\/[\w@./-]+\.(?:ts|md|json|sh|cfg|yaml|lua)\b/g;
 
 test("every document cites files that exist", () => {

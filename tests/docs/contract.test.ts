@@ -1,6 +1,7 @@
-/** The rules, decisions and rows of docs/reference/contract.md, decisions.md and requests.md that code, tests and documents cite exist. */
+/** The rules of docs/reference/contract.md, the decisions, and the rows of tests/http/requests.tsv that code, tests and documents cite exist. */
 import { describe, expect, test } from "bun:test";
 import { projectFiles, readText } from "../support/project-files.ts";
+import { requestRows } from "../support/request-rows.ts";
 
 /** Returns the first cells of a page's table rows. */
 const numbersIn = (page: string) => [...readText(page).matchAll(/^\| (D-\d+|\d+) \|/gm)].map(([, number = ""]) => number);
@@ -46,8 +47,8 @@ describe("docs/contributing/decisions.md", () => {
   });
 });
 
-describe("docs/reference/requests.md", () => {
-  const rows = numbersIn("docs/reference/requests.md").map(Number);
+describe("tests/http/requests.tsv", () => {
+  const rows = requestRows().map(({ number }) => number);
 
   test("numbers its rows without a gap", () => {
     expect(rows.length).toBeGreaterThan(300);

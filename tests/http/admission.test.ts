@@ -1,4 +1,4 @@
-/** Numbers in names are rows of docs/reference/requests.md. */
+/** Numbers in names are rows of requests.tsv. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createAccount, setAccount } from "../../src/accounts/account.ts";
 import { createKey, newKey, revokeKey } from "../../src/accounts/key.ts";

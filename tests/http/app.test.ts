@@ -1,4 +1,4 @@
-/** Numbers in names are rows of docs/reference/requests.md. */
+/** Numbers in names are rows of requests.tsv. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Draft } from "../../src/import/record.ts";
 import { type TestApi, testApi, testAssets } from "../support/api.ts";

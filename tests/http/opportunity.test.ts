@@ -1,4 +1,4 @@
-/** Numbers in names are rows of docs/reference/requests.md. */
+/** Numbers in names are rows of requests.tsv. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type TestApi, testApi } from "../support/api.ts";
 import { expectCommonHeaders, expectProblem } from "../support/problem.ts";

@@ -1,4 +1,4 @@
-/** Several requests on one connection before the first response (RFC 9112 §9.3.2). Numbers in names are rows of docs/reference/requests.md. */
+/** Several requests on one connection before the first response (RFC 9112 §9.3.2). Numbers in names are rows of requests.tsv. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { ownQuotas } from "../../src/quota/allowance.ts";

@@ -17,11 +17,11 @@ export const FIRST = Date.UTC(2026, 0, 1);
 /** The `detected_at` of the first event. Each further event is a second later. */
 const FIRST_EVENT = Date.UTC(2026, 1, 1);
 
-/** The id of the record with the events: `{U}` in docs/reference/requests.md. */
+/** The id of the record with the events: `{U}` in tests/http/requests.tsv. */
 export const U = opportunityId("SAM", "N0");
 /** The id of a record without events. */
 export const WITHOUT_EVENTS = opportunityId("SBIR", "N1");
-/** An id without a record: `{X}` in docs/reference/requests.md. */
+/** An id without a record: `{X}` in tests/http/requests.tsv. */
 export const X = "0190c4a0-0000-7000-8000-0000000000ff";
 
 const sixty: readonly Draft[] = Array.from({ length: 60 }, (_, n) =>
