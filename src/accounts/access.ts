@@ -62,8 +62,6 @@ export type Access = {
   endedDays: UnsavedDay[];
   /** What the save under way is writing. */
   saving: UnsavedDay[];
-  /** Returns what `db.commits()` does, perhaps as it was when the turn of the event loop began. */
-  commits: () => number;
   /** What `db.commits()` returned before the newest commit that is in memory was read. */
   lastSeenCommit: number;
   /** The generations of keys and use that are in memory. */
@@ -73,7 +71,7 @@ export type Access = {
 };
 
 /** Loads all keys. Throws if the database cannot be read. */
-export async function createAccess(db: StateDb, commits = db.commits): Promise<Access> {
+export async function createAccess(db: StateDb): Promise<Access> {
   const access: Access = {
     db,
     keys: new Map(),
@@ -83,7 +81,6 @@ export async function createAccess(db: StateDb, commits = db.commits): Promise<A
     dirty: new Set(),
     endedDays: [],
     saving: [],
-    commits,
     lastSeenCommit: Number.NaN,
     lastSeen: { keys: -1, use: -1 },
     updateOnce: singleFlight(() => readNewer(access)),
@@ -98,7 +95,7 @@ export async function createAccess(db: StateDb, commits = db.commits): Promise<A
  * request calls it before `findKey`. Throws if the database cannot be read.
  */
 export function updateAccess(access: Access): Promise<void> | undefined {
-  return access.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
+  return access.db.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
 }
 
 /** The key that a text is, which may be revoked or expired; `undefined` if it is none. Reads memory only. */

@@ -3,10 +3,10 @@ import type { Access, KnownKey } from "../accounts/access.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
-import { currentTurn, type Turn } from "../runtime/turn.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { pathStart } from "./query-text.ts";
 import type { StaticFile } from "./static-files.ts";
+import { currentTurn, type Turn } from "./turn.ts";
 
 /** What requests are served from. */
 export type Service = {

@@ -5,9 +5,9 @@
  * otherwise.
  */
 
-import type { Turn } from "../runtime/turn.ts";
 import type { ApiCall } from "./call.ts";
 import { pathStart } from "./query-text.ts";
+import type { Turn } from "./turn.ts";
 
 declare global {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be extended.

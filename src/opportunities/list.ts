@@ -45,7 +45,7 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, `updateModel` does not notice it.
     const bounds = await readBounds(model, filter, after);
-    await (attempt === 1 ? updateModel(model) : model.updateOnce()); // The commit may have come within the turn.
+    await updateModel(model);
     if (!isConsistent(model, bounds)) continue;
 
     const seqs = matchingSeqs(model, filter, bounds, limit + 1); // One more than asked: its presence is `has_more`, without a count.

@@ -32,8 +32,6 @@ export type ReadModel = Contents & {
   documents: Documents;
   /** Signs cursors. It is stored in the catalog, so that cursors survive restarts and work with copies (D-15). */
   cursorSecret: Uint8Array;
-  /** Returns what `db.commits()` does, perhaps as it was when the turn of the event loop began. */
-  commits: () => number;
   /** What `db.commits()` returned before the contents were last read: all commits up to there are in them. */
   lastSeenCommit: number;
   updateOnce: () => Promise<void>;
@@ -46,17 +44,13 @@ export type ReadModel = Contents & {
  * Loads the read model. A million records take half a second, in batches that do not block the event loop. Throws if the catalog has no
  * cursor secret.
  */
-export async function createReadModel(
-  db: CatalogDb,
-  { sizes = {}, commits = db.commits }: { sizes?: Partial<Sizes>; commits?: () => number } = {},
-): Promise<ReadModel> {
+export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: Partial<Sizes> } = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {
     ...emptyContents({ ...sizes, capacity: 1 }), // `loadAll` replaces them.
     db,
     documents: createDocuments(),
     cursorSecret,
-    commits,
     lastSeenCommit: Number.NaN,
     updateOnce: singleFlight(() => loadNewer(model)),
     reloadOnce: singleFlight(() => loadAll(model, sizes)),
@@ -68,7 +62,7 @@ export async function createReadModel(
 
 /** Adds every commit made before the call to the contents. Call it before each read. Returns `undefined` if there is nothing to add. */
 export function updateModel(model: ReadModel): Promise<void> | undefined {
-  return model.commits() === model.lastSeenCommit ? undefined : model.updateOnce();
+  return model.db.commits() === model.lastSeenCommit ? undefined : model.updateOnce();
 }
 
 /** Loads the contents from scratch. The present ones stay in use until then. */

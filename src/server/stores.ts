@@ -5,7 +5,6 @@ import { NoData, OlderVersion } from "../../db/opening.ts";
 import { Failure } from "../../db/reason.ts";
 import { type Access, createAccess } from "../accounts/access.ts";
 import { createReadModel, findCursorSecret, type ReadModel, readCursorSecret } from "../opportunities/read-model.ts";
-import { oncePerTurn } from "../runtime/turn.ts";
 
 /** How long the server's own small writes wait for another writer of state.db. Requests wait as long, because SQLite blocks the thread. */
 const OWN_WRITES_WAIT_MS = 40;
@@ -58,14 +57,9 @@ export async function openStores(
       : await openReplica({ ...location, database: readDatabase }, location, statusDb, now),
   );
   const state = keep(await openStateAt(location, now, { ...STATE, onMigrated: notice }));
-  /*
-   * One look at the commit counters serves all requests of a turn. A request is in a turn if its first bytes had arrived when the turn began,
-   * and so before the look. A commit that its client knew of came before them: the look shows it. A request that was pipelined behind another
-   * sees what that one sees. (E-29)
-   */
   const stores = {
-    model: await createReadModel(catalog, { commits: oncePerTurn(catalog.commits) }),
-    access: await createAccess(state, oncePerTurn(state.commits)),
+    model: await createReadModel(catalog),
+    access: await createAccess(state),
     statusDb,
     areIntact: () => [statusDb, catalog, state].map((db) => db.checkFile()).every((each) => each === "intact"),
   };
