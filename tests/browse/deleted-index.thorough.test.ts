@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { storeVersions } from "../support/browse.ts";
 import { browse } from "../support/clocked-program.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -21,8 +22,7 @@ test("every page is served after search.db was deleted, and shows what is stored
     await store(data, "2", "Another sail");
     for (const path of ["?words=sail", `opportunities/${id}`, "changes?words=sail", "deadlines", "sources"])
       expect([path, (await fetch(base + path)).status]).toEqual([path, 200]);
-    for (let visits = 0; visits < 300 && (await found()) !== "2"; visits++) await Bun.sleep(10);
-    expect(await found()).toBe("2");
+    await waitFor("both are found", async () => (await found()) === "2");
     expect(existsSync(join(data, "search.db"))).toBe(true);
   } finally {
     expect(await stop("SIGTERM")).toBe(0);

@@ -247,7 +247,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
 
   test("waits for a new connection as long as it may take, however short the limit of a statement is", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const client = connect(url, { schema: "fundfeed_catalog", statementTimeoutMs: 1 });
+    const client = connect(url, { schema: "fundfeed_catalog", connectTimeoutMs: 60_000, statementTimeoutMs: 1 });
     // The connection is there; what is sent on it then may be cut off by that limit.
     const failure = await failureOf(client.dedicated().then((connection) => connection.close()));
     expect([String(failure), codeOf(failure)]).not.toEqual(expect.arrayContaining([expect.stringMatching(/Timeout|TIMEOUT/)]));

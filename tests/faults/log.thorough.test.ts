@@ -9,7 +9,7 @@ test("a log whose reader hangs blocks nothing: requests get responses, and SIGTE
   const key = await home.key();
   const fifo = home.at("log");
   Bun.spawnSync(["mkfifo", fifo]);
-  const reader = Bun.spawn(["sh", "-c", 'exec sleep 60 <> "$0"', fifo]); // Holds the pipe open and reads nothing of it.
+  const reader = Bun.spawn(["sh", "-c", 'exec sleep 600 <> "$0"', fifo]); // Holds the pipe open and reads nothing of it.
   const server = await home.serve(["serve", "--port", "0"], { through: ["sh", "-c", 'fifo="$0"; exec "$@" 2>"$fifo"', fifo] });
   // A pipe holds 64 KiB; each of these leaves a line of some 200 bytes.
   for (let round = 0; round < 40; round++) {

@@ -48,7 +48,7 @@ describe.if(hasPostgres)("fundfeed redact", () => {
     const { url, reader } = await aReadDatabase("begin", "select 1 from fundfeed_catalog.opportunities");
     const { sleep } = Bun;
     using _pauses = spyOn(Bun, "sleep").mockImplementation((ms) => sleep(Math.min(Number(ms), 100))); // Of 8 s, between attempts.
-    const db = await openPostgresCatalog(url, 0, { statementTimeoutMs: 3000 }); // As a server: what takes longer fails.
+    const db = await openPostgresCatalog(url, 0, { statementTimeoutMs: 20_000 }); // What takes longer fails. A server's limit is less.
     const said: string[] = [];
     const say = (text: string) => void said.push(text);
     const erasing = runCommandLine(["redact", "--database", url], machineOf({}, { printLine: say, printError: say }));

@@ -202,15 +202,15 @@ describe.skipIf(!hasPostgres)("servers whose PostgreSQL is away", () => {
   test("its connections are terminated under load, 20 times: each response is right or 503, and then all are right", async () => {
     const observed = await underLoad(async (soFar) => {
       for (let n = 0; n < 20; n++) {
-        const before = soFar.length;
+        const right = () => soFar.filter(isRight).length;
+        const before = right();
         await postgres.command(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-        await waitFor("30 more responses", () => soFar.length > before + 30);
+        await waitFor("30 more right responses", () => right() > before + 30);
       }
       await waitUntilRecovered();
     });
     expect(observed.filter((each) => !isRight(each) && !isUnavailable(each)).slice(0, 3)).toEqual([]);
     expect(observed.filter((each) => withoutDatabase.includes(each.path) && !isRight(each)).slice(0, 3)).toEqual([]);
-    expect(observed.filter(isRight).length).toBeGreaterThan(observed.length / 2);
   });
 
   test("a server that is paused (SIGSTOP) under load delays no other server, and refuses a key revoked meanwhile as soon as it resumes", async () => {

@@ -34,21 +34,26 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
     Number((await replica.command(`select confl_snapshot as n from pg_stat_database_conflicts where datname = '${database}'`))[0]?.n);
 
   test("that cancels a statement gets it once more", async () => {
-    const [db, writer] = [await openPostgresCatalog(replicaUrl, NOON, { mode: "read" }), await openPostgresCatalog(url, NOON)];
-    const slow = rawSql<{ count: number }>("select (select count(*) from sources) as count from (select pg_sleep(1)) as slept");
+    const reading = { mode: "read", statementTimeoutMs: 240_000 } as const;
+    const [db, writer] = [await openPostgresCatalog(replicaUrl, NOON, reading), await openPostgresCatalog(url, NOON)];
+    const count = Number((await writer.get(rawSql<{ count: number }>("select count(*) as count from sources")))?.count);
+    // It ends only if it sees the deletion.
+    const slow = rawSql<{ count: number }>(
+      `select count, pg_sleep(case when count < ${count} then 0 else 200 end) from (select count(*) as count from sources) as counted`,
+    );
     const before = await conflicts();
     const result = db.get(slow).then(
       (row) => row?.count,
       (error: unknown) => error,
     );
     await waitFor("the statement is running", async () => {
-      const rows = await replica.command("select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(1)) as slept'");
+      const rows = await replica.command("select 1 from pg_stat_activity where state = 'active' and query like '%as counted'");
       return rows.length > 0;
     });
     await writer.run(rawSql("delete from sources where code = 'DSIP'"));
     await writer.run(rawSql("vacuum sources"));
-    expect(await result).toBe(9); // The second attempt sees the deletion.
-    expect(await conflicts()).toBe(before + 1);
+    expect(await result).toBe(count - 1); // The second attempt sees the deletion.
+    await waitFor("the conflict is counted", async () => (await conflicts()) === before + 1);
     await Promise.all([db.close(), writer.close()]);
   });
 
