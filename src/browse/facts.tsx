@@ -14,6 +14,7 @@ const titles: Readonly<Partial<Record<FactGroup, string>>> = {
   "offered by": "Who offers it",
   offers: "What it offers",
   won: "Who won",
+  "won before": "Who won before",
   for: "For whom",
   record: "Record",
 };

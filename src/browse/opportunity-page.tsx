@@ -121,10 +121,10 @@ type BodyProps = {
 };
 
 function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyProps) {
-  const { opportunity, twins, belonging } = record;
+  const { opportunity, twins, belonging, earlierAwards } = record;
   const followedId = [opportunity, ...twins].find(({ id }) => reader?.follows.has(id))?.id;
   const due = dueOf(opportunity, now, twins);
-  const facts = factsOf(opportunity, { ...belonging, twins }, now);
+  const facts = factsOf(opportunity, { ...belonging, twins, earlierAwards }, now);
   const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const upstream = webAddress(source.url);
@@ -161,7 +161,7 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
       <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
       <LinkedRecords opportunity={opportunity} related={{ ...belonging, twins }} asOf={asOf} />
       <div class="columns">
-        <FactLists label="Contact and awards" facts={facts} groups={["offered by", "offers", "won"]} asOf={asOf} />
+        <FactLists label="Contact and awards" facts={facts} groups={["offered by", "offers", "won", "won before"]} asOf={asOf} />
         <div class="main">
           <section class="prose" aria-labelledby="description">
             <h2 id="description">Description</h2>

@@ -99,7 +99,7 @@ export type IndexedFields = StatusTerms &
     title: string;
     status: string;
     status_display: string | null;
-    organization: Pick<Content["organization"], "agency" | "sub_agency">;
+    organization: Content["organization"];
     program: Pick<Content["program"], "type" | "solicitation_id" | "contract_class">;
     dates: Content["dates"];
     relationships: Content["relationships"];
@@ -137,7 +137,7 @@ function indexedFieldsOf(content: Content): IndexedFields {
     title,
     status,
     status_display,
-    organization: { agency: organization.agency, sub_agency: organization.sub_agency },
+    organization,
     program: { type: program.type, solicitation_id: program.solicitation_id, contract_class: program.contract_class },
     dates,
     relationships,

@@ -8,6 +8,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type { CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, exists, insertInto, jsonOf, listOf, orIgnore, parameter, pick, query, select, selectBy } from "../../db/query.ts";
 import { linkKeys, movedLinkKeys, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { awardKeyOf } from "../opportunities/earlier-awards.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { memoizeLast } from "../text/memoize.ts";
 import type { IndexedFields, Relationships } from "./content.ts";
@@ -219,6 +220,8 @@ export function linkKeysOf(record: IndexedFields): LinkKey[] {
     const key = rule.canonical === record.source.code && rule.held !== "id" ? keyOf(rule, rule.held(record)) : undefined;
     if (key !== undefined) keys.set(`holds ${key}`, { key, role: "holds", newness });
   }
+  const award = awardKeyOf(record);
+  if (award !== null && isAward(record)) keys.set(`holds ${award}`, { key: award, role: "holds", newness });
   for (const { key } of soughtBy(record)) keys.set(`seeks ${key}`, { key, role: "seeks", newness: 0 });
   return [...keys.values()];
 }

@@ -3,7 +3,8 @@
  * them, MCP quotes them. (E-125)
  */
 import { type Due, dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
-import { fundingInWords } from "../opportunities/funding.ts";
+import type { EarlierAward } from "../opportunities/earlier-awards.ts";
+import { amountInWords, fundingInWords } from "../opportunities/funding.ts";
 import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Belonging } from "../opportunities/related.ts";
@@ -16,16 +17,20 @@ import { plainText } from "../text/plain-text.ts";
 export type FactValue = { text: string; filter?: { name: string; value: string }; record?: string; url?: string };
 
 /** What a fact is about, for doors that show them in groups. */
-export type FactGroup = "when" | "offered by" | "offers" | "won" | "for" | "record" | "related";
+export type FactGroup = "when" | "offered by" | "offers" | "won" | "won before" | "for" | "record" | "related";
 
 /** `isEach`: each value is a fact of its own, for a line of its own. */
 export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
 
-/** What belongs to an opportunity: its other records, its parent and its parts. */
-export type RelatedRecords = Partial<Belonging> & { twins: readonly WholeOpportunity[] };
+/** What belongs to an opportunity: its other records, its parent and its parts; and who won its earlier rounds. */
+export type RelatedRecords = Partial<Belonging> & { twins: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
 
 /** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are no part of them. */
-export function factsOf(opportunity: WholeOpportunity, { twins, parent }: RelatedRecords, now: EpochMs): OpportunityFact[] {
+export function factsOf(
+  opportunity: WholeOpportunity,
+  { twins, parent, earlierAwards = [] }: RelatedRecords,
+  now: EpochMs,
+): OpportunityFact[] {
   const { status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
     opportunity;
   const { agency, sub_agency, issuing_office } = organization;
@@ -51,6 +56,12 @@ export function factsOf(opportunity: WholeOpportunity, { twins, parent }: Relate
     fact("program", "Program", "offers", [filtering("program_type", program.type), program.contract_class]),
     fact("awards", "Awards", "offers", [funding === null ? null : (fundingInWords(funding) ?? null)]),
     fact("won_by", "Won by", "won", sidecar.award === null ? [] : [sidecar.award.awardee, sidecar.award.number, dayOf(sidecar.award.date)]),
+    fact(
+      "earlier_awards",
+      "Earlier awards",
+      "won before",
+      earlierAwards.map((award) => ({ text: awardInWords(award), record: award.id })),
+    ),
     fact(
       "naics",
       "NAICS",
@@ -119,6 +130,12 @@ function isSame(one: string, other: string): boolean {
 function isToldBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
   const told = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
   return told.includes(parseStoredMs(instant));
+}
+
+/** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". Without the date of the award, that of its notice. */
+function awardInWords({ number, awardee, amount, date, posted_at }: EarlierAward): string {
+  const words = [awardee, amount === null ? null : amountInWords(amount), dayOf(date ?? posted_at)].filter((each) => each !== null);
+  return `${words.join(", ")}${number === null ? "" : ` (${number})`}`;
 }
 
 /** "Dayton, OH, USA" */

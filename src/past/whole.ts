@@ -2,6 +2,7 @@
 import type { CatalogDb } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { readHistory } from "../events/history.ts";
+import { type EarlierAward, readEarlierAwards } from "../opportunities/earlier-awards.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -9,11 +10,12 @@ import { type PastOpportunity, readPast } from "./as-of.ts";
 import { notKnownInWords } from "./in-words.ts";
 import { readPastBelonging, readPastTwins } from "./related.ts";
 
-/** An opportunity with its history, the oldest event first, its twins, its parent and its parts. `erased`: when its contacts were, if they are not known. */
+/** An opportunity with its history, the oldest event first, its twins, its parent, its parts and, as it is now, awards of earlier rounds. `erased`: when its contacts were, if they are not known. */
 export type ShownRecord = Pick<PastOpportunity, "opportunity" | "erased"> & {
   history: OpportunityEvent[];
   twins: WholeOpportunity[];
   belonging: Belonging;
+  earlierAwards: EarlierAward[];
 };
 
 /** The opportunity with all that belongs to it at an instant: `asOf` if that is given, else `now`. Or why it is not known, in words. */
@@ -25,13 +27,15 @@ export async function readShown(
   const { id } = opportunity;
   if (asOf === undefined) {
     const [history, twins] = [await readHistory(catalog, id), (await readTwins(catalog, [id], now)).get(id) ?? []];
-    return { record: { opportunity, erased: null, history, twins, belonging: await readBelonging(catalog, opportunity, now) } };
+    const belonging = await readBelonging(catalog, opportunity, now);
+    const earlierAwards = await readEarlierAwards(catalog, opportunity, now);
+    return { record: { opportunity, erased: null, history, twins, belonging, earlierAwards } };
   }
   return catalog.readTransaction(async (sql) => {
     const [past] = await readPast(sql, [id], asOf);
     if (past === undefined) return { unknown: await notKnownInWords(sql, id) };
     const twins = (await readPastTwins(sql, [past.opportunity], asOf)).get(id) ?? [];
     const belonging = await readPastBelonging(sql, past.opportunity, asOf);
-    return { record: { ...past, twins, belonging } };
+    return { record: { ...past, twins, belonging, earlierAwards: [] } };
   });
 }

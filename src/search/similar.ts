@@ -7,11 +7,12 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
 import { STOP_WORDS } from "../filter/question.ts";
 import { textColumns, textsOf } from "../filter/texts.ts";
-import { numberKeyOf, numberOf } from "../opportunities/number.ts";
+import { numberOf } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
-import { DAY_MS, type EpochMs, parseStoredMs } from "../text/instant.ts";
+import { beganAt, GOODS, isNextNumber, ROUND_MS, titleWordsOf, yearOf } from "../opportunities/rounds.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { bestMatches } from "./best-match.ts";
 import type { Budget } from "./budget.ts";
@@ -54,8 +55,8 @@ const [IN_TITLE, TIMES_MAX] = [2, 4];
 const [SHARED_MIN, SHARED_SHARE_MIN] = [2, 1 / 3];
 /** Matches among which rounds are looked for, and rounds at most. */
 const [MATCHES, ROUNDS_MAX] = [60, 5];
-/** Days between two rounds, and the share of words that their titles have in common: the same goods may be bought twice in a month. */
-const [ROUND_DAYS, TITLE_SHARE] = [150, 0.8];
+/** The share of words that the titles of two rounds have in common. */
+const TITLE_SHARE = 0.8;
 
 /** At most `limit` opportunities that are most like one, the most similar first, and its rounds, the latest first. */
 export async function findSimilar(
@@ -131,46 +132,21 @@ function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: 
   const share = shareOfTitles(opportunity.title, other.title);
   if (agency === null || agency !== agencyCodeOf(other) || share < TITLE_SHARE) return undefined;
   const years = yearOf(another) - yearOf(number); // The dates of old calls are often those of a later edition of their page.
-  const days = (beganAt(other) - beganAt(opportunity)) / DAY_MS;
-  const isApart = years > 0 || years < 0 || Math.abs(days) >= ROUND_DAYS;
+  const later = beganAt(other) - beganAt(opportunity);
+  const isApart = years > 0 || years < 0 || Math.abs(later) >= ROUND_MS;
   if (!isApart) return undefined;
   const title = share === 1 ? "same title" : "almost the same title";
   return {
     opportunity: other,
     twins,
-    isEarlier: (years || days) < 0,
+    isEarlier: (years || later) < 0,
     reason: `${title} and agency, and the number differs only in digits`,
   };
 }
 
-/** Whether two numbers are the same but for their digits, as PD-23-7236 and PD-20-7236 are. */
-function isNextNumber(one: string, other: string): boolean {
-  const [key, otherKey] = [numberKeyOf(one), numberKeyOf(other)];
-  const shape = (text: string) => text.replace(/\d+/g, "0");
-  return key !== otherKey && /\d/.test(key) && shape(key) === shape(otherKey);
-}
-
-/** The year in a number, as in PD-23-7236, A88-136 and FOA-2024-1; NaN without one. */
-function yearOf(number: string): number {
-  const [year = ""] = /(?<!\d)(?:20[0-3]\d|\d\d)(?!\d)/.exec(number) ?? [];
-  return year === "" ? Number.NaN : Number(year) + (year.length === 4 ? 0 : Number(year) > CENTURY ? 1900 : 2000);
-}
-
-/** Purchases of goods, "59--FILTER,LOW PASS": the same ones are bought again and again. */
-const GOODS = /^\w{1,4}--/;
-
-/** Two digits above these are a year of the last century. */
-const CENTURY = 70;
-
 /** The share of the words of two titles that both have; years and other numbers do not count. */
 function shareOfTitles(one: string, other: string): number {
-  const wordsIn = (title: string) => new Set(wordsOf(title).filter((word) => !/\d/.test(word)));
-  const [words, others] = [wordsIn(one), wordsIn(other)];
+  const [words, others] = [titleWordsOf(one), titleWordsOf(other)];
   const either = words.union(others).size;
   return either === 0 ? 0 : words.intersection(others).size / either;
-}
-
-/** When it was posted, else when it opened; NaN if neither is known. */
-function beganAt({ dates }: WholeOpportunity): EpochMs {
-  return parseStoredMs(dates.posted_at ?? dates.opens_at) ?? Number.NaN;
 }

@@ -12,6 +12,7 @@ import { insignificant, OpportunityEvent, type Severity } from "../../events/eve
 import { changesInWords } from "../../events/in-words.ts";
 import { type FactValue, factsOf, type OpportunityFact, recordInWords } from "../../facts/facts.ts";
 import { Due, dueOf } from "../../opportunities/due.ts";
+import { EarlierAward } from "../../opportunities/earlier-awards.ts";
 import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
@@ -57,6 +58,7 @@ export const ShownOpportunity = Type.Composite(
       also_at: Type.Array(AlsoAt, { description: "Its records at other sources." }),
       parts: Type.Array(AlsoAt, { description: "The first of its parts and later stages." }),
       parts_total: Type.Integer({ description: "How many there are." }),
+      earlier_awards: Type.Array(EarlierAward, { description: "Who won earlier rounds of the same call, the latest first." }),
     }),
     Type.Partial(
       object({
@@ -82,7 +84,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const at = asOf ?? cli.machine.now();
       const shown = await readShown(catalog, found, { now: at, asOf });
       if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
-      const { opportunity, history, twins, belonging, erased } = shown.record;
+      const { opportunity, history, twins, belonging, earlierAwards, erased } = shown.record;
       const { last_seen: _, ...shownFields } = opportunity;
       const { attachments } = opportunity.sidecar;
       const json: Static<typeof ShownOpportunity> = {
@@ -94,6 +96,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
         also_at: alsoAt(twins),
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
+        earlier_awards: earlierAwards,
       };
       const lines = page(shown.record, at);
       if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
@@ -115,12 +118,12 @@ function pastLines({ erased }: ShownRecord, asOf: EpochMs): string[] {
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page({ opportunity, history, twins, belonging }: ShownRecord, now: EpochMs): string[] {
+function page({ opportunity, history, twins, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
   return [
     ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
-    ...factsOf(opportunity, { ...belonging, twins }, now).flatMap(factLines),
+    ...factsOf(opportunity, { ...belonging, twins, earlierAwards }, now).flatMap(factLines),
     ...section("Parts and later stages", partLines(belonging)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("History", historyLines(history)),
@@ -129,13 +132,14 @@ function page({ opportunity, history, twins, belonging }: ShownRecord, now: Epoc
   ];
 }
 
-/** The values behind the label: those that are facts of their own on a line each, the first items of a long list. */
+/** The values behind the label: facts of their own and other records on a line each, the first items of a long list. */
 function factLines({ label, values, isEach }: OpportunityFact): string[] {
   const name = /^[A-Z]+$/.test(label) ? label : label.toLowerCase();
-  const more = isEach ? 0 : values.length - ITEMS_MAX;
+  const isListed = isEach || values.some(({ record }) => record !== undefined);
+  const more = isListed ? 0 : values.length - ITEMS_MAX;
   const shown = more <= 1 ? values : values.slice(0, ITEMS_MAX);
   const texts = shown.map(valueText);
-  const lines = isEach ? texts : [texts.join(", ") + (more > 1 ? ` and ${more} more` : "")];
+  const lines = isListed ? texts : [texts.join(", ") + (more > 1 ? ` and ${more} more` : "")];
   return beside(
     name,
     lines.flatMap((line) => linesOf(line, TERMINAL_WIDTH - LABEL_WIDTH)),
@@ -165,8 +169,9 @@ function linesOf(text: string, width: number): string[] {
   return lines.filter((line) => line !== "").flatMap((line) => wrapped(oneLine(line), width));
 }
 
-/** Lines in a column of their own, with a label in front of the first one. */
+/** Lines in a column of their own, with a label in front of the first one, or above it if it is too long. */
 function beside(label: string, lines: readonly string[]): string[] {
+  if (label.length >= LABEL_WIDTH) return [label, ...beside("", lines)];
   return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
 }
 

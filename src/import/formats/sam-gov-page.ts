@@ -155,6 +155,7 @@ function noticeOfSearch(row: JsonObject): Notice {
   const type = objectOf(row.type);
   const kind = textOf(type.value) || (TYPES[textOf(type.code)] ?? "");
   const name = (level: number) => textOf(organizations[level]?.name);
+  const awardee = textOf(objectOf(objectOf(row.award).awardee).name);
   return {
     ...nothing,
     ...identified(textOf(row._id), textOf(row.parentNoticeId), []),
@@ -171,6 +172,7 @@ function noticeOfSearch(row: JsonObject): Notice {
       ...(office === undefined ? {} : { office: textOf(office.name) }),
     },
     agencyCode: textOf(organizations[1]?.code),
+    ...(awardee === "" ? {} : { awardee }), // Neither number nor amount are here.
     deadline: textOf(row.responseDateActual) || inEasternTime(textOf(row.responseDate)),
     statesNot: ["cancelled", "archived", "awarded"],
   };

@@ -424,6 +424,7 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
       ? { classifications: { ...draft.classifications, naics_codes } }
       : {}),
     ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
+    ...(isOnlyNamed(notice, stored) ? { funding: stored.funding, award: stored.award } : {}),
   };
   const isSame = stored.source.opportunity_id === notice.id;
   const whole = isSame ? reconciledWithItself(notice, withLists, stored) : withLists;
@@ -433,6 +434,11 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const kept = isSame && isSilent(notice, own.status, before) ? before : own;
   const { status_until: _until, archives_at: _archives, ...rest } = whole;
   return { ...rest, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
+}
+
+/** Whether the layout names the winner alone, and more is stored of the same one. */
+function isOnlyNamed({ amount, awardee = "" }: Notice, { award }: Draft): boolean {
+  return amount === undefined && awardee !== "" && award?.awardee?.startsWith(awardee) === true;
 }
 
 /** The stored values are of the same notice, from another layout. */

@@ -10,6 +10,7 @@ import {
 } from "../../events/attachments.ts";
 import { factsOf } from "../../facts/facts.ts";
 import { dueInWords, dueOf } from "../../opportunities/due.ts";
+import { EarlierAward } from "../../opportunities/earlier-awards.ts";
 import { numberOf } from "../../opportunities/number.ts";
 import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
@@ -40,7 +41,7 @@ export function getTool({ queries, tool }: ToolContext): Tool {
     title: "Get one opportunity",
     action: "get",
     description:
-      "Returns one opportunity with all its fields. What is too long is cut and listed in `cut`, with a cursor that returns the whole text in `piece`.",
+      "Returns one opportunity with all its fields. What is too long is cut and listed in `cut`, with a cursor for the whole text in `piece`.",
     arguments: {
       id: requiredText(ID),
       source: sourceCode,
@@ -51,10 +52,11 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       opportunity: nullable(Opportunity),
       /** Those that are not known as of then: contacts that were erased since. */
       unknown_fields: Type.Array(Type.String()),
-      also_at: nullable(Type.Array(AlsoAt), "Other records of the opportunity. Null next to a piece, as the next three."),
+      also_at: nullable(Type.Array(AlsoAt), "Its other records. Null next to a piece, as the next four."),
       attachments: nullable(Type.Array(DatedAttachment), "Attachments and links."),
-      removed_attachments: nullable(Type.Array(RemovedAttachment), "Those that are gone."),
-      similar: nullable(Type.Array(SimilarRow), "Other rounds of the call, and what is most like it."),
+      removed_attachments: nullable(Type.Array(RemovedAttachment), "Gone ones."),
+      similar: nullable(Type.Array(SimilarRow), "Other rounds, and what is most like it."),
+      earlier_awards: nullable(Type.Array(EarlierAward), "Who won before."),
       cut: Type.Array(CutMember),
       piece: nullable(LongText),
     },
@@ -62,7 +64,7 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       const found = await theOpportunity(queries, "get", id, source, call);
       const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
       const record = await theRecord(queries, found, asOf, call);
-      const { opportunity, erased, history, twins } = record;
+      const { opportunity, erased, history, twins, earlierAwards: earlier_awards } = record;
       const also_at = alsoAt(twins);
       const request = { tool: "get", id, source, as_of };
       const filters = onlyGiven({ id, source, as_of });
@@ -70,7 +72,15 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       const document = { opportunity: withoutSidecar(opportunity), ...attachments };
       const version = opportunity.updated_at;
       const unknown_fields = erased === null ? [] : ["contacts"];
-      const empty = { opportunity: null, also_at: null, attachments: null, removed_attachments: null, similar: null, unknown_fields };
+      const empty = {
+        opportunity: null,
+        also_at: null,
+        attachments: null,
+        removed_attachments: null,
+        similar: null,
+        earlier_awards: null,
+        unknown_fields,
+      };
       const isWithSimilar = cursor === undefined && asOf === undefined;
       const like = isWithSimilar ? await queries.similar(opportunity, SIMILAR, call) : undefined;
       const similar = like === undefined ? [] : similarRows(like, call.now);
@@ -86,8 +96,9 @@ export function getTool({ queries, tool }: ToolContext): Tool {
           ...upstreamTexts(DatedAttachment, "attachments[]"),
           ...upstreamTexts(RemovedAttachment, "removed_attachments[]"),
           ...upstreamTexts(SimilarRow, "similar[]"),
+          ...upstreamTexts(EarlierAward, "earlier_awards[]"),
         ];
-        return { data: { ...value, also_at, similar, unknown_fields }, cuts, lines, upstream };
+        return { data: { ...value, also_at, similar, earlier_awards, unknown_fields }, cuts, lines, upstream };
       });
     },
   });
@@ -146,10 +157,10 @@ const [LONG_LINE, VALUES_MAX] = [600, 10];
 /** What the first line has. */
 const IN_FIRST_LINE = ["status", "due", "number", "id"];
 
-function linesOf({ opportunity, twins, belonging }: ShownRecord, now: EpochMs): string[] {
+function linesOf({ opportunity, twins, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { id, title, summary, status, eligibility } = opportunity;
   const isInFirstLine = (id: string) => IN_FIRST_LINE.includes(id) && (id !== "status" || opportunity.status_display === null);
-  const facts = factsOf(opportunity, { ...belonging, twins }, now).filter((fact) => !isInFirstLine(fact.id));
+  const facts = factsOf(opportunity, { ...belonging, twins, earlierAwards }, now).filter((fact) => !isInFirstLine(fact.id));
   const due = dueInWords(dueOf(opportunity, now, twins), now, { quote: quoted });
   const line = (label: string, texts: readonly string[]) => `${label}: ${texts.map((text) => quoted(text, LONG_LINE)).join(", ")}`;
   return [

@@ -1,0 +1,89 @@
+/**
+ * Who won earlier rounds of the same call, from the award notices of SAM.gov. A notice holds a key of its office and title in `link_keys`, so
+ * that one read of an index finds it, on both engines and without the search index. Precision comes before recall: of all real files, 27 awards
+ * are shown, all of them right. Titles of nearly the same words, as `similar` takes them, would add wrong ones.
+ */
+import { hash } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import { and, desc, eq, lte } from "drizzle-orm";
+import type { CatalogSql } from "../../db/engine.ts";
+import { parameter, pick, query, select } from "../../db/query.ts";
+import { linkKeys } from "../../db/schema/sqlite/catalog.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { nullable, object } from "../text/schema.ts";
+import { numberKeyOf, numberOf } from "./number.ts";
+import { Opportunity, Sidecar, type WholeOpportunity } from "./opportunity.ts";
+import { readOpportunities } from "./records.ts";
+import { beganAt, GOODS, isNextNumber, ROUND_MS, titleWordsOf, yearOf } from "./rounds.ts";
+
+const SOURCE = "SAM_GOV";
+
+/** Award notices of one office and title that are looked at, and those that are shown. */
+const [CANDIDATES_MAX, AWARDS_MAX] = [50, 5];
+/** Words of a title that stand for one need even if no number has a year: an office buys "Business cards" for many. */
+const WORDS_MIN = 3;
+
+const { number, date, amount, awardee } = Sidecar.properties.award.anyOf[0].properties;
+
+/** An award of an earlier round. */
+export const EarlierAward = object({
+  id: { ...Opportunity.properties.id, description: "Id of the award notice." },
+  number: nullable(Type.String(), "Number of the notice."),
+  award_number: number,
+  awardee,
+  amount,
+  date,
+  posted_at: Opportunity.properties.dates.properties.posted_at,
+});
+export type EarlierAward = Static<typeof EarlierAward>;
+
+const holdersBefore = query({ key: linkKeys.key, before: linkKeys.newness, limit: parameter<number>() }, ({ key, before, limit }) =>
+  select(pick(linkKeys, "opportunity_id"))
+    .from(linkKeys)
+    .where(and(eq(linkKeys.key, key), eq(linkKeys.role, "holds"), lte(linkKeys.newness, before)))
+    .orderBy(desc(linkKeys.newness), desc(linkKeys.opportunity_id))
+    .limit(limit),
+);
+
+type Named = { source: { code: string }; title: string; organization: Opportunity["organization"] };
+
+/** The key under which award notices of an office are stored with their titles; null for what has no earlier rounds that could be told. */
+export function awardKeyOf({ source, title, organization }: Named): string | null {
+  const { agency, sub_agency, issuing_office } = organization;
+  const words = [...titleWordsOf(title)].sort();
+  if (source.code !== SOURCE || issuing_office === null || words.length === 0 || GOODS.test(title)) return null;
+  const parts = [agency ?? "", sub_agency ?? "", issuing_office, words.join(" ")];
+  return `${SOURCE} award ${hash("sha256", parts.join("\n").toUpperCase()).slice(0, 32)}`;
+}
+
+/** The awards of earlier rounds of an opportunity, the latest first. Reads one index, and the notices of the same office and title. */
+export async function readEarlierAwards(
+  sql: Pick<CatalogSql, "all">,
+  opportunity: WholeOpportunity,
+  now: EpochMs,
+): Promise<EarlierAward[]> {
+  const [key, before] = [awardKeyOf(opportunity), beganAt(opportunity) - ROUND_MS];
+  if (key === null || Number.isNaN(before) || numberOf(opportunity) === null) return [];
+  const holders = await sql.all(holdersBefore, { key, before, limit: CANDIDATES_MAX });
+  const ids = holders.map(({ opportunity_id }) => opportunity_id);
+  const notices = await readOpportunities(sql, ids, now);
+  const awards = notices.flatMap((notice) => (isOfEarlierRound(notice, opportunity) ? earlierAward(notice) : []));
+  const isSame = (one: EarlierAward, other: EarlierAward) => one.number === other.number && one.awardee === other.awardee;
+  return awards.filter((award, n) => awards.findIndex((each) => isSame(each, award)) === n).slice(0, AWARDS_MAX); // Some notices are posted twice.
+}
+
+/** Whether the number of a notice is of an earlier year, or, where they have none, differs in its digits only. */
+function isOfEarlierRound(notice: WholeOpportunity, opportunity: WholeOpportunity): boolean {
+  const [earlier, own] = [numberOf(notice), numberOf(opportunity)];
+  if (earlier === null || own === null || numberKeyOf(earlier) === numberKeyOf(own)) return false;
+  if (notice.relationships.parent_id === opportunity.id) return false;
+  const years = yearOf(own) - yearOf(earlier);
+  return years > 0 || (!(years < 0) && isNextNumber(earlier, own) && titleWordsOf(notice.title).size >= WORDS_MIN);
+}
+
+function earlierAward(notice: WholeOpportunity): EarlierAward[] {
+  const { id, sidecar, dates } = notice;
+  if (sidecar.award?.awardee == null) return [];
+  const { number, ...award } = sidecar.award;
+  return [{ id, number: numberOf(notice), award_number: number, ...award, posted_at: dates.posted_at }];
+}
