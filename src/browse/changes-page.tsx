@@ -11,7 +11,7 @@ import { isInMatchingGroup } from "../search/find.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
-import { DAY_MS, dateAt, type EpochMs, formatInstant } from "../text/instant.ts";
+import { DAY_MS, dateAt, dateOf, type EpochMs, formatInstant } from "../text/instant.ts";
 import { isRelativeMoment, PAST, readMoment } from "../text/moment.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import {
@@ -290,7 +290,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
 
 /** By day, and what changed of one opportunity at once under one title. */
 function Entries({ entries }: { entries: readonly FeedEntry[] }) {
-  const days = Map.groupBy(entries, ({ event }) => event.detected_at.slice(0, 10));
+  const days = Map.groupBy(entries, ({ event }) => dateOf(event.detected_at));
   return (
     <>
       {[...days].map(([day, ofDay]) => (

@@ -1,6 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The first page: the form, and what can be applied for, by next deadline. */
+
 import { shortNameOf } from "../agencies/understand.ts";
+import { amountInShort } from "../opportunities/funding.ts";
 import { obstacleOf } from "../opportunities/obstacle.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
@@ -155,7 +157,7 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
               </svg>
             </th>
             <td>{withCommas(opportunities)}</td>
-            <td>{withAmount > 0 && dollars.format(amount)}</td>
+            <td>{withAmount > 0 && amountInShort(amount)}</td>
           </tr>
         ))}
       </tbody>
@@ -164,4 +166,3 @@ function DepartmentTable({ departments, most }: { departments: readonly Departme
 }
 
 /** "$1.8B" */
-const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", notation: "compact", maximumFractionDigits: 1 });

@@ -4,7 +4,7 @@ import { agencyByCode } from "../agencies/table.ts";
 import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { countMonths, type MonthCounts, type Months } from "../search/months.ts";
 import { withCommas } from "../text/counted.ts";
-import { MONTHS } from "../text/instant.ts";
+import { monthInWords } from "../text/date-in-words.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { TableHead } from "./marks.tsx";
@@ -154,9 +154,4 @@ function monthsAddress({ department, month }: { department?: string | undefined;
 
 function nameOf(department: string): string {
   return department === "" ? "Others" : (agencyByCode(department)?.name ?? department);
-}
-
-/** "Mar 2026" */
-function monthInWords(month: string): string {
-  return `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
 }

@@ -17,7 +17,7 @@ import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { findSimilar, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { dateAt, type EpochMs } from "../text/instant.ts";
 import { plainParagraphs, withoutBullet } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
@@ -86,7 +86,7 @@ function pastPage(query: URLSearchParams, record: ShownRecord, { at, given: asOf
   const history = historyAt(record.history, id, query.get("after"), at);
   const unknown = erased === null ? undefined : erasedInWords(erased);
   return {
-    title: `${cutText(title, 120)} as of ${formatInstant(at).slice(0, 10)}`,
+    title: `${cutText(title, 120)} as of ${dateAt(at)}`,
     section: "find",
     body: (
       <>

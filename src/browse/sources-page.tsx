@@ -8,7 +8,7 @@ import { readFreshness, type SourceFreshness, silentInWords } from "../sources/f
 import { type LastChanges, listSources, newestPostedDates, recordsByLastChange } from "../sources/source.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import { DAY_MS, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
 import { Fact } from "./marks.tsx";
@@ -40,7 +40,7 @@ async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[
   const [statuses, named, posted, changes] = await Promise.all([
     sourceStatusesAt(catalog, now),
     listSources(catalog),
-    newestPostedDates(catalog, formatInstant(now).slice(0, 10)),
+    newestPostedDates(catalog, dateAt(now)),
     recordsByLastChange(catalog, { since: now - WEEKS * WEEK_MS, until: now, bucketMs: WEEK_MS }),
   ]);
   return statuses.map((status) => {
@@ -95,9 +95,7 @@ type CardProps = { row: SourceRow; most: number; now: EpochMs };
 function SourceCard({ row, most, now }: CardProps) {
   const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks, freshness } = row;
   const changed = weeks.reduce((sum, each) => sum + each, 0);
-  const weekNames = weeks.map(
-    (_, n) => `week that ended ${n === WEEKS - 1 ? "today" : formatInstant(now - (WEEKS - 1 - n) * WEEK_MS).slice(0, 10)}`,
-  );
+  const weekNames = weeks.map((_, n) => `week that ended ${n === WEEKS - 1 ? "today" : dateAt(now - (WEEKS - 1 - n) * WEEK_MS)}`);
   return (
     <li class="card">
       <h2>

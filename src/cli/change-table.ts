@@ -1,10 +1,12 @@
 /** The change feed for people at a terminal: by day, and by opportunity, each change in words. */
+
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { grouping, type Printer, standingOf } from "../feed/printers.ts";
 import { numberInWords } from "../opportunities/number.ts";
 import { alsoAt, alsoAtInWords } from "../opportunities/related.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
+import { clockOf } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, wrapped } from "./output.ts";
 
@@ -38,7 +40,7 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     const facts = factsLine(entry, width - TIME - (isNew ? NEW.length : 0));
     const where = alsoAtInWords(alsoAt(twins), opportunity.status);
     return [
-      `${event.detected_at.slice(11, 16)}  ${painted(number, BOLD)}  ${title}`,
+      `${clockOf(event.detected_at)}  ${painted(number, BOLD)}  ${title}`,
       " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),
       ...(where === null ? [] : [" ".repeat(TIME) + painted(cut(oneLine(where), width - TIME), DIM)]),
     ];

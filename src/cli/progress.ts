@@ -1,5 +1,8 @@
 /** Progress of long work: the step, how much is done, the time left and the rate, on a line of the terminal. */
+
 import type { Machine } from "../runtime/machine.ts";
+import { shortNumber } from "../text/counted.ts";
+import { formatDuration } from "../text/duration.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./output.ts";
 
@@ -45,22 +48,11 @@ export function progressLine(
 ): string {
   const parts: string[] = [];
   if (share !== undefined) parts.push(`${Math.floor(share * 100)} %`);
-  if (share !== undefined && share > 0 && share < 1 && elapsedMs > 0) parts.push(`${timeLeft((elapsedMs / share) * (1 - share))} left`);
-  parts.push(`${shown(done)}${total === undefined ? "" : ` of ${shown(total)}`} ${unit}`);
-  if (elapsedMs > 0) parts.push(`${shown(done / (elapsedMs / 1000))}${rateUnit === undefined ? "" : ` ${rateUnit}`}/s`);
+  if (share !== undefined && share > 0 && share < 1 && elapsedMs > 0)
+    parts.push(`${formatDuration(Math.ceil(((elapsedMs / share) * (1 - share)) / 1000) * 1000)} left`);
+  parts.push(`${shortNumber(done)}${total === undefined ? "" : ` of ${shortNumber(total)}`} ${unit}`);
+  if (elapsedMs > 0) parts.push(`${shortNumber(done / (elapsedMs / 1000))}${rateUnit === undefined ? "" : ` ${rateUnit}`}/s`);
   return `${step} ${parts.join(", ")}`;
-}
-
-/** One decimal for numbers below 100, such as the megabytes of a download. */
-function shown(number: number): string {
-  return number.toLocaleString("en-US", { maximumFractionDigits: number < 100 ? 1 : 0 });
-}
-
-function timeLeft(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 100) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Moves to the start of the line and erases it. */

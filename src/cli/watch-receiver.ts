@@ -1,4 +1,5 @@
 /** The receiver of a watch, and what its messages are like, as options of `watch add` and `watch set`. */
+
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { InvalidArgumentError, Option } from "commander";
@@ -6,6 +7,7 @@ import { codeOf, Failure, reasonOf } from "../../db/reason.ts";
 import { type EventType, type Severity, severities } from "../events/event.ts";
 import { isMailAddress } from "../text/mail-address.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { findZone } from "../text/zone-name.ts";
 import { readSchedule, type Schedule } from "../watch/schedule.ts";
 import { receiverName } from "../watch/send.ts";
 import { smtpServer } from "../watch/smtp.ts";
@@ -260,9 +262,7 @@ function note(text: string): string {
 }
 
 function timeZone(text: string): string {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    throw new InvalidArgumentError("It must be a time zone such as America/New_York or UTC.");
-  }
+  const zone = findZone(text);
+  if (zone === undefined) throw new InvalidArgumentError("It must be a time zone such as America/New_York or UTC.");
+  return zone;
 }

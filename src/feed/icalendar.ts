@@ -63,7 +63,7 @@ function startOf(due_at: EpochMs): string {
 }
 
 function utc(instant: EpochMs): string {
-  return `${new Date(instant).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
+  return formatInstant(instant).replace(/[-:]|\.\d+/g, "");
 }
 
 /** A value of type TEXT (RFC 5545 §3.3.11). Control characters cannot be written in one, and those that reorder text have no place here. */

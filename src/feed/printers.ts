@@ -1,4 +1,5 @@
 /** The change feed as JSON, CSV and Markdown. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
@@ -11,6 +12,7 @@ import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
+import { dateOf } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
@@ -204,7 +206,7 @@ export function grouping() {
   return {
     next: ({ event, opportunity }: FeedEntry) => {
       const isFirst = last === undefined;
-      const isNewDay = last?.detected_at.slice(0, 10) !== event.detected_at.slice(0, 10);
+      const isNewDay = last === undefined || dateOf(last.detected_at) !== dateOf(event.detected_at);
       const isNewSet = isNewDay || last?.detected_at !== event.detected_at || last.row !== opportunity.id;
       last = { ...event, row: opportunity.id };
       return { isFirst, isNewDay, isNewSet };

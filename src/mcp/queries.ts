@@ -26,7 +26,7 @@ import { findSimilar } from "../search/similar.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { readFreshness } from "../sources/freshness.ts";
 import { listSources, newestPostedDates, requireSources } from "../sources/source.ts";
-import { type EpochMs, formatInstant, parseInstantMs, secondsSince } from "../text/instant.ts";
+import { dateAt, type EpochMs, formatInstant, parseInstantMs, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 
 /**
@@ -238,7 +238,7 @@ function importOf({
 }
 
 async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFacts[]> {
-  const today = formatInstant(now).slice(0, 10);
+  const today = dateAt(now);
   const [named, statuses, newest] = [
     await listSources(catalog),
     await sourceStatusesAt(catalog, now),

@@ -13,6 +13,13 @@ export function amountInWords(decimal: string): string {
   return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${/^\.0*$/.test(cents) ? "" : cents}`;
 }
 
+/** "$1.5M" */
+export function amountInShort(dollars: number | bigint): string {
+  return compact.format(dollars);
+}
+
+const compact = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD", notation: "compact", maximumFractionDigits: 1 });
+
 /** "up to $20,000 per award; $1,000,000 total": amounts, then what the text says besides. Undefined if nothing is stated. */
 export function fundingInWords({ display, amount_min, amount_max }: Record<string, unknown>): string | undefined {
   const amounts = [amount_min, amount_max].filter(isAmount);

@@ -7,3 +7,8 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 export function withCommas(count: number): string {
   return count.toLocaleString("en-US");
 }
+
+/** "1,234", and with one decimal below 100: "12.3" */
+export function shortNumber(number: number): string {
+  return number.toLocaleString("en-US", { maximumFractionDigits: number < 100 ? 1 : 0 });
+}

@@ -1,5 +1,4 @@
-/** Dates, times and durations for people: "Mar 3, 2026, 5:00 PM ET", "1 hour 30 minutes". */
-import { counted } from "./counted.ts";
+/** Dates and times for people: "Mar 3, 2026, 5:00 PM ET". */
 import { easternAt } from "./eastern.ts";
 import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
 import { EASTERN, zoneName } from "./zone-name.ts";
@@ -45,6 +44,11 @@ export function startInWords(text: string): string {
   return text.slice(10, 19) === "T00:00:00" ? dateInWords(text) : timeInWords(text);
 }
 
+/** "Mar 2026" for a month (2026-03). */
+export function monthInWords(month: string): string {
+  return `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
+}
+
 /** "Tue" for a text that begins with a date. */
 export function weekdayInWords(date: string): string {
   return WEEKDAYS[new Date(`${date.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? "";
@@ -57,18 +61,6 @@ export function clockTime(text: string, zone?: string): ClockTime | undefined {
   if (ms === undefined || wall === undefined) return undefined;
   const name = zone === undefined ? offsetInWords(ms, wall - ms) : nameIn(zone, ms);
   return { ms, dayNumber: Math.floor(wall / DAY_MS), day: dayOf(wall), clock: clockOf(wall), zone: name };
-}
-
-/** "1 day 2 hours", "1 hour 30 minutes": exact, in whole minutes. */
-export function durationInWords(ms: number): string {
-  const minutes = Math.floor(ms / MINUTE_MS);
-  const parts: [number, string][] = [
-    [Math.floor(minutes / 1440), "day"],
-    [Math.floor(minutes / 60) % 24, "hour"],
-    [minutes % 60, "minute"],
-  ];
-  const given = parts.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
-  return given.length === 0 ? counted(0, "minute") : given.join(" ");
 }
 
 /** What a clock on the wall shows, as if it showed UTC. */

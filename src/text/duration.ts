@@ -1,4 +1,4 @@
-/** A duration in words. */
+/** Durations in words. */
 import { counted } from "./counted.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./instant.ts";
 
@@ -15,4 +15,16 @@ export function formatDuration(ms: number): string {
     if (count >= 2 || (count === 1 && size === 1000)) return counted(count, noun);
   }
   return "0 seconds";
+}
+
+/** "1 day 2 hours", "1 hour 30 minutes": exact, in whole minutes. */
+export function durationInWords(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  const parts: [number, string][] = [
+    [Math.floor(minutes / 1440), "day"],
+    [Math.floor(minutes / 60) % 24, "hour"],
+    [minutes % 60, "minute"],
+  ];
+  const given = parts.filter(([count]) => count > 0).map(([count, noun]) => counted(count, noun));
+  return given.length === 0 ? counted(0, "minute") : given.join(" ");
 }

@@ -95,6 +95,16 @@ export function dateAt(instant: EpochMs): string {
   return formatInstant(instant).slice(0, 10);
 }
 
+/** The date of a date-time, in its own offset: 2026-03-01. */
+export function dateOf(text: string): string {
+  return text.slice(0, 10);
+}
+
+/** The time of a date-time, in its own offset: 17:30. */
+export function clockOf(text: string): string {
+  return text.slice(11, 16);
+}
+
 /** 400 years: the Gregorian calendar repeats after them. */
 const CYCLE_MS = 146_097 * DAY_MS;
 

@@ -1,4 +1,4 @@
-/** Names of time zones at an instant, from `Intl`. */
+/** Names of time zones, from `Intl`. */
 import type { EpochMs } from "./instant.ts";
 
 export const EASTERN = "America/New_York";
@@ -11,4 +11,13 @@ export function zoneName(zone: string, ms: EpochMs): string {
   const format = formats.get(zone) ?? new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "short" });
   formats.set(zone, format);
   return format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
+}
+
+/** The IANA name of a time zone that a person named; undefined if there is none. */
+export function findZone(text: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
 }

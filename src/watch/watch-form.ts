@@ -1,8 +1,10 @@
 /** What a member chooses about a watch in a form, besides the search: read, refused with a reason for each field, and said in words. */
+
 import { type Severity, severities } from "../events/event.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
+import { findZone } from "../text/zone-name.ts";
 import { readSchedule, type Schedule } from "./schedule.ts";
 import type { WatchDefinition, Zone } from "./watch.ts";
 
@@ -93,11 +95,7 @@ function readEvery(when: string, time: string): Schedule | undefined {
 }
 
 function readZone(text: string): Zone {
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    return refuse("Choose a time zone of the list.");
-  }
+  return findZone(text) ?? refuse("Choose a time zone of the list.");
 }
 
 function readReminders(text: string): number[] {

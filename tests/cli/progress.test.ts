@@ -9,14 +9,14 @@ afterAll(dropScratch);
 
 describe("a line of progress", () => {
   test.each([
-    [{ step: "writing", done: 4000, total: 9767, unit: "records" }, 2000, "writing 40 %, 3 s left, 4,000 of 9,767 records, 2,000/s"],
-    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 100, "reading 0 %, 2 min left, 20 records, 200/s"],
-    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 1000, "reading 0 %, 17 min left, 20 records, 20/s"],
-    [{ step: "reading", done: 20, share: 0.0001, unit: "records" }, 1000, "reading 0 %, 2 h 47 min left, 20 records, 20/s"],
+    [{ step: "writing", done: 4000, total: 9767, unit: "records" }, 2000, "writing 40 %, 3 seconds left, 4,000 of 9,767 records, 2,000/s"],
+    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 100, "reading 0 %, 100 seconds left, 20 records, 200/s"],
+    [{ step: "reading", done: 20, share: 0.001, unit: "records" }, 1000, "reading 0 %, 16 minutes left, 20 records, 20/s"],
+    [{ step: "reading", done: 20, share: 0.0001, unit: "records" }, 1000, "reading 0 %, 2 hours left, 20 records, 20/s"],
     [
       { step: "fetching", done: 12.34, total: 250.6, unit: "MB", rateUnit: "MB" },
       1000,
-      "fetching 4 %, 20 s left, 12.3 of 251 MB, 12.3 MB/s",
+      "fetching 4 %, 20 seconds left, 12.3 of 251 MB, 12.3 MB/s",
     ],
     [{ step: "fetching", done: 12.34, unit: "MB", rateUnit: "MB" }, 1000, "fetching 12.3 MB, 12.3 MB/s"],
     [{ step: "mirroring", done: 100, unit: "records, 7 events" }, 0, "mirroring 100 records, 7 events"],
@@ -34,8 +34,8 @@ describe("a line of progress", () => {
       clock.now += 50;
     }
     expect(shown).toHaveLength(25);
-    expect(shown[4]).toBe("reading 17 %, 4 s left, 17 of 100 records, 21.3/s");
-    expect(shown.at(-1)).toStartWith("writing 97 %, 1 s left, ");
+    expect(shown[4]).toBe("reading 17 %, 4 seconds left, 17 of 100 records, 21.3/s");
+    expect(shown.at(-1)).toStartWith("writing 97 %, 1 second left, ");
   });
 });
 
