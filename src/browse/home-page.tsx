@@ -11,6 +11,7 @@ import { deadlinesIn } from "../search/deadlines.ts";
 import { hinderedInWords } from "../search/hindered.ts";
 import { countOpenings, type DepartmentOpenings, type Openings } from "../search/openings.ts";
 import { readFreshness, silentInWords } from "../sources/freshness.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
@@ -61,7 +62,7 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
         <SortField form={form} usual="relevance" />
       </SearchFields>
       <OpeningCounts openings={openings} now={now} />
-      {silent !== null && <p class="understood">Some sources are {silent}. What they have open may be over.</p>}
+      {silent !== null && <p class="understood">{capitalized(silent)}. What is open there may be over.</p>}
       <div class="columns">
         <section class="main" aria-labelledby="next">
           <h2 id="next">Due next</h2>

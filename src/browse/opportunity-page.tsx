@@ -7,7 +7,7 @@ import { movedDeadlines } from "../events/moved-deadlines.ts";
 import { factsOf, type RelatedRecords, recordInWords } from "../facts/facts.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { numberInWords } from "../opportunities/number.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import type { Sidecar, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import type { Belonging } from "../opportunities/related.ts";
 import { erasedInWords } from "../past/in-words.ts";
@@ -18,7 +18,7 @@ import { findSimilar, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
-import { plainParagraphs, withoutBullet } from "../text/plain-text.ts";
+import { plainParagraphs, plainText, withoutBullet } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
@@ -127,6 +127,7 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
   const facts = factsOf(opportunity, { ...belonging, twins, earlierAwards }, now);
   const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
+  const { questions } = opportunity.sidecar;
   const upstream = webAddress(source.url);
   return (
     <article class="opportunity">
@@ -168,6 +169,7 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
             <Paragraphs text={description ?? summary} />
           </section>
           {attachments.length > 0 && <Attachments attachments={attachments} />}
+          {questions.length > 0 && <Questions questions={questions} />}
           {eligibility.requirements !== null && (
             <section class="prose" aria-labelledby="eligibility">
               <h2 id="eligibility">Eligibility</h2>
@@ -255,6 +257,23 @@ function Attachments({ attachments }: { attachments: readonly AttachmentInWords[
         ))}
         {attachments.length > shown.length && <li class="quiet">{attachments.length - shown.length} more</li>}
       </ul>
+    </section>
+  );
+}
+
+/** Questions that were asked about it, each folded over its answer. */
+function Questions({ questions }: { questions: Sidecar["questions"] }) {
+  const shown = questions.slice(0, ATTACHMENTS_MAX);
+  return (
+    <section aria-labelledby="questions">
+      <h2 id="questions">Questions and answers</h2>
+      {shown.map(({ question, answer }, n) => (
+        <details key={n}>
+          <summary dir="auto">{cutText(plainText(question ?? ""), 1000)}</summary>
+          <Paragraphs text={answer} />
+        </details>
+      ))}
+      {questions.length > shown.length && <p class="quiet">{questions.length - shown.length} more</p>}
     </section>
   );
 }

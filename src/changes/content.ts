@@ -57,7 +57,7 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
 }
 
 /** An opportunity as the content that changes are made of. */
-export function contentOfWhole({ sidecar, last_seen: _, ...opportunity }: WholeOpportunity): Content {
+export function contentOfWhole({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Content {
   return { ...opportunity, ...sidecar };
 }
 

@@ -2,7 +2,7 @@
 import { agencyInShort } from "../agencies/understand.ts";
 import { applicantsInShort } from "../filter/applicants.ts";
 import { agencyCodeOf } from "../filter/columns.ts";
-import { dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
+import { doubtsOf, dueInShort, dueOf, dueOnDay, isDueSoon } from "../opportunities/due.ts";
 import { numberInWords } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { alsoAt, alsoAtInWords, statusThere } from "../opportunities/related.ts";
@@ -92,10 +92,11 @@ function agencyOf(opportunity: WholeOpportunity): string | null {
   return agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
 }
 
-/** What stands below a result: where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
+/** What stands below a result: what speaks against its status, and where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
 export function matchLines(
   { opportunity, snippet, missing, twins }: SearchResult,
   understood: Understood | null,
+  now: EpochMs,
   width: number,
   style: TableStyle,
 ): string[] {
@@ -105,7 +106,9 @@ export function matchLines(
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
   const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);
-  const about = [isWide(width) ? openTo(opportunity) : null, where].filter((part) => part !== null).join("; ");
+  const about = [...doubtsOf(opportunity, now), isWide(width) ? openTo(opportunity) : null, where]
+    .filter((part) => part !== null)
+    .join("; ");
   return [cut(oneLine(about), room), before + matched].filter((line) => line !== "");
 }
 

@@ -15,7 +15,9 @@ import { type Due, dueOf } from "../opportunities/due.ts";
 import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import { PAGE_BYTES_MAX } from "../opportunities/page.ts";
+import { markSilent } from "../opportunities/records.ts";
 import { readGroups } from "../opportunities/related.ts";
+import { readSilentSources, type SilentSources } from "../sources/freshness.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
@@ -159,11 +161,12 @@ export async function readFeed(
   now: EpochMs,
   limit: number,
 ): Promise<FeedPage<FeedPosition>> {
+  const silent = await readSilentSources(db, now);
   return db.readTransaction(async (sql) => {
     if (after !== null) await requirePosition(sql, after);
     const seq = after?.seq ?? (await startOf(sql, filter));
     const heads = await sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
-    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, now, limit);
+    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, { now, silent }, limit);
     const position = last === undefined ? after : { seq: last.seq, id: last.id };
     return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
@@ -194,13 +197,14 @@ export async function readWindow(
   limit: number,
   order: WindowOrder = "oldest",
 ): Promise<FeedPage<WindowPosition>> {
+  const silent = await readSilentSources(db, now);
   return db.readTransaction(async (sql) => {
     const { since = FIRST, until = LAST } = filter;
     const { detected_at: time, seq } = after ?? { detected_at: order === "oldest" ? since : until, seq: LAST_SEQ };
     const start = { time, seq, limit: EXAMINED_MAX };
     const heads =
       order === "oldest" ? await sql.all(windowHeads.oldest, { ...start, until }) : await sql.all(windowHeads.newest, { ...start, since });
-    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, now, limit);
+    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, { now, silent }, limit);
     const position = last === undefined ? after : { detected_at: last.detected_at, seq: last.seq };
     return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
   });
@@ -220,11 +224,14 @@ async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> 
   return ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1;
 }
 
+/** What shows a record as it is now. */
+type Today = { now: EpochMs; silent: SilentSources };
+
 /** `last` is the last event that was examined. */
 type Examined = Pick<FeedPage<never>, "entries" | "repeats" | "isFull"> & { last: Head | undefined; isComplete: boolean };
 
 /** The first `limit` entries that match, out of these events; fewer if they are long. */
-async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, now: EpochMs, limit: number): Promise<Examined> {
+async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, today: Today, limit: number): Promise<Examined> {
   const candidates = heads.filter((each) => isWanted(each, filter));
   const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
   const wanted = wantedRecords(groups, filter.wanted);
@@ -234,8 +241,8 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   let bytes = 0;
   for (let first = 0; first < rest.length; first += DOCUMENTS) {
     const batch = rest.slice(first, first + DOCUMENTS);
-    const isRow: IsRow = (record, seq, twins) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, now, twins);
-    for (const [n, entry] of (await readEntries(sql, batch, { groups, now }, isRow)).entries()) {
+    const isRow: IsRow = (record, seq, twins) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, today.now, twins);
+    for (const [n, entry] of (await readEntries(sql, batch, { groups, ...today }, isRow)).entries()) {
       if (entry === "repeat") repeats++;
       else if (entry !== "unmatched") {
         entries.push(entry.entry);
@@ -300,14 +307,16 @@ type IsRow = (record: WholeOpportunity, seq: number, twins: readonly WholeOpport
 async function readEntries(
   sql: CatalogSql,
   heads: readonly Head[],
-  { groups, now }: { groups: Groups; now: EpochMs },
+  { groups, now, silent }: Today & { groups: Groups },
   isRow: IsRow,
 ): Promise<({ entry: FeedEntry; bytes: number } | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
   const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
   const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
   const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
-  const ofRecords = new Map(records.map(({ seq, ...stored }) => [seq, wholeOpportunity(shownAt(stored, now))]));
+  const shown = records.map((stored) => wholeOpportunity(shownAt(stored, now)));
+  markSilent(shown, silent);
+  const ofRecords = new Map(records.flatMap(({ seq }, n) => (shown[n] === undefined ? [] : [[seq, shown[n]] as const])));
   const bytesOf = new Map(records.map(({ seq, document, sidecar }) => [seq, document.length + sidecar.length]));
   const bytesOfEvents = new Map(eventRows.map(({ seq, document }) => [seq, document.length]));
   const told = await readTold(sql, heads, groups);

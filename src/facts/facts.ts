@@ -2,13 +2,15 @@
  * The facts of an opportunity, each with its label and its values in words. Doors only translate: the command line prints them, pages link
  * them, MCP quotes them. (E-125)
  */
-import { type Due, dueDateInWords, dueInWords, dueOf } from "../opportunities/due.ts";
+import { applicantsInShort, applicantsOf } from "../filter/applicants.ts";
+import { type Due, dueDateInWords, dueInWords, dueOf, dueOnDay } from "../opportunities/due.ts";
 import type { EarlierAward } from "../opportunities/earlier-awards.ts";
 import { amountInWords, fundingInWords } from "../opportunities/funding.ts";
 import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
-import type { Belonging } from "../opportunities/related.ts";
+import { type AlsoAt, alsoAt, alsoAtInWords, type Belonging } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
+import { noNewsInWords } from "../sources/freshness.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
@@ -31,8 +33,20 @@ export function factsOf(
   { twins, parent, earlierAwards = [] }: RelatedRecords,
   now: EpochMs,
 ): OpportunityFact[] {
-  const { status, status_display, organization, program, funding, dates, classifications, eligibility, contacts, source, sidecar } =
-    opportunity;
+  const {
+    status,
+    status_display,
+    organization,
+    program,
+    funding,
+    dates,
+    classifications,
+    eligibility,
+    contacts,
+    source,
+    sidecar,
+    silent_since,
+  } = opportunity;
   const { agency, sub_agency, issuing_office } = organization;
   const due = dueOf(opportunity, now, twins);
   const number = numberOf(opportunity);
@@ -76,9 +90,20 @@ export function factsOf(
     ),
     fact("codes", "Codes", "for", classifications.tech_taxonomy),
     fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
+    fact(
+      "applicants",
+      "Open to",
+      "for",
+      applicantsOf(opportunity).map(({ kind, text }) => ({ text, filter: { name: "applicant", value: kind } })),
+    ),
     fact("place", "Place", "for", [placeInWords(sidecar.place), eligibility.geographic_scope]),
     fact("contact", "Contact", "offered by", contacts.map(contactInWords), true),
-    fact("source", "Source", "record", [{ text: source.name, filter: { name: "source", value: source.code } }, source.opportunity_id]),
+    fact("source", "Source", "record", [
+      { text: source.name, filter: { name: "source", value: source.code } },
+      source.opportunity_id,
+      silent_since === undefined ? null : noNewsInWords(silent_since, source.name),
+    ]),
+    fact("agency_codes", "Agency codes", "record", sidecar.agency_codes),
     fact("page", "Page", "record", [source.url === null ? null : { text: source.url, url: source.url }]),
     fact("id", "Id", "record", [opportunity.id]),
     fact("changed", "Changed", "record", [dateInWords(opportunity.updated_at)]),
@@ -95,6 +120,33 @@ export function factsOf(
     ),
   ];
   return facts.filter(({ values }) => values.length > 0);
+}
+
+/** What a line of a list, a message or a calendar is made from. Stored messages have it, too. */
+type BriefOpportunity = Pick<Opportunity, "organization" | "status" | "source"> & {
+  number: string | null;
+  due: Due;
+  open_to: string | null;
+  also_at: readonly AlsoAt[];
+};
+
+export function briefOf(opportunity: WholeOpportunity, due: Due, twins: readonly WholeOpportunity[]): BriefOpportunity {
+  const { organization, status, source } = opportunity;
+  const number = numberOf(opportunity);
+  return { organization, status, source, number, due, open_to: applicantsInShort(opportunity), also_at: alsoAt(twins) };
+}
+
+/** The facts of such a line, each shortened; null where nothing is stated. `due` has days alone: the line may be read later. */
+export function briefFacts({ organization, number, status, source, due, open_to, also_at }: BriefOpportunity, zone?: string) {
+  return {
+    due: dueOnDay(due, zone),
+    status: statusInWords(status),
+    agency: organization.sub_agency ?? organization.agency,
+    number,
+    source: source.name,
+    open_to: open_to === null ? null : `open to ${open_to}`,
+    also_at: alsoAtInWords(also_at, status),
+  };
 }
 
 /** "SBIR.gov, 22-586, open": a record as others name it. */

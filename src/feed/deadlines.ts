@@ -7,13 +7,13 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EventType } from "../events/event.ts";
+import { briefFacts, briefOf } from "../facts/facts.ts";
 import { describeFilter, type Filter } from "../filter/filter.ts";
-import { type Due, dueOf, dueOnDay } from "../opportunities/due.ts";
-import { numberOf } from "../opportunities/number.ts";
+import { type Due, dueOf } from "../opportunities/due.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
-import { statusInWords, unendedStatuses } from "../opportunities/status.ts";
+import { unendedStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { capitalized } from "../text/capitalized.ts";
@@ -92,11 +92,11 @@ function entriesOf(
   now: EpochMs,
   page: string | undefined,
 ): Omit<CalendarEntry, "revision" | "changed_at">[] {
-  const { id, status, source, organization } = opportunity;
+  const { id, status, source } = opportunity;
   const title = plainText(opportunity.title);
   const short = ellipsized(title, TITLE_MAX);
-  const number = numberOf(opportunity);
   const due = dueOf(opportunity, now, twins);
+  const facts = briefFacts(briefOf(opportunity, due, twins));
   const isOver = OVER.some((each) => each === status);
   const upstreamPage = webAddress(source.url);
   const elsewhere = due.elsewhere === null ? "" : `${capitalized(due.elsewhere)}. `;
@@ -107,13 +107,15 @@ function entriesOf(
     isCancelled: isOver && due_at > now,
     title: `${elsewhere}${name}: ${short}${words === null ? "" : ` (${words})`}`,
     description: [
-      capitalized(dueOnDay(due)),
-      ...(due.note === null ? [] : [`Deadline: ${due.note}`]),
-      ...(number === null ? [] : [number]),
-      ...(organization.agency === null ? [] : [organization.agency]),
-      `${source.name}, ${statusInWords(status)}`,
-      ...[page, upstreamPage].filter((address) => address !== undefined),
-    ],
+      capitalized(facts.due),
+      due.note === null ? null : `Deadline: ${due.note}`,
+      facts.number,
+      facts.agency,
+      `${facts.source}, ${facts.status}`,
+      facts.open_to === null ? null : capitalized(facts.open_to),
+      facts.also_at === null ? null : capitalized(facts.also_at),
+      ...[page, upstreamPage],
+    ].filter((line) => line !== null && line !== undefined),
     url: page ?? upstreamPage,
   }));
 }

@@ -5,11 +5,11 @@ import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { cellsOf, inOneCell } from "../facts/columns.ts";
-import { Due, dueOnDay } from "../opportunities/due.ts";
+import { briefFacts, briefOf } from "../facts/facts.ts";
+import { Due } from "../opportunities/due.ts";
 import { numberInWords, numberOf } from "../opportunities/number.ts";
 import { Opportunity } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
-import { statusInWords } from "../opportunities/status.ts";
 import { csvLine } from "../text/csv.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { dateOf } from "../text/instant.ts";
@@ -194,10 +194,11 @@ function markdownText(text: string): string {
   return oneLine(text).replace(/([\\|`*_~<>[\]#&])/g, "\\$1");
 }
 
-/** Who offers it, and how it stands: agency, source, status, and when it is due if that is stated. */
-export function standingOf({ opportunity: { organization, source, status }, due }: Pick<FeedEntry, "opportunity" | "due">): string[] {
-  const dated = due.kind === "none" ? [] : [dueOnDay(due)];
-  return [...(organization.agency === null ? [] : [organization.agency]), source.code, statusInWords(status), ...dated];
+/** Who offers it, and how it stands: agency, source, status, when it is due if that is stated, and who may apply. */
+export function standingOf({ opportunity, due, twins }: Pick<FeedEntry, "opportunity" | "due" | "twins">): string[] {
+  const brief = briefFacts(briefOf(opportunity, due, twins));
+  const dated = due.kind === "none" && due.elsewhere === null ? null : brief.due;
+  return [brief.agency, brief.source, brief.status, dated, brief.open_to, brief.also_at].filter((fact) => fact !== null);
 }
 
 /** Where days and change sets begin: the events of one row at one instant are of one change set. */

@@ -56,14 +56,21 @@ const names: Readonly<Record<string, string>> = {
 /** The most kinds that are named in a row. */
 const SHOWN = 3;
 
-/** "universities, nonprofits and 5 more kinds", "others in words", "anyone"; null if no code says it. */
-export function applicantsInShort(opportunity: WholeOpportunity): string | null {
+/** Who may apply: each kind with the word that asks for it. Codes of no kind are named as they are. Nothing if no code says it. */
+export function applicantsOf(opportunity: WholeOpportunity): { kind: string; text: string }[] {
   const codes = applicantCodesOf(opportunity);
   const found = applicantKinds.filter((kind) => (kinds[kind] ?? []).some((code) => codes.includes(code)));
   const said = found.includes("unrestricted") ? ["unrestricted"] : found;
-  const shown = said.slice(0, SHOWN).map((kind) => names[kind] ?? kind);
-  if (said.length > SHOWN) return `${shown.join(", ")} and ${said.length - SHOWN} more ${said.length === SHOWN + 1 ? "kind" : "kinds"}`;
-  return shown.join(", ") || null;
+  const others = codes.filter((code) => !Object.values(kinds).flat().includes(code));
+  return [...said.map((kind) => ({ kind, text: names[kind] ?? kind })), ...others.map((code) => ({ kind: code, text: code }))];
+}
+
+/** "universities, nonprofits and 5 more kinds", "others in words", "anyone"; null if no code says it. */
+export function applicantsInShort(opportunity: WholeOpportunity): string | null {
+  const texts = applicantsOf(opportunity).map(({ text }) => text);
+  const shown = texts.slice(0, SHOWN).join(", ");
+  const more = texts.length - SHOWN;
+  return more > 0 ? `${shown} and ${more} more ${more === 1 ? "kind" : "kinds"}` : shown || null;
 }
 
 /** The codes of those who may apply. */

@@ -58,8 +58,8 @@ export const ToolFreshness = object({
   source: Type.String(),
   as_of: nullable(Type.String({ format: "date-time" })),
   age_seconds: nullable(Type.Integer()),
-  known_on: nullable(Type.String()),
-  is_silent: Type.Boolean(),
+  /** The day of its last news, if it is silent. */
+  silent_since: nullable(Type.String()),
 });
 export type ToolFreshness = Static<typeof ToolFreshness>;
 
@@ -260,7 +260,7 @@ async function sourceFacts(catalog: CatalogDb, now: EpochMs): Promise<SourceFact
 
 async function freshnessOf(catalog: CatalogDb, now: EpochMs): Promise<ToolFreshness[]> {
   const freshness = await readFreshness(catalog, now);
-  return freshness.map(({ source, known_until, known_on, is_silent }) => {
-    return { source, as_of: known_until, age_seconds: secondsSince(parseInstantMs(known_until) ?? null, now), known_on, is_silent };
+  return freshness.map(({ source, known_until, silent_since }) => {
+    return { source, as_of: known_until, age_seconds: secondsSince(parseInstantMs(known_until) ?? null, now), silent_since };
   });
 }

@@ -1,5 +1,7 @@
 /** What every result says besides its data: the filters, whether it is complete, how old the data are, and which texts are from upstreams. */
 import { Type } from "@sinclair/typebox";
+import { noNewsInWords } from "../sources/freshness.ts";
+import { capitalized } from "../text/capitalized.ts";
 import { withCommas } from "../text/counted.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
@@ -91,9 +93,10 @@ function shownInWords({ returned, total, complete, next_cursor }: ResultStatemen
 function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   if (freshness.length === 0) return "No source has data yet.";
   const ages = freshness.map(({ source, age_seconds }) => `${codeInWords(source)} ${ageInWords(age_seconds)}`);
-  const silent = freshness.filter(({ is_silent }) => is_silent);
-  const names = silent.map(({ source, known_on }) => `${codeInWords(source)} (known until ${known_on ?? "an unknown day"})`);
-  return `Data as of: ${ages.join(", ")}.${names.length === 0 ? "" : ` Silent, so what it says may be over: ${names.join(", ")}.`}`;
+  const silent = freshness.flatMap(({ source, silent_since }) =>
+    silent_since === null ? [] : noNewsInWords(silent_since, codeInWords(source)),
+  );
+  return `Data as of: ${ages.join(", ")}.${silent.length === 0 ? "" : ` ${capitalized(silent.join(", "))}: what is said of it may be over.`}`;
 }
 
 function ageInWords(seconds: number | null): string {

@@ -12,7 +12,7 @@ import type { SharedQuotas } from "../quota/redis.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { version } from "../runtime/version.ts";
 import { listCounts } from "../sources/counts.ts";
-import { readFreshness } from "../sources/freshness.ts";
+import { readSourceAccounts } from "../sources/freshness.ts";
 import { counter, type Family, familiesText, gauge, histogram, type MetricSample } from "./families.ts";
 import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
@@ -177,14 +177,18 @@ async function importFamilies(db: CatalogDb): Promise<Family[]> {
 }
 
 async function freshnessFamilies(db: CatalogDb, now: number): Promise<Family[]> {
-  const sources = await readFreshness(db, now);
+  const sources = await readSourceAccounts(db, now);
   const ages = sources.flatMap(({ source, last_import_at }) =>
     last_import_at === null ? [] : [{ labels: { source }, value: (now - Date.parse(last_import_at)) / 1000 }],
   );
   const silent = sources.map(({ source, is_silent }) => ({ labels: { source }, value: Number(is_silent) }));
+  const news = sources.flatMap(({ source, last_news_on }) =>
+    last_news_on === null ? [] : [{ labels: { source }, value: Date.parse(last_news_on) / 1000 }],
+  );
   return [
     gauge("fundfeed_source_age_seconds", "Time since an import of the source last finished.", ages),
     gauge("fundfeed_source_silent", "1 if imports or news of the source have paused for longer than is usual for it.", silent),
+    gauge("fundfeed_source_last_news_timestamp_seconds", "The day of the source's last news: no news since then.", news),
   ];
 }
 

@@ -2,6 +2,7 @@
  * When an opportunity is due: what somebody stated, what is only estimated, and what merely ends. Every door shows this account. (E-125)
  */
 import { type Static, Type } from "@sinclair/typebox";
+import { noNewsInWords } from "../sources/freshness.ts";
 import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
 import { DAY_MS, type EpochMs, formatInstant, parseInstantMs, parseStoredMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
@@ -46,7 +47,7 @@ export const Due = object(
     standard_at: instant("The next of NIH's standard due dates. It is only expected."),
     note: words("What the upstream says about the deadline."),
     elsewhere: words(
-      'What disagrees with the status on whether one can apply: other records ("closed at SBIR.gov"), or the title ("its title says CANCELLED").',
+      'What speaks against the status: other records ("closed at SBIR.gov"), when it was last seen, the title ("its title says CANCELLED"), or a source that is silent ("no news since Jul 18, 2025 at NSF").',
     ),
   },
   "When it is due.",
@@ -63,12 +64,8 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
   const elsewhere = twins
     .filter((twin) => openStatuses.includes(twin.status) !== openStatuses.includes(status))
     .map((twin) => `${statusInWords(twin.status)} at ${twin.source.name}`);
-  const cancellation = unendedStatuses.includes(status) ? cancellationIn(opportunity.title) : undefined;
-  if (cancellation !== undefined) elsewhere.unshift(`its title says ${cancellation.toUpperCase()}`);
-  const seen = unendedStatuses.includes(status) ? opportunity.last_seen : undefined;
-  if (seen !== undefined && isLongUnseen(seen, now))
-    elsewhere.unshift(`${statusInWords(status)} when last seen, ${dateInWords(formatInstant(seen.at).slice(0, 10))}`);
-  const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: [...new Set(elsewhere)].join(", ") || null };
+  const against = [...new Set([...elsewhere, ...doubtsOf(opportunity, now)])].join(", ") || null;
+  const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: against };
   const next = due.find(({ at }) => msOf(at) > now) ?? due.at(-1);
   if (next === undefined && expires_at !== null && msOf(expires_at) > now) {
     const standard_at = nextStandardDueDate(opportunity, now);
@@ -85,6 +82,21 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readon
   }
   const verb = closes_at === null ? "responses were due" : passedInWords(status);
   return { ...account, kind: "over", verb, at, words, expires_at: expires_at !== null && msOf(expires_at) > now ? expires_at : null };
+}
+
+/**
+ * Why its status may no longer hold, besides what its other records say: "open when last seen, Aug 13, 2015", "its title says CANCELLED", "no
+ * news since Jul 18, 2025 at NSF". Nothing of what has ended.
+ */
+export function doubtsOf({ status, title, source, last_seen, silent_since }: WholeOpportunity, now: EpochMs): string[] {
+  if (!unendedStatuses.includes(status)) return [];
+  const cancellation = cancellationIn(title);
+  const isUnseen = last_seen !== undefined && isLongUnseen(last_seen, now);
+  return [
+    isUnseen ? `${statusInWords(status)} when last seen, ${dateInWords(formatInstant(last_seen.at).slice(0, 10))}` : "",
+    cancellation === undefined ? "" : `its title says ${cancellation.toUpperCase()}`,
+    silent_since === undefined ? "" : noNewsInWords(silent_since, source.name),
+  ].filter((doubt) => doubt !== "");
 }
 
 const ANYTIME = /\bany\s?time\b/i;

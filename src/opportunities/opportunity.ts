@@ -190,8 +190,8 @@ export const noSidecar: Sidecar = {
 export type Opportunity = Static<typeof Opportunity>;
 export type Sidecar = Static<typeof Sidecar>;
 
-/** An opportunity with its sidecar, and when it was last seen, if nothing else would end it. (E-205) */
-export type WholeOpportunity = Opportunity & { sidecar: Sidecar; last_seen?: LastSeen };
+/** An opportunity with its sidecar; when it was last seen, if nothing else would end it (E-205); and since which day its source is silent (E-219). */
+export type WholeOpportunity = Opportunity & { sidecar: Sidecar; last_seen?: LastSeen; silent_since?: string };
 
 /** Of a record that is open and states no date: when an import last contained it, and the first whole one since that lacked it, null if none did. */
 export type LastSeen = { at: EpochMs; missed_at: EpochMs | null };
@@ -207,7 +207,7 @@ export function wholeOpportunity(stored: StoredWhole): WholeOpportunity {
 }
 
 /** The opportunity as the API returns it. */
-export function withoutSidecar({ sidecar, last_seen: _, ...opportunity }: WholeOpportunity): Opportunity {
+export function withoutSidecar({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Opportunity {
   return { ...opportunity, eligibility: servedEligibility(opportunity.eligibility, sidecar.deadline_note) };
 }
 

@@ -3,6 +3,7 @@ import { asc, eq, inArray } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, sightings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
+import { readSilentSources, type SilentSources } from "../sources/freshness.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { shownAt } from "./clock.ts";
 import { isSightingOf, seenColumns } from "./last-seen.ts";
@@ -25,9 +26,12 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
 /** Documents that are read and parsed at once: others may use the thread in between. */
 const AT_ONCE = 100;
 
-/** The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. */
+/**
+ * The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. Those of silent sources are
+ * marked, except in a transaction.
+ */
 export async function readOpportunities(
-  catalog: Pick<CatalogSql, "all">,
+  catalog: Pick<CatalogSql, "all"> & { commits?: () => number },
   ids: readonly string[],
   now: EpochMs,
 ): Promise<WholeOpportunity[]> {
@@ -41,7 +45,20 @@ export async function readOpportunities(
       if (stored !== undefined) found.push(wholeOpportunity(shownAt(stored, now)));
     }
   }
-  return found;
+  return found.length > 0 && isDatabase(catalog) ? markSilent(found, await readSilentSources(catalog, now)) : found;
+}
+
+function isDatabase<Reading extends { commits?: () => number }>(catalog: Reading): catalog is Reading & { commits: () => number } {
+  return catalog.commits !== undefined;
+}
+
+/** Marks the opportunities whose source is silent. */
+export function markSilent(opportunities: WholeOpportunity[], silent: SilentSources): WholeOpportunity[] {
+  for (const opportunity of opportunities) {
+    const since = silent.get(opportunity.source.code);
+    if (since !== undefined) opportunity.silent_since = since;
+  }
+  return opportunities;
 }
 
 /** The ids of opportunities that have, or had, this upstream id. */

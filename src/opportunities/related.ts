@@ -4,7 +4,6 @@
  */
 import type { Static } from "@sinclair/typebox";
 import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
-import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, select } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -38,7 +37,7 @@ const countParts = query({ parent_id: opportunities.parent_id }, ({ parent_id })
   select({ parts: count() }).from(opportunities).where(eq(opportunities.parent_id, parent_id)),
 );
 
-type Reading = Pick<CatalogSql, "all">;
+type Reading = Parameters<typeof readOpportunities>[0];
 
 /** The ids of a group: the canonical record, which may not be stored, then the others by id. */
 type Group = readonly string[];

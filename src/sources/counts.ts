@@ -46,6 +46,6 @@ export async function listCounts(sql: Pick<CatalogSql, "all">, kind: Count["kind
 }
 
 /** Up to `limit` days on which a source posted records, not later than `until`, the newest first: YYYY-MM-DD. */
-export async function listPostingDays(sql: CatalogSql, source: string, until: string, limit: number): Promise<string[]> {
+export async function listPostingDays(sql: Pick<CatalogSql, "all">, source: string, until: string, limit: number): Promise<string[]> {
   return (await sql.all(newestPosted, { source, until, limit })).map(({ day }) => day);
 }

@@ -1,4 +1,4 @@
-/** How fresh the data of each source are: every door says this. (E-125) */
+/** How fresh the data of each source are: every door says this. (E-125, E-219) */
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";
@@ -6,7 +6,7 @@ import { dateAt, type EpochMs, formatInstant, secondsSince } from "../text/insta
 import { nullable, object } from "../text/schema.ts";
 import { readInstants } from "./instants.ts";
 import { readNews } from "./news.ts";
-import { silenceOf } from "./silence.ts";
+import { type Silence, silenceOf } from "./silence.ts";
 import { listSourcesOfRecords } from "./source.ts";
 
 export const SourceFreshness = object({
@@ -16,35 +16,85 @@ export const SourceFreshness = object({
   known_until: nullable(Type.String({ format: "date-time" }), "The instant up to which it is known."),
   known_on: nullable(Type.String(), "The day up to which it is known: that of the last import, or of its `--as-of`."),
   is_silent: Type.Boolean({ description: "Whether its imports, or its news, have paused for longer than is usual for it." }),
+  silent_since: nullable(Type.String(), "If it is silent: the day of its last news."),
 });
 export type SourceFreshness = Static<typeof SourceFreshness>;
 
-type Reading = CatalogSql;
+/** How fresh a source is, and why it counts as silent. */
+export type SourceAccount = SourceFreshness & Silence & { last_news_on: string | null; changed_at: EpochMs | null };
+
+type Reading = Pick<CatalogSql, "all">;
 
 /** Of every source that has records. */
 export async function readFreshness(catalog: Reading, now: EpochMs): Promise<SourceFreshness[]> {
-  const freshness: SourceFreshness[] = [];
-  for (const source of await listSourcesOfRecords(catalog)) freshness.push(await freshnessOf(catalog, source, now));
-  return freshness;
+  return (await readSourceAccounts(catalog, now)).map(
+    ({ source, last_import_at, age_seconds, known_until, known_on, is_silent, silent_since }) => {
+      return { source, last_import_at, age_seconds, known_until, known_on, is_silent, silent_since };
+    },
+  );
 }
 
-async function freshnessOf(catalog: Reading, source: string, now: EpochMs): Promise<SourceFreshness> {
+/** The same, with the reasons. */
+export async function readSourceAccounts(catalog: Reading, now: EpochMs): Promise<SourceAccount[]> {
+  const accounts: SourceAccount[] = [];
+  for (const source of await listSourcesOfRecords(catalog)) accounts.push(await accountOf(catalog, source, now));
+  return accounts;
+}
+
+async function accountOf(catalog: Reading, source: string, now: EpochMs): Promise<SourceAccount> {
   const today = dateAt(now);
   const news = await readNews(catalog, source, today);
   const { imported = null, known_until = null } = await readInstants(catalog, source);
+  const silence = silenceOf(news, today);
+  const is_silent = silence.state === "silent";
+  const last_news_on = news.news_days[0] ?? null;
   return {
     source,
     last_import_at: imported === null ? null : formatInstant(imported),
     age_seconds: secondsSince(imported, now),
     known_until: known_until === null ? null : formatInstant(known_until),
     known_on: news.known_on,
-    is_silent: silenceOf(news, today).state === "silent",
+    is_silent,
+    silent_since: is_silent ? (last_news_on ?? news.known_on) : null,
+    last_news_on,
+    changed_at: news.changed_at,
+    ...silence,
   };
 }
 
-/** "silent: NSF (known until Jul 20, 2025)"; null if no source is silent. */
+/** The days since which sources are silent, by code. A source with news has none. */
+export type SilentSources = ReadonlyMap<string, string>;
+
+/** The newest answer for each database. */
+const known = new WeakMap<object, { at: EpochMs; commits: number; silent: Promise<SilentSources> }>();
+/** How long an answer stands where a database does not know of commits of others. */
+const STANDS_MS = 60_000;
+
+/** Which sources are silent. The catalog is read again only after a commit, or on another day: silence is counted in days. */
+export function readSilentSources(catalog: Reading & { commits: () => number }, now: EpochMs): Promise<SilentSources> {
+  const commits = catalog.commits();
+  const former = known.get(catalog);
+  if (former !== undefined && dateAt(former.at) === dateAt(now)) {
+    if (former.commits === commits || (Number.isNaN(commits) && Math.abs(now - former.at) < STANDS_MS)) return former.silent;
+  }
+  const silent = readSilentNow(catalog, now);
+  known.set(catalog, { at: now, commits, silent });
+  silent.catch(() => known.delete(catalog));
+  return silent;
+}
+
+async function readSilentNow(catalog: Reading, now: EpochMs): Promise<SilentSources> {
+  const freshness = await readFreshness(catalog, now);
+  return new Map(freshness.flatMap(({ source, silent_since }) => (silent_since === null ? [] : [[source, silent_since] as const])));
+}
+
+/** "no news since Jul 20, 2025 at NSF": what every door says of a silent source. */
+export function noNewsInWords(since: string, at: string): string {
+  return `no news since ${dateInWords(since)} at ${at}`;
+}
+
+/** The same of all that are silent; null if none is. */
 export function silentInWords(freshness: readonly SourceFreshness[]): string | null {
-  const silent = freshness.filter(({ is_silent }) => is_silent);
-  const names = silent.map(({ source, known_on }) => `${source}${known_on === null ? "" : ` (known until ${dateInWords(known_on)})`}`);
-  return names.length === 0 ? null : `silent: ${names.join(", ")}`;
+  const silent = freshness.flatMap(({ source, silent_since }) => (silent_since === null ? [] : noNewsInWords(silent_since, source)));
+  return silent.length === 0 ? null : silent.join(", ");
 }

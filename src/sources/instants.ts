@@ -34,14 +34,14 @@ export async function noteDay(sql: CatalogSql, source: string, name: "changed" |
 }
 
 /** The instants of a source, or of the catalog (""), as far as they are known. */
-export async function readInstants(sql: CatalogSql, source: string): Promise<Partial<Record<Name, EpochMs>>> {
+export async function readInstants(sql: Pick<CatalogSql, "all">, source: string): Promise<Partial<Record<Name, EpochMs>>> {
   const rows = await sql.all(ofDay, { source, day: "" });
   return Object.fromEntries(rows.map(({ name, at }) => [name, at]));
 }
 
 /** Up to `limit` days on which that happened, not later than `until`, the newest first: YYYY-MM-DD. */
 export async function listDays(
-  sql: CatalogSql,
+  sql: Pick<CatalogSql, "all">,
   source: string,
   name: "changed" | "imported",
   until: string,

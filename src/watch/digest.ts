@@ -1,8 +1,7 @@
 /** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
 import { entryInWords } from "../events/in-words.ts";
-import { type Due, dueOnDay } from "../opportunities/due.ts";
-import { alsoAtInWords } from "../opportunities/related.ts";
-import { statusInWords } from "../opportunities/status.ts";
+import { briefFacts } from "../facts/facts.ts";
+import type { Due } from "../opportunities/due.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { clockTime, dayWithoutHour, weekdayInWords, whenInWords } from "../text/date-in-words.ts";
@@ -146,14 +145,8 @@ function changedEntries(
 }
 
 function entryOf(opportunity: MessageOpportunity, zone: Zone, changes: string[], count: number, withDue = true): DigestEntry {
-  const { id, number, title, organization, status, due, source, also_at } = opportunity;
-  const { agency, sub_agency } = organization;
-  const facts = [
-    sub_agency ?? agency,
-    number,
-    statusInWords(status),
-    withDue ? dueOnDay(due, zone) : null,
-    alsoAtInWords(also_at, status),
-  ].filter((fact) => fact !== null);
+  const { id, title, source, open_to = null } = opportunity; // Messages of earlier versions do not say who may apply.
+  const { agency, number, status, due, ...more } = briefFacts({ ...opportunity, open_to }, zone);
+  const facts = [agency, number, status, withDue ? due : null, more.open_to, more.also_at].filter((fact) => fact !== null);
   return { id, title: oneLine(title), url: webAddress(source.url) ?? null, facts: facts.map(oneLine).join(" · "), changes, count };
 }

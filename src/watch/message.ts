@@ -4,11 +4,11 @@ import { withoutContactValues } from "../changes/contacts.ts";
 import { OpportunityEvent } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
 import { CUT } from "../events/in-words.ts";
+import { briefOf } from "../facts/facts.ts";
 import type { Filter } from "../filter/filter.ts";
 import { Due } from "../opportunities/due.ts";
-import { numberOf } from "../opportunities/number.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
-import { AlsoAt, alsoAt } from "../opportunities/related.ts";
+import { AlsoAt } from "../opportunities/related.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { nullable, object } from "../text/schema.ts";
 
@@ -17,7 +17,11 @@ const MessageOpportunity = Type.Composite(
   [
     object({ number: nullable(Type.String(), "The number that people call it by; null if it has none.") }),
     Type.Omit(Opportunity, ["contacts", "description", "value_estimate"]),
-    object({ due: Due, also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }) }),
+    object({
+      due: Due,
+      open_to: nullable(Type.String(), "Who may apply, in short; null if no code says it."),
+      also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
+    }),
   ],
   { additionalProperties: false },
 );
@@ -96,7 +100,7 @@ const HALVINGS_MAX = 5;
 /** An opportunity as messages show it. */
 export function messageOpportunity({ opportunity, twins, due }: Pick<FeedEntry, "opportunity" | "twins" | "due">): MessageOpportunity {
   const { contacts, description, value_estimate, ...rest } = withoutSidecar(opportunity);
-  return cutToFit((cut) => cut({ number: numberOf(opportunity), ...rest, due, also_at: alsoAt(twins) })) as MessageOpportunity;
+  return cutToFit((cut) => cut({ ...rest, ...briefOf(opportunity, due, twins) })) as MessageOpportunity;
 }
 
 /** An event as messages show it: without the values of contacts, and without long texts and lists. */

@@ -108,6 +108,7 @@ test("every format has the same events", async () => {
       known_until: expect.any(String),
       known_on: "2026-08-03",
       is_silent: false,
+      silent_since: null,
     },
   ]);
   expect(JSON.parse((await changes("--since", "1h", "--json")).out).data).toEqual([]);

@@ -125,7 +125,7 @@ Records of no known agency: DSIP 1, OWN 1, SAM_GOV 1, SIMPLER_GRANTS_GOV 1;
     expect([code, widest(out) <= 80]).toEqual([0, true]);
     expect(out.split("\n")[1]).toMatch(/^SIMPLER_GRANTS_GOV +12 +\d+ +400 days +399 days +\d+ seconds? +silent$/);
     expect(out.replaceAll(/\s+/g, " ")).toContain(
-      `SIMPLER_GRANTS_GOV is silent because nothing after ${dayBefore(399).slice(0, 10)} was imported; usually`,
+      `at SIMPLER_GRANTS_GOV: nothing after ${dayBefore(399).slice(0, 10)} was imported; usually`,
     );
   });
 
@@ -158,6 +158,7 @@ Records of no known agency: DSIP 1, OWN 1, SAM_GOV 1, SIMPLER_GRANTS_GOV 1;
       known_on: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       state: null,
       silent_because: null,
+      silent_since: null,
       usual_news_pause_days: null,
       usual_import_pause_days: null,
       unresolved: 1,

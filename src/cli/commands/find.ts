@@ -178,7 +178,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
     const rows = results.map((result, n) => ({
       ...result,
       above: n === first ? `${partialInWords(answer)}:` : undefined,
-      below: matchLines(result, understood, columns, style),
+      below: matchLines(result, understood, now, columns, style),
     }));
     const table = results.length === 0 ? "Nothing found" : resultTable(rows, now, columns, style);
     const lines = (isWide(columns) ? footOf(answer, "--limit shows more") : shortFootOf(answer)).flatMap((line) => wrapped(line, columns));

@@ -85,7 +85,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const shown = await readShown(catalog, found, { now: at, asOf });
       if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
       const { opportunity, history, twins, belonging, earlierAwards, erased } = shown.record;
-      const { last_seen: _, ...shownFields } = opportunity;
+      const { last_seen: _, silent_since: __, ...shownFields } = opportunity;
       const { attachments } = opportunity.sidecar;
       const json: Static<typeof ShownOpportunity> = {
         ...shownFields,
@@ -126,6 +126,7 @@ function page({ opportunity, history, twins, belonging, earlierAwards }: ShownRe
     ...factsOf(opportunity, { ...belonging, twins, earlierAwards }, now).flatMap(factLines),
     ...section("Parts and later stages", partLines(belonging)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
+    ...section("Questions and answers", questionLines(opportunity.sidecar.questions)),
     ...section("History", historyLines(history)),
     ...section("Description", paragraphs(description ?? summary)),
     ...section("Eligibility", linesOf(eligibility.requirements ?? "", TERMINAL_WIDTH)),
@@ -192,6 +193,18 @@ function attachmentLines(dated: DatedAttachments): string[] {
   });
   const more = all.length - LINKS_MAX;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
+}
+
+function questionLines(questions: Sidecar["questions"]): string[] {
+  const lines = questions
+    .slice(0, LINKS_MAX)
+    .flatMap(({ question, answer }, n) => [
+      ...(n === 0 ? [] : [""]),
+      ...beside("question", linesOf(question ?? "", TERMINAL_WIDTH - LABEL_WIDTH)),
+      ...beside("answer", linesOf(answer ?? "none yet", TERMINAL_WIDTH - LABEL_WIDTH)),
+    ]);
+  const more = questions.length - LINKS_MAX;
+  return more > 0 ? [...lines, "", `and ${more} more (--json has all)`] : lines;
 }
 
 /** The newest changes first, and on which day they were detected. Earlier and cosmetic ones are only counted. */

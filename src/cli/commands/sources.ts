@@ -2,10 +2,11 @@
 import { Failure } from "../../../db/reason.ts";
 import { importNameOf } from "../../import/formats/all.ts";
 import { type SourceStatus, sourceStatusesAt } from "../../opportunities/source-counts.ts";
-import { readNews } from "../../sources/news.ts";
+import { noNewsInWords, readSourceAccounts, type SourceAccount } from "../../sources/freshness.ts";
 import { countUnresolved } from "../../sources/published-agencies.ts";
-import { type Silence, silenceOf } from "../../sources/silence.ts";
+import type { Silence } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource } from "../../sources/source.ts";
+import { capitalized } from "../../text/capitalized.ts";
 import { didYouMean } from "../../text/closest.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
@@ -66,12 +67,13 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
       const rows = await withCatalog(cli, options, async (db) => {
         const [statuses, newest] = [await sourceStatusesAt(db, now), await newestPostedDates(db, today)];
         const unresolved = await countUnresolved(db);
-        const made: StatusRow[] = [];
-        for (const each of statuses) {
-          const news = await readNews(db, each.source, today);
-          made.push({ ...rowOf(each, newest.get(each.source) ?? null, news, now), unresolved: unresolved.get(each.source) ?? 0 });
-        }
-        return made;
+        const accounts = await readSourceAccounts(db, now);
+        return statuses.flatMap((each): StatusRow[] => {
+          const { source } = each;
+          const account = accounts.find((account) => account.source === source);
+          if (account === undefined) return [];
+          return [{ ...rowOf(each, newest.get(source) ?? null, account, now), unresolved: unresolved.get(source) ?? 0 }];
+        });
       });
       printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
       if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
@@ -92,38 +94,34 @@ agency is not in the program's table, as "unresolved".`;
 const NOTHING_IMPORTED = "Nothing has been imported yet";
 
 type StatusRow = Omit<SourceStatus, "last_import_at"> &
-  Silence & {
+  Silence &
+  Pick<SourceAccount, "last_import_at" | "known_on" | "silent_since"> & {
     newest_posted_on: string | null;
     newest_posted_age_days: number | null;
     last_change_at: string | null;
     last_change_age_seconds: number | null;
-    last_import_at: string | null;
     last_import_age_seconds: number | null;
-    known_on: string | null;
     /** Records whose agency is not in the table of agencies. */
     unresolved: number;
   };
 
-type NewsOfSource = Awaited<ReturnType<typeof readNews>>;
-
-function rowOf(
-  { last_import_at, ...status }: SourceStatus,
-  newest: string | null,
-  news: NewsOfSource,
-  now: EpochMs,
-): Omit<StatusRow, "unresolved"> {
-  const today = dateAt(now);
-  const age = (instant: EpochMs | null) => secondsSince(instant, now);
+function rowOf(status: SourceStatus, newest: string | null, account: SourceAccount, now: EpochMs): Omit<StatusRow, "unresolved"> {
+  const { last_import_at, age_seconds, known_on, silent_since, changed_at } = account;
+  const { state, silent_because, usual_news_pause_days, usual_import_pause_days } = account;
   return {
     ...status,
     newest_posted_on: newest,
-    newest_posted_age_days: newest === null ? null : (Date.parse(today) - Date.parse(newest)) / DAY_MS,
-    last_change_at: instantOrNull(news.changed_at),
-    last_change_age_seconds: age(news.changed_at),
-    last_import_at: instantOrNull(last_import_at),
-    last_import_age_seconds: age(last_import_at),
-    known_on: news.known_on,
-    ...silenceOf(news, today),
+    newest_posted_age_days: newest === null ? null : (Date.parse(dateAt(now)) - Date.parse(newest)) / DAY_MS,
+    last_change_at: instantOrNull(changed_at),
+    last_change_age_seconds: secondsSince(changed_at, now),
+    last_import_at,
+    last_import_age_seconds: age_seconds,
+    known_on,
+    state,
+    silent_because,
+    silent_since,
+    usual_news_pause_days,
+    usual_import_pause_days,
   };
 }
 
@@ -151,15 +149,17 @@ function remarks(rows: readonly StatusRow[]): string[] {
 
 function reasonsOfSilence({
   source,
+  silent_since,
   silent_because,
   known_on,
   usual_news_pause_days: news,
   usual_import_pause_days: imports,
 }: StatusRow): string[] {
-  const usually = (pause: number | null) => `usually a pause is no longer than ${counted(pause ?? 0, "day")}`;
-  if (silent_because === "no_imports")
-    return [`${source} is silent because nothing after ${known_on} was imported; ${usually(imports ?? news)}`];
-  return silent_because === "no_news" ? [`${source} is silent: its imports find nothing new; ${usually(news)}`] : [];
+  if (silent_since === null) return [];
+  const isImport = silent_because === "no_imports";
+  const why = isImport ? `nothing after ${known_on} was imported` : "imports find nothing new";
+  const usual = counted((isImport ? (imports ?? news) : news) ?? 0, "day");
+  return [`${capitalized(noNewsInWords(silent_since, source))}: ${why}; usually a pause is no longer than ${usual}`];
 }
 
 function reportStale(cli: Cli, rows: readonly StatusRow[], maxAge: number): void {

@@ -109,7 +109,9 @@ function toldOf({ understood, counts, hindered, agencyNotes, inWords, drop, isWh
   ].filter((sentence) => sentence !== "");
 }
 
-function lineOf({ id, title, number, agency, also_at, ...row }: Static<typeof FoundRow>): string {
-  const by = agency === null ? "no agency stated" : quoted(agency);
-  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row)}; ${alsoAtInLine(also_at, row.status)}id ${id}`;
+function lineOf({ id, title, number, agency, sub_agency, open_to, also_at, ...row }: Static<typeof FoundRow>): string {
+  const named = sub_agency ?? agency;
+  const by = named === null ? "no agency stated" : quoted(named);
+  const to = open_to === null ? "" : `open to ${open_to}; `;
+  return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row)}; ${to}${alsoAtInLine(also_at, row.status)}id ${id}`;
 }

@@ -86,7 +86,12 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       const similar = like === undefined ? [] : similarRows(like, call.now);
       return longResult({ call, request, filters, document, version, cursor }, empty, () => {
         const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [...linesOf(record, asOf ?? call.now), ...attachmentLines(attachments), ...similar.map(similarLine)];
+        const lines = [
+          ...linesOf(record, asOf ?? call.now),
+          ...attachmentLines(attachments),
+          ...questionLines(opportunity),
+          ...similar.map(similarLine),
+        ];
         if (like?.isWhole === false) lines.push(SIMILAR_ENDED_EARLY);
         if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
         if (erased !== null) lines.push(erasedInWords(erased));
@@ -150,6 +155,14 @@ function attachmentLines(dated: DatedAttachments): string[] {
   });
   const more = lines.length - ATTACHMENT_LINES;
   return more > 0 ? [...lines.slice(0, ATTACHMENT_LINES), `${more} more in attachments and removed_attachments`] : lines;
+}
+
+function questionLines({ sidecar: { questions } }: WholeOpportunity): string[] {
+  const shown = questions.slice(0, ATTACHMENT_LINES).map(({ question, answer }) => {
+    return `Question: ${quoted(question ?? "", LONG_LINE)}; ${answer === null ? "no answer yet" : `answer: ${quoted(answer, LONG_LINE)}`}`;
+  });
+  const more = questions.length - shown.length;
+  return more > 0 ? [...shown, `${more} more questions`] : shown;
 }
 
 /** The most characters of a text, and the most values of a fact. */
