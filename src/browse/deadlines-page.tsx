@@ -2,7 +2,7 @@
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
 
 import type { CatalogDb } from "../../db/engine.ts";
-import type { WholeOpportunity } from "../opportunities/opportunity.ts";
+import { doubtsOf } from "../opportunities/due.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { type Budget, ENDED_EARLY, searchBudget } from "../search/budget.ts";
@@ -32,7 +32,9 @@ const BARS = 26;
 const LISTED = 3;
 const TITLE_MAX = 110;
 
-type Day = { date: string; count: number; opportunities: readonly WholeOpportunity[] };
+/** `doubts` is what speaks against the status; "" if nothing does. */
+type ListedOpportunity = { id: string; title: string; doubts: string };
+type Day = { date: string; count: number; opportunities: readonly ListedOpportunity[] };
 /** `date` is the Sunday that it begins with. */
 type Week = { date: string; count: number };
 type ShownDeadlines = {
@@ -95,7 +97,10 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const days = byDay.map((ofDay, n) => ({
     date: spans[n]?.date ?? "",
     count: ofDay.length,
-    opportunities: ofDay.flatMap(({ id }) => listed.get(id) ?? []),
+    opportunities: ofDay.flatMap(({ id }) => {
+      const opportunity = listed.get(id);
+      return opportunity === undefined ? [] : [{ id, title: opportunity.title, doubts: doubtsOf(opportunity, now).join(", ") }];
+    }),
   }));
   const hasBars = isWhole && !budget.isSpent();
   const weeks = hasBars ? countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most)) : [];
@@ -229,9 +234,10 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
       </h3>
       {opportunities.length > 0 && (
         <ul>
-          {opportunities.map(({ id, title }) => (
+          {opportunities.map(({ id, title, doubts }) => (
             <li key={id}>
               <a href={opportunityAddress(id)}>{ellipsized(title, TITLE_MAX)}</a>
+              {doubts !== "" && <small class="quiet"> {doubts}</small>}
             </li>
           ))}
         </ul>

@@ -96,7 +96,7 @@ function freshnessInWords(freshness: readonly ToolFreshness[]): string {
   const silent = freshness.flatMap(({ source, silent_since }) =>
     silent_since === null ? [] : noNewsInWords(silent_since, codeInWords(source)),
   );
-  return `Data as of: ${ages.join(", ")}.${silent.length === 0 ? "" : ` ${capitalized(silent.join(", "))}: what is said of it may be over.`}`;
+  return `Data as of: ${ages.join(", ")}.${silent.length === 0 ? "" : ` ${capitalized(silent.join(", "))}: what is open there may be over.`}`;
 }
 
 function ageInWords(seconds: number | null): string {
