@@ -237,7 +237,7 @@ function DayCell({ day: { date, count, opportunities }, today, given }: { day: D
           {opportunities.map(({ id, title, doubts }) => (
             <li key={id}>
               <a href={opportunityAddress(id)}>{ellipsized(title, TITLE_MAX)}</a>
-              {doubts !== "" && <small class="quiet"> {doubts}</small>}
+              {doubts !== "" && <p class="quiet">{doubts}</p>}
             </li>
           ))}
         </ul>

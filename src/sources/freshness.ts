@@ -4,7 +4,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";
 import { dateAt, type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
-import { readInstants } from "./instants.ts";
+import { listImportedSources, readInstants } from "./instants.ts";
 import { readNews } from "./news.ts";
 import { type Silence, silenceOf } from "./silence.ts";
 import { listSourcesOfRecords } from "./source.ts";
@@ -84,8 +84,12 @@ export function readSilentSources(catalog: Reading & { commits: () => number }, 
 }
 
 async function readSilentNow(catalog: Reading, now: EpochMs): Promise<SilentSources> {
-  const freshness = await readFreshness(catalog, now);
-  return new Map(freshness.flatMap(({ source, silent_since }) => (silent_since === null ? [] : [[source, silent_since] as const])));
+  const silent = new Map<string, string>();
+  for (const source of await listImportedSources(catalog)) {
+    const { silent_since } = await accountOf(catalog, source, now);
+    if (silent_since !== null) silent.set(source, silent_since);
+  }
+  return silent;
 }
 
 /** "no news since Jul 20, 2025 at NSF": what every door says of a silent source. */

@@ -49,3 +49,14 @@ export async function listDays(
 ): Promise<string[]> {
   return (await sql.all(newestDays, { source, name, until, limit })).map(({ day }) => day).filter((day) => day !== "");
 }
+
+const importedSources = query({}, () =>
+  select(pick(instants, "source"))
+    .from(instants)
+    .where(and(eq(instants.day, ""), eq(instants.name, "known_until"))),
+);
+
+/** The codes of the sources that were imported. */
+export async function listImportedSources(sql: Pick<CatalogSql, "all">): Promise<string[]> {
+  return (await sql.all(importedSources)).map(({ source }) => source);
+}
