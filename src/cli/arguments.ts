@@ -6,7 +6,7 @@ import { BadValue } from "../text/bad-value.ts";
 import { closest } from "../text/closest.ts";
 import { DAY_MS, HOUR_MS } from "../text/instant.ts";
 import { type MomentField, readMoment } from "../text/moment.ts";
-import { readChoices, readInteger } from "../text/read-value.ts";
+import { readChoices, readInteger, readItems } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import type { Cli } from "./command.ts";
 
@@ -95,15 +95,14 @@ export function durationAtLeast(min: string): (text: string) => number {
   };
 }
 
-/** A parser of lists of event types, of those that are given. */
-export function typesAmong(allowed: readonly EventType[]): (text: string, earlier?: EventType[]) => EventType[] {
-  const parse = parserOf(readChoices(allowed));
+/** A parser of lists, to which an option that is given again adds. */
+function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
+  const parse = parserOf(read);
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 
+/** A parser of event types, of those that are given. */
+export const typesAmong = (allowed: readonly EventType[]) => listOf(readChoices(allowed));
+
 /** A parser of source codes, which become upper case. */
-export function sourceCodes(text: string, earlier: string[] = []): string[] {
-  const codes = text.split(",").map((code) => upperCaseCode(code.trim()));
-  if (codes.includes("")) throw new InvalidArgumentError("It must be source codes, separated by commas.");
-  return [...new Set([...earlier, ...codes])];
-}
+export const sourceCodes = listOf((text) => readItems(text).map(upperCaseCode));

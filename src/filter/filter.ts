@@ -111,7 +111,6 @@ export const fields = {
     column: "amount_high",
     operator: ">=",
     read: highestAmount,
-    fits: (comparison) => comparison >= 0,
   }),
   max_amount: amountField({
     label: "Award at most",
@@ -120,7 +119,6 @@ export const fields = {
     column: "amount_low",
     operator: "<=",
     read: lowestAmount,
-    fits: (comparison) => comparison <= 0,
   }),
   updated_after: dateField("updated", ">", "updated_at", ({ updated_at }) => updated_at), // As `updated_since` of the API (D-11).
   words, // Last, because it takes longest to match.

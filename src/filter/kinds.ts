@@ -8,7 +8,7 @@ import { compareDecimals, decimalKey, isDecimal } from "../text/decimal.ts";
 import { fold } from "../text/fold.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { AHEAD, momentInWords, PAST, readMoment } from "../text/moment.ts";
-import { readItems, shownValue } from "../text/read-value.ts";
+import { readItems, shownValue, textReader } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import { UUID } from "../text/uuid.ts";
 import { type GivenValue, momentText } from "../text/value.ts";
@@ -31,8 +31,6 @@ export type Field<T> = GivenValue<T> & {
   matches: (value: T, opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]) => boolean;
   condition: (value: T, now: EpochMs) => Condition;
 };
-
-const TEXT_MAX = 200;
 
 type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
 
@@ -77,8 +75,7 @@ export function sourceField(help: string): Field<string[]> {
     help,
     item: upperCaseCode,
     words: (values) => `source ${or(values)}`,
-    matches: (values, { source }) => values.includes(source.code),
-    condition: (values) => isAmong("source", values),
+    ...isOneOf("source", ({ source }) => source.code),
   });
 }
 
@@ -99,8 +96,7 @@ export function choiceField(
       throw new BadValue(`must be of ${known.join(", ")}; not "${text}"${didYouMean(text, known)}`);
     },
     words: (values) => `${name.replace("_", " ")} ${or(values)}`,
-    matches: (values, opportunity) => values.includes(get(opportunity) ?? ""),
-    condition: (values) => isAmong(name, values),
+    ...isOneOf(name, get),
   });
 }
 
@@ -118,13 +114,8 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
   };
 }
 
-/** A text that is not blank, not too long, and without control characters. */
-export function readPlain(given: unknown): string {
-  if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
-  if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
-  if ([...given].length > TEXT_MAX) throw new BadValue(`must have at most ${TEXT_MAX} characters`);
-  return given;
-}
+/** Reads a text of a filter. */
+export const readPlain = textReader(200);
 
 type CodeField = {
   column: Scheme;
@@ -216,12 +207,11 @@ type AmountField = {
   help: string;
   words: string;
   column: ColumnName;
-  operator: string;
+  operator: ">=" | "<=";
   read: (opportunity: WholeOpportunity) => string | null;
-  fits: (comparison: number) => boolean;
 };
 
-export function amountField({ label, help, words, column, operator, read, fits }: AmountField): Field<string> {
+export function amountField({ label, help, words, column, operator, read }: AmountField): Field<string> {
   return {
     label,
     value: "<amount>",
@@ -238,7 +228,7 @@ export function amountField({ label, help, words, column, operator, read, fits }
     words: (given) => `awards of $${given.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",")} ${words}`,
     matches: (given, opportunity) => {
       const stated = read(opportunity);
-      return stated !== null && fits(compareDecimals(stated, given));
+      return stated !== null && compareDecimals(stated, given) * (operator === ">=" ? 1 : -1) >= 0;
     },
     condition: (given) => ({ sql: `${column} ${operator} ?`, values: [decimalKey(given)] }),
   };
@@ -259,8 +249,15 @@ function decimalOf(text: string): string | undefined {
   return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
 }
 
-function isAmong(column: ColumnName, values: readonly string[]): Condition {
-  return { sql: `${column} in (${values.map(() => "?").join(", ")})`, values };
+/** A record matches if it has one of the values. The column of search.db has the same value as the opportunity. */
+function isOneOf(
+  column: ColumnName,
+  get: (opportunity: WholeOpportunity) => string | null,
+): Pick<Field<readonly string[]>, "matches" | "condition"> {
+  return {
+    matches: (values, opportunity) => values.includes(get(opportunity) ?? ""),
+    condition: (values) => ({ sql: `${column} in (${values.map(() => "?").join(", ")})`, values }),
+  };
 }
 
 function or(values: readonly string[]): string {

@@ -6,7 +6,7 @@ import { BadValue } from "../text/bad-value.ts";
 import { didYouMean } from "../text/closest.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { JsonObject } from "../text/json-value.ts";
-import { shownValue } from "../text/read-value.ts";
+import { shownValue, textReader } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
 import type { GivenValue } from "../text/value.ts";
 
@@ -29,26 +29,15 @@ export function filterAmong(action: string, values: Readonly<Record<string, unkn
 }
 
 export function requiredText(description: string): ToolArgument<string> & { isRequired: true } {
-  return { ...optionalText(description), isRequired: true };
+  return { schema: Type.String({ description }), read: (given) => readLine(given).trim(), isRequired: true };
 }
 
-const TEXT_MAX = 500;
-
-function optionalText(description: string): ToolArgument<string> {
-  return {
-    schema: Type.String({ description }),
-    read: (given) => {
-      if (typeof given !== "string" || given.trim() === "" || given.length > TEXT_MAX)
-        throw new BadValue(`must be a text of 1 to ${TEXT_MAX} characters`);
-      return given.trim();
-    },
-  };
-}
+const readLine = textReader(500);
 
 /** The code of one source, in any letter case. */
 export const sourceCode: ToolArgument<string> = {
-  ...optionalText("Source code, if several sources use the number."),
-  read: (given, now) => upperCaseCode(optionalText("").read(given, now)),
+  schema: Type.String({ description: "Source code, if several sources use the number." }),
+  read: (given) => upperCaseCode(readLine(given).trim()),
 };
 
 /** Whether each record is shown, not one of each opportunity. */

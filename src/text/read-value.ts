@@ -17,6 +17,16 @@ export function readItems(given: unknown, max = ITEMS_MAX): string[] {
   return [...new Set(items)];
 }
 
+/** A reader of texts that are not blank, have at most `max` characters, and no control characters. */
+export function textReader(max: number): (given: unknown) => string {
+  return (given) => {
+    if (typeof given !== "string" || given.trim() === "") throw new BadValue("must be a text that is not blank");
+    if (/[\x00-\x1f\x7f]/.test(given)) throw new BadValue("must not contain control characters");
+    if ([...given].length > max) throw new BadValue(`must have at most ${max} characters`);
+    return given;
+  };
+}
+
 /** A reader of one of a few names. */
 export function readChoice<const Name extends string>(names: readonly Name[]): (given: unknown) => Name {
   const mustBe = names.length === 1 ? `${names}` : `one of ${names.join(", ")}`;

@@ -138,7 +138,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["restore", "error: missing required argument 'dir'"],
     ["backup ", "error: command-argument value '' is invalid for argument 'dir'. It must not be blank."],
     ["watch list --watch-data=", "error: option '--watch-data <dir>' argument '' is invalid. It must not be blank."],
-    ["export --source A,", "error: option '--source <code...>' argument 'A,' is invalid. It must be source codes, separated by commas."],
+    ["export --source A,", "error: option '--source <code...>' argument 'A,' is invalid. It must not be empty or contain an empty value."],
     ["quality --since all", "error: option '--since <when>' argument 'all' is invalid. It must be a time ago such as 7d or 12h, "],
     ["up --pull dsip=6h,dsip=1d", "error: option '--pull <sources>' argument 'dsip=6h,dsip=1d' is invalid. It must name each source once."],
     ["up --pull dsip=6h=1d", `error: option '--pull <sources>' argument 'dsip=6h=1d' is invalid. ${DURATION}`],
