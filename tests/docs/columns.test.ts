@@ -1,9 +1,12 @@
-/** docs/reference/columns.md: each column of a real file is read by its format, or stands there with the reason why it is not. */
+/**
+ * Each column of a real file is read by its format, or stands in columns.tsv with the reason why it is not: "computed" is what a third party
+ * derived from other columns, "of the request" what a response repeats or says about its own pages. `*` stands for any characters.
+ */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { root } from "../support/project-files.ts";
+import { readText, root } from "../support/project-files.ts";
 import { EXCERPTS } from "../support/real-data.ts";
 
 /** The files of the program that read each directory of real files. */
@@ -23,12 +26,10 @@ const readers: Record<string, readonly string[]> = {
 /** Files that are no files of an upstream as the program reads them. */
 const NOT_READ = ["dod-sbir-2015.1-topics-20150910.json.gz", "codes.json", "comparison.json.gz"];
 
-const page = readFileSync(join(root, "docs/reference/columns.md"), "utf8");
-const rows = page
+const rows = readText("tests/docs/columns.tsv")
   .split("\n")
-  .filter((line) => line.startsWith("| `"))
   .flatMap((line) => {
-    const [directories = [], columns = []] = line.split(" | ").map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
+    const [directories = [], columns = []] = line.split("\t").map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
     return directories.flatMap((directory) => columns.map((column) => ({ directory, column })));
   });
 
