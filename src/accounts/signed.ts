@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** What a text is for. One that was made for another purpose is refused. */
-type Purpose = "session" | "feed" | "link" | "unsubscribe";
+type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
 
 /** `open` returns what was signed, or `undefined` for any text that `sign` has not made. */
 export type Signer = { sign: (payload: string) => string; open: (text: string) => string | undefined };

@@ -8,6 +8,7 @@ import { headOf, inPreferredCoding } from "../http/respond.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { openEmptySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
+import type { ChannelHost } from "../watch/member-channel.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { ADDRESS_HEADER, addressOf, DESCRIPTION_PATH, FORM_HEADER, MEMBER_HEADER } from "./addresses.ts";
 import { changesFields } from "./change-list.ts";
@@ -63,6 +64,8 @@ type UpPages = {
   hasSignIn: boolean;
   /** Opens the watches, for pages of members. Absent without members. */
   openWatches?: (() => Promise<WatchDb>) | undefined;
+  /** The hosts of channels that members may choose. */
+  hosts?: readonly ChannelHost[];
 };
 
 /** `fetch` returns a response to every request, and never throws. */
@@ -204,7 +207,9 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   ): Promise<T | undefined> {
     const sent = sentForm(request.headers.get(FORM_HEADER));
     return withContext(request, async ({ member, ...context }, building) =>
-      member === undefined ? undefined : make({ ...context, member: member.id, watches: member.watches, sent }, building),
+      member === undefined
+        ? undefined
+        : make({ ...context, member: member.id, watches: member.watches, sent, hosts: options.up?.hosts ?? [] }, building),
     );
   }
 

@@ -14,6 +14,7 @@ import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { nextAttemptAt } from "../watch/attempts.ts";
 import { differenceOf, type Matching, matchingEach, matchingIds } from "../watch/matching.ts";
+import type { ChannelHost } from "../watch/member-channel.ts";
 import { LIMITS, ownWatch } from "../watch/member-watches.ts";
 import type { MessageCounts } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
@@ -30,9 +31,14 @@ import { allSourcesField } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { DueLine, Relative } from "./times.tsx";
-import { FollowForm, type SentForm, WatchFields } from "./watch-fields.tsx";
+import { FollowForm, Refusal, type SentForm, WatchFields } from "./watch-fields.tsx";
 
-export type MemberContext = Omit<PageContext, "member"> & { watches: WatchDb; member: string; sent: SentForm | undefined };
+export type MemberContext = Omit<PageContext, "member"> & {
+  watches: WatchDb;
+  member: string;
+  sent: SentForm | undefined;
+  hosts: readonly ChannelHost[];
+};
 
 /** An id that no opportunity has, for a list of none. */
 export const NO_ID = "00000000-0000-0000-0000-000000000000";
@@ -43,7 +49,7 @@ const DONE: Readonly<Record<string, string>> = {
   pause: "Paused.",
   resume: "Resumed: it goes on where it was.",
   removed: "Removed.",
-  test: "A test mail is on its way.",
+  test: "A test is on its way.",
   unmute: "Reported again.",
 };
 
@@ -96,23 +102,33 @@ async function stateOf(watches: WatchDb, watch: Watch) {
 function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state: State; now: EpochMs }) {
   const at = (instant: EpochMs) => <Relative at={formatInstant(instant)} now={now} />;
   const next = nextMail(definition, state, now);
+  const what = nounOf(definition);
   return (
     <>
-      <Trouble state={state} />
+      <Trouble state={state} what={what} />
       <dl class="figures">
         <Fact name="Matching">{withCommas(state.matching)}</Fact>
-        <Fact name="Mails">{capitalized(scheduleInWords(definition))}</Fact>
-        <Fact name="Mails so far">{withCommas(state.delivered_total)}</Fact>
-        <Fact name="Last mail">{state.delivered_at === null ? "none yet" : at(state.delivered_at)}</Fact>
-        {next !== undefined && <Fact name="Next mail">{next <= now ? "soon" : at(next)}</Fact>}
+        {definition.receiver.to === "channel" && <Fact name="Channel">Teams, by {definition.receiver.host}</Fact>}
+        <Fact name={`${what}s`}>{capitalized(scheduleInWords(definition))}</Fact>
+        <Fact name={`${what}s so far`}>{withCommas(state.delivered_total)}</Fact>
+        <Fact name={`Last ${what.toLowerCase()}`}>{state.delivered_at === null ? "none yet" : at(state.delivered_at)}</Fact>
+        {next !== undefined && <Fact name={`Next ${what.toLowerCase()}`}>{next <= now ? "soon" : at(next)}</Fact>}
       </dl>
     </>
   );
 }
 
-function Trouble({ state: { paused, pending } }: { state: Pick<State, "paused" | "pending"> }) {
+function nounOf({ receiver }: WatchDefinition): string {
+  return receiver.to === "channel" ? "Message" : "Mail";
+}
+
+function Trouble({ state: { paused, pending }, what }: { state: Pick<State, "paused" | "pending">; what: string }) {
   if (paused !== null) return <p class={pending?.attempts.error ? "error" : "quiet"}>Paused: {paused}.</p>;
-  return pending?.attempts.error ? <p class="error">The last mail was not accepted: {pending.attempts.error}.</p> : null;
+  return pending?.attempts.error ? (
+    <p class="error">
+      The last {what.toLowerCase()} was not accepted: {pending.attempts.error}.
+    </p>
+  ) : null;
 }
 
 /** When the next mail comes, if that is known. */
@@ -128,7 +144,7 @@ function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string 
 
 /** The form of a watch before it is saved: what it means, and how much it would have sent. */
 export async function newWatchPage(context: MemberContext): Promise<BrowsePage> {
-  const { catalog, index, now, sent } = context;
+  const { catalog, index, now, sent, hosts } = context;
   const form = await readSearchForm(context, { all_sources: allSourcesField });
   const isWrong = form.errors.size > 0;
   if (isWrong && sent === undefined) return { location: `/?${context.query}` };
@@ -144,7 +160,7 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
       {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
       <form class="sign-in" method="post" action="/watches">
         <input type="hidden" name="query" value={queryOf(form)} />
-        <WatchFields definition={definition} sent={sent} />
+        <WatchFields definition={definition} sent={sent} hosts={hosts} />
         <button type="submit">Save</button>
       </form>
     </>
@@ -196,11 +212,7 @@ export async function watchSearchPage(context: MemberContext, name: string): Pro
       {form.errors.size === 0 && (
         <section aria-labelledby="means">
           <h2 id="means">What this means</h2>
-          {sent?.refused !== undefined && (
-            <p class="error" role="alert">
-              {sent.refused}
-            </p>
-          )}
+          <Refusal sent={sent} />
           <p>{await meaningOf(catalog, { ...watch.definition, ...about }, matching, now)}</p>
           <p>
             {counted(joining.length, "opportunity", "opportunities")} more than before, and {withCommas(leaving.length)} no longer. That is
@@ -230,7 +242,7 @@ function searchOf({ filter, all_sources }: Matching): Record<string, string> {
 
 /** One watch: what it is about, how its mails go, and what can be done. */
 export async function watchPage(
-  { watches, member, catalog, query, now, sent }: MemberContext,
+  { watches, member, catalog, query, now, sent, hosts }: MemberContext,
   name: string,
 ): Promise<BrowsePage | undefined> {
   const watch = await ownWatch(watches, member, name);
@@ -278,7 +290,7 @@ export async function watchPage(
         <h2 id="change">Change it</h2>
         <form class="sign-in" method="post" action={`/watches/${name}`}>
           <input type="hidden" name="action" value="edit" />
-          <WatchFields definition={{ ...definition, title: definition.title ?? name }} sent={sent} />
+          <WatchFields definition={{ ...definition, title: definition.title ?? name }} sent={sent} hosts={hosts} />
           <button type="submit">Save</button>
         </form>
       </section>
@@ -349,7 +361,7 @@ export async function followingPage({ watches, member, catalog, index, query, no
             {counted(results.length, "opportunity", "opportunities")}, the next deadline first. Mails about changes:{" "}
             {scheduleInWords(watch.definition)}; <a href={`/watches/${watch.name}`}>change or pause them</a>.
           </p>
-          {state !== undefined && <Trouble state={state} />}
+          {watch && state && <Trouble state={state} what={nounOf(watch.definition)} />}
           <p>
             Take the list along: <a href="/following.csv">CSV</a> · <a href="/following.ics">calendar</a> ·{" "}
             <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>

@@ -1,18 +1,31 @@
 /** @jsxImportSource hono/jsx */
 /** The form of a watch of a member, with what was typed if it was refused; and the forms that stand on other pages. */
 import type { Child } from "hono/jsx";
-import type { WatchDefinition } from "../watch/watch.ts";
-import { AT_LEAST, readWatchForm, timeOfDay, WHEN, ZONES } from "../watch/watch-form.ts";
+import type { ChannelHost } from "../watch/member-channel.ts";
+import type { Receiver, WatchDefinition } from "../watch/watch.ts";
+import { AT_LEAST, timeOfDay, WHEN, ZONES } from "../watch/watch-form.ts";
 
-/** A form that was sent and refused. `refused` is why, if that belongs to no field. */
-export type SentForm = { values: URLSearchParams; refused: string | undefined };
+/** A form that was sent and refused. By field, `refusals` has why; "" has what belongs to no field. */
+export type SentForm = { values: URLSearchParams; refusals: ReadonlyMap<string, string> };
 
-/** The sent form of a header of `up`. */
+const REFUSED = "refused ";
+
+/** A form as a header of `up`. */
+export function formHeader(values: Readonly<Record<string, string>>, refusals: ReadonlyMap<string, string>): string {
+  const reasons = Array.from(refusals, ([field, reason]) => [REFUSED + field, reason]);
+  return `${new URLSearchParams({ ...values, ...Object.fromEntries(reasons) })}`;
+}
+
+/** The sent form of such a header. */
 export function sentForm(header: string | null): SentForm | undefined {
   if (header === null) return undefined;
   const values = new URLSearchParams(header);
-  return { values, refused: values.get("refused") ?? undefined };
+  const reasons = [...values].filter(([name]) => name.startsWith(REFUSED));
+  return { values, refusals: new Map(reasons.map(([name, reason]) => [name.slice(REFUSED.length), reason])) };
 }
+
+const PLACES = { mailbox: "my mailbox", channel: "a channel in Teams" };
+const WORKFLOW = "In Teams, make the workflow “Send webhook alerts to a channel”, and copy the address that it shows.";
 
 const [FIRST_HOUR, HOURS] = [5, 24];
 
@@ -20,28 +33,50 @@ const [FIRST_HOUR, HOURS] = [5, 24];
 const HOURS_OF_DAY = Array.from({ length: HOURS }, (_, n) => `${String((n + FIRST_HOUR) % HOURS).padStart(2, "0")}:00`);
 
 type WatchFieldsProps = {
-  definition: Pick<WatchDefinition, "title" | "at_least" | "zone" | "every" | "remind">;
+  definition: Pick<WatchDefinition, "title" | "at_least" | "zone" | "every" | "remind"> & { receiver?: Receiver };
   sent: SentForm | undefined;
+  hosts: readonly ChannelHost[];
 };
 
+/** Why a form was refused, if that belongs to no field. */
+export function Refusal({ sent }: Pick<WatchFieldsProps, "sent">) {
+  const reason = sent?.refusals.get("");
+  return reason === undefined ? null : (
+    <p class="error" role="alert">
+      {reason}
+    </p>
+  );
+}
+
 /** The fields besides the search. */
-export function WatchFields({ definition: { title = "", at_least, zone, every, remind = [] }, sent }: WatchFieldsProps) {
+export function WatchFields({ definition: { title = "", at_least, zone, every, remind = [], receiver }, sent, hosts }: WatchFieldsProps) {
   const [day = "now", time = "08:00"] = every?.split(" ") ?? [];
-  const stored: Readonly<Record<string, string>> = { title, at_least, zone, when: day, time, remind: remind.join(", ") };
+  const host = receiver?.to === "channel" ? receiver.host : undefined;
+  const to = host === undefined ? "mailbox" : "channel";
+  const stored: Readonly<Record<string, string>> = { title, to, at_least, zone, when: day, time, remind: remind.join(", ") };
   const given = (name: string) => sent?.values.get(name) ?? stored[name] ?? "";
-  const read = sent === undefined ? undefined : readWatchForm(sent.values);
-  const refusals = read !== undefined && "refusals" in read ? read.refusals : new Map<string, string>();
+  const refusals = sent?.refusals ?? new Map<string, string>();
   const field = (name: string) => ({ name, reason: refusals.get(name) });
   return (
     <>
-      {sent?.refused !== undefined && (
-        <p class="error" role="alert">
-          {sent.refused}
-        </p>
-      )}
+      <Refusal sent={sent} />
       <Field {...field("title")} label="Name">
         <input id="title" name="title" value={given("title")} required {...invalid("title", refusals)} />
       </Field>
+      {(hosts.length > 0 || host !== undefined) && (
+        <>
+          <Field {...field("to")} label="Where to">
+            <Select name="to" options={Object.entries(PLACES)} chosen={given("to")} refusals={refusals} />
+          </Field>
+          <Field
+            {...field("channel")}
+            label="Address of the channel (if to Teams)"
+            help={host === undefined ? WORKFLOW : `Empty for the one that it has, at ${host}. ${WORKFLOW}`}
+          >
+            <input id="channel" name="channel" type="url" value={given("channel")} autocomplete="off" {...invalid("channel", refusals)} />
+          </Field>
+        </>
+      )}
       <Field {...field("when")} label="When">
         <Select name="when" options={Object.entries(WHEN)} chosen={given("when")} refusals={refusals} />
       </Field>

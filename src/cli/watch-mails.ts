@@ -4,6 +4,7 @@ import { openStateAt } from "../../db/open.ts";
 import { messageOf } from "../../db/reason.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { DeliveryError } from "../watch/attempts.ts";
+import { openChannel } from "../watch/member-channel.ts";
 import { linkBase, memberMailing, sendToMember } from "../watch/member-mail.ts";
 import type { RunContext } from "../watch/run.ts";
 import { send, setupFault } from "../watch/send.ts";
@@ -37,16 +38,20 @@ export async function withSending<T>(
           throw new DeliveryError("Cannot write to members: their addresses are in the state");
         await sendToMember(parts, id, { machine, state, secret }, stop);
       },
-      setupFault: ({ definition: { receiver } }) => (receiver.to === "member" ? memberFault(machine) : setupFault(receiver, machine)),
+      setupFault: ({ definition: { receiver } }) => {
+        if (receiver.to === "member") return faultOf(() => memberMailing(machine));
+        if (receiver.to === "channel") return secret === undefined ? null : faultOf(() => openChannel(receiver, machine, secret));
+        return setupFault(receiver, machine);
+      },
     });
   } finally {
     await state?.close();
   }
 }
 
-function memberFault(machine: Cli["machine"]): string | null {
+function faultOf(read: () => unknown): string | null {
   try {
-    memberMailing(machine);
+    read();
     return null;
   } catch (error) {
     return messageOf(error);

@@ -11,12 +11,13 @@ import { findZone } from "../text/zone-name.ts";
 import { readSchedule, type Schedule } from "../watch/schedule.ts";
 import { receiverName } from "../watch/send.ts";
 import { smtpServer } from "../watch/smtp.ts";
-import { changeTypes, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
+import { changeTypes, isOfMember, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl, typesAmong } from "./arguments.ts";
 import type { Cli, CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
+type Kind = (typeof receivers)[number];
 
 /** The options of receivers, and the receivers that have each. */
 const kindsOf = {
@@ -28,13 +29,13 @@ const kindsOf = {
   smtpUrlFile: ["smtp"],
   allowPrivate: ["webhook", "slack", "teams"],
   allowHttp: ["webhook", "slack", "teams"],
-} as const satisfies Record<string, readonly Receiver["to"][]>;
+} as const satisfies Record<string, readonly Kind[]>;
 
 type ReceiverOptions = { url?: URL | undefined; allowPrivate?: true | undefined; allowHttp?: true | undefined } & {
   [name in "urlFile" | "secretFile" | "mailFrom" | "smtpUrlFile"]?: string | undefined;
 } & { mailTo?: string[] | undefined };
 
-export type MessageOptions = ReceiverOptions & { to?: Receiver["to"]; atLeast?: Severity; fromStart?: true; zone?: string } & {
+export type MessageOptions = ReceiverOptions & { to?: Kind; atLeast?: Severity; fromStart?: true; zone?: string } & {
   type?: EventType[];
   remind?: number[];
   every?: Schedule;
@@ -95,7 +96,7 @@ export function messageFields(
 }
 
 /** The receivers that the options name, if they can be used. Options of other receivers end the command with a usage error. */
-export function receiversOf(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver[] {
+export function receiversOf(cli: Cli, command: CliCommand, to: Kind, options: ReceiverOptions): Receiver[] {
   if ((to === "slack" || to === "teams") && options.url !== undefined)
     command.error(`error: the URL of --to ${to} is a secret; put it into a file (--url-file) or into ${VARIABLES[to]}`);
   const foreign = givenNames(command).find((name) => !(kindsOf[name] as readonly string[]).includes(to));
@@ -141,6 +142,7 @@ function newReceivers(cli: Cli, command: CliCommand, present: readonly Receiver[
 
 /** A receiver with the options that were given in place of its own. */
 function withOptions(cli: Cli, command: CliCommand, present: Receiver, options: MessageOptions): Receiver[] {
+  if (isOfMember(present)) command.error("error: a member chooses the receiver on the page of the watch");
   const names = givenNames(command);
   const { url, urlFile, ...others } = optionsOf(present);
   const address = names.includes("url") || names.includes("urlFile") ? {} : { url, urlFile };
@@ -157,7 +159,7 @@ function givenNames(command: CliCommand): (keyof typeof kindsOf)[] {
 /** The options that would make a receiver. */
 function optionsOf(receiver: Receiver): ReceiverOptions {
   const fileOf = (place: SecretPlace) => ("file" in place ? place.file : undefined);
-  if (receiver.to === "stdout" || receiver.to === "member") return {};
+  if (receiver.to === "stdout" || isOfMember(receiver)) return {};
   if (receiver.to === "smtp") return { mailTo: [receiver.mail_to], mailFrom: receiver.mail_from, smtpUrlFile: fileOf(receiver.url) };
   const { url, allow_private, allow_http } = receiver;
   return {
@@ -168,10 +170,10 @@ function optionsOf(receiver: Receiver): ReceiverOptions {
   };
 }
 
-function usableReceiver(cli: Cli, command: CliCommand, to: Receiver["to"], options: ReceiverOptions): Receiver {
+function usableReceiver(cli: Cli, command: CliCommand, to: Kind, options: ReceiverOptions): Receiver {
   const { machine } = cli;
   const { url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
-  if (to === "stdout" || to === "member") return { to };
+  if (to === "stdout") return { to };
   if (to === "smtp") {
     if (mailTo === undefined || mailFrom === undefined) command.error("error: --to smtp requires --mail-to and --mail-from");
     const receiver = {

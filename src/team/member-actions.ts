@@ -9,13 +9,15 @@ import { messageOf } from "../../db/reason.ts";
 import { type Access, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { randomText } from "../accounts/key.ts";
 import type { SearchStart } from "../browse/member-pages.tsx";
+import { formHeader } from "../browse/watch-fields.tsx";
 import type { Machine } from "../runtime/machine.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
+import { CHANNEL_MAX, channelHosts } from "../watch/member-channel.ts";
 import { mailTo, memberMailing, sendToMember, watchesToStop } from "../watch/member-mail.ts";
 import { addOwnWatch, changeOwn, follow, ownWatch } from "../watch/member-watches.ts";
 import { newMessageId } from "../watch/run.ts";
 import type { WatchDefinition } from "../watch/watch.ts";
-import { readWatchForm } from "../watch/watch-form.ts";
+import { readWatchForm, receiverOf } from "../watch/watch-form.ts";
 import { mute, pause, removeWatch, resume, unmute, watchesOf } from "../watch/watches.ts";
 import { type Arrival, type Forward, Refused } from "./admission.ts";
 import { isSameOrigin, redirect, safePath } from "./sign-in.tsx";
@@ -52,7 +54,7 @@ const [BUSY_MAX_MS, BUSY_LOOK_MS] = [5000, 40];
 /** Test mails of one member in 15 minutes. */
 const TESTS_MAX = 5;
 /** The fields of a form that is shown again. */
-const SHOWN = { title: "", when: "", time: "", zone: "", at_least: "", remind: "" };
+const SHOWN = ["title", "to", "channel", "when", "time", "zone", "at_least", "remind"];
 /** Characters of a query, and of a value of a form that was refused and is shown again. */
 const [QUERY_MAX, SHOWN_MAX] = [4000, 200];
 /** What the last steps of a watch are called where it is paused. */
@@ -102,36 +104,41 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
   };
 
   /** The page of the form with what was typed, and why it was refused. */
-  const again = async ({ arrival, form, signal }: Act, path: string, refused?: string): Promise<Response> => {
-    const sent = new URLSearchParams();
-    for (const [name, value] of form) if (name in SHOWN) sent.set(name, value.slice(0, SHOWN_MAX).toWellFormed());
-    if (refused !== undefined) sent.set("refused", refused);
-    return forward(path, arrival, originOf(arrival.request), signal, `${sent}`);
+  const again = async ({ arrival, form, signal }: Act, path: string, refused: string | ReadonlyMap<string, string>): Promise<Response> => {
+    const shown = SHOWN.flatMap((name) => {
+      const value = form.get(name);
+      return value === null ? [] : [[name, value.slice(0, name === "channel" ? CHANNEL_MAX : SHOWN_MAX).toWellFormed()]];
+    });
+    const refusals = typeof refused === "string" ? new Map([["", refused]]) : refused;
+    return forward(path, arrival, originOf(arrival.request), signal, formHeader(Object.fromEntries(shown), refusals));
   };
 
   const save = async (act: Act): Promise<Response> => {
     const { form, key } = act;
     const query = form.get("query") ?? "";
     const page = `/watches/new?${query.slice(0, QUERY_MAX)}`;
-    const read = readWatchForm(form);
-    if ("refusals" in read) return again(act, page);
+    const read = readWatchForm(form, { hosts: channelHosts(machine), receiver: undefined });
+    if ("refusals" in read) return again(act, page, read.refusals);
     const start = await startOf(act, query);
     if ("refused" in start) return again(act, page, start.refused);
     const { filter, all_sources, ids, feed } = start;
-    const definition: WatchDefinition = { filter, ...(all_sources && { all_sources }), ...read.choices, receiver: { to: "member" } };
+    const receiver = receiverOf(read.place, undefined, secret);
+    const definition: WatchDefinition = { filter, ...(all_sources && { all_sources }), ...read.choices, receiver };
     const name = `w-${randomText(10, machine.randomBytes)}`;
     const refused = await withWatches((db) => addOwnWatch(db, key.id, name, definition, { at: now(), feed, members: ids }));
     return refused === undefined ? redirect(`/watches/${name}?done=saved`) : again(act, page, refused);
   };
 
   const edit = async (act: Act, name: string): Promise<Response> => {
-    const read = readWatchForm(act.form);
-    if ("refusals" in read) return again(act, `/watches/${name}`);
+    const watch = await withWatches((db) => ownWatch(db, act.key.id, name));
+    const read = readWatchForm(act.form, { hosts: channelHosts(machine), receiver: watch?.definition.receiver });
+    if (watch !== undefined && "refusals" in read) return again(act, `/watches/${name}`, read.refusals);
+    if (watch === undefined || "refusals" in read) return gone();
     const isThere = await withWatches((db) =>
       changeOwn(db, act.key.id, name, ({ filter, all_sources, receiver, follows, note }) => ({
         definition: {
           filter,
-          receiver,
+          receiver: receiverOf(read.place, receiver, secret),
           ...(all_sources && { all_sources }),
           ...(follows && { follows }),
           ...(note && { note }),
@@ -190,7 +197,8 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
       await sendToMember([{ watch, message: { id, body } }], id, sending, AbortSignal.timeout(20_000));
       return redirect(`/watches/${name}?done=test`);
     } catch (error) {
-      throw new Refused(502, `The test was not sent. ${messageOf(error)}`);
+      const field = watch.definition.receiver.to === "channel" ? "channel" : "";
+      return again(act, `/watches/${name}`, new Map([[field, `The test was not sent. ${messageOf(error)}.`]]));
     }
   };
 

@@ -13,6 +13,7 @@ import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { channelHosts } from "../watch/member-channel.ts";
 import { ALIVE_PATH, MCP_PATH, READER_HOST } from "./reader-process.ts";
 import { takingTurns } from "./taking-turns.ts";
 
@@ -44,7 +45,14 @@ export async function serveReader(
 
   const searchIndex = indexOfOthers(searchData, openCatalog);
   const openWatches = watchDirectory === undefined ? undefined : async () => openWatchesIn(watchDirectory, now(), { mode: "read" });
-  const pages = createBrowseApp({ openCatalog, searchIndex, now, host: READER_HOST, onFailure, up: { hasSignIn, openWatches } });
+  const pages = createBrowseApp({
+    openCatalog,
+    searchIndex,
+    now,
+    host: READER_HOST,
+    onFailure,
+    up: { hasSignIn, openWatches, hosts: channelHosts(machine) },
+  });
   let loading: ReturnType<typeof loadMcp> | undefined;
   const mcp = () => {
     loading ??= loadMcp({ openCatalog, searchIndex, now, onFailure });

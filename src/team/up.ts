@@ -26,6 +26,8 @@ export type UpOptions = ServeOptions &
     pages: "open" | "key" | "off";
     /** Whether people sign in with a mail address, where the pages ask for a key. */
     members: "on" | "off";
+    /** The hosts of channels to which members may let their messages go. */
+    memberHosts?: string;
     searchData?: string;
     watchData?: string;
   };
@@ -114,7 +116,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
 
 /** The environment of the children. They get no options, so it has those of this program, with absolute paths. */
 function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
-  const { data, database, searchData, watchData, pages, members, baseUrl, logFormat, logLevel } = options;
+  const { data, database, searchData, watchData, pages, members, memberHosts = "", baseUrl, logFormat, logLevel } = options;
   return {
     ...env,
     FUNDFEED_DATA: resolve(data),
@@ -123,6 +125,7 @@ function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
     FUNDFEED_WATCH_DATA: resolve(watchData ?? data),
     FUNDFEED_PAGES: pages,
     FUNDFEED_MEMBERS: members,
+    FUNDFEED_MEMBER_HOSTS: memberHosts,
     // Mails lead there. Never to the host that a request names: who sends another one would get links that lead there.
     ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }),
     FUNDFEED_LOG_FORMAT: logFormat,

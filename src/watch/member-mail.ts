@@ -7,9 +7,14 @@ import { parseInstantMs } from "../text/instant.ts";
 import { isMailAddress } from "../text/mail-address.ts";
 import { DeliveryError } from "./attempts.ts";
 import type { MailLinks, MailPart } from "./mail.tsx";
+import { openChannel } from "./member-channel.ts";
+import type { Message } from "./message.ts";
+import { post } from "./post.ts";
 import { handToServer, smtpServer } from "./smtp.ts";
-import type { Receiver, SentMessage, Watch } from "./watch.ts";
+import { teamsMessage } from "./teams.ts";
+import type { ChannelReceiver, Receiver, SentMessage, Watch } from "./watch.ts";
 import { listWatches, watchesOf } from "./watches.ts";
+import { postingTo } from "./webhook.ts";
 
 /** What mails to members need of the machine. */
 type MemberMailing = { origin: string; from: string };
@@ -102,25 +107,28 @@ export function additionsFor(watch: Watch, base: MailBase | undefined): { links?
   return { links: { stop }, headers: listHeaders(stop, listIdOf(base.origin, watch.name)) };
 }
 
-type Sending = { machine: Pick<Machine, "env">; state: StateDb; secret: Uint8Array };
+type Sending = { machine: Pick<Machine, "env" | "now">; state: StateDb; secret: Uint8Array };
 
-/** Sends messages of watches of one member as one mail. Throws a DeliveryError. */
+/** Sends messages of watches of one member as one mail, or the one of a watch to its channel. Throws a DeliveryError. */
 export async function sendToMember(
   sent: readonly { watch: Watch; message: SentMessage }[],
   id: string,
   { machine, state, secret }: Sending,
   stop: AbortSignal,
 ): Promise<void> {
-  const mailing = memberMailing(machine);
-  const { origin } = mailing;
-  const owner = sent[0]?.watch.owner ?? "";
-  const address = await addressOfMember(state, owner); // Now, and not when the run began: a member who was removed gets no more mails.
+  const [first] = sent;
+  const owner = first?.watch.owner ?? "";
+  const address = await addressOfMember(state, owner); // Now, and not when the run began: a member who was removed gets no more messages.
   if (address === undefined)
     throw new DeliveryError(`Cannot deliver to member ${owner}: it was removed, or members are shut out`, undefined, true);
+  if (first?.watch.definition.receiver.to === "channel")
+    return sendToChannel(first.watch, first.watch.definition.receiver, first.message, machine, secret, stop);
+  const mailing = memberMailing(machine);
+  const { origin } = mailing;
   const names = sent.map(({ watch }) => watch.name);
   const stopAt = origin + stopPath(secret, owner, names);
   const parts = sent.map(({ watch: { name, definition }, message }): MailPart => {
-    const links = { watch: origin + (definition.follows ? "/following" : `/watches/${name}`), stop: stopAt };
+    const links = { watch: origin + pathOf({ name, definition }), stop: stopAt };
     return { message: JSON.parse(message.body), zone: definition.zone, links };
   });
   const { mailOfAll } = await import("./mail.tsx");
@@ -130,4 +138,23 @@ export async function sendToMember(
   };
   const date = Math.max(...parts.map(({ message }) => parseInstantMs(message.timestamp) ?? 0));
   await mailTo(machine, mailing, { address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) }, stop);
+}
+
+/** The page on which a member changes a watch. */
+function pathOf({ name, definition }: Pick<Watch, "name" | "definition">): string {
+  return definition.follows ? "/following" : `/watches/${name}`;
+}
+
+async function sendToChannel(
+  watch: Watch,
+  receiver: ChannelReceiver,
+  { body }: SentMessage,
+  machine: Pick<Machine, "env" | "now">,
+  secret: Uint8Array,
+  stop: AbortSignal,
+): Promise<void> {
+  const posting = postingTo(openChannel(receiver, machine, secret), machine);
+  const origin = linkBase(machine);
+  const card = teamsMessage(JSON.parse(body) as Message, watch.definition.zone, origin && origin + pathOf(watch));
+  await post({ ...posting, headers: {}, body: JSON.stringify(card), stop });
 }

@@ -20,7 +20,7 @@ import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
 import { receiverName } from "./send.ts";
-import type { PendingMessage, SentMessage, Watch } from "./watch.ts";
+import { isOfMember, type PendingMessage, type SentMessage, type Watch } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
 /** Watches that deliver at the same time. */
@@ -33,7 +33,7 @@ export type RunContext = {
   db: WatchDb;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
-  /** Sends the messages of watches of one member as one mail with this id. Throws as `send` does. */
+  /** Sends the messages of watches of one member as one mail with this id, or the one of a watch to its channel. Throws as `send` does. */
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
@@ -64,7 +64,7 @@ export type WatchOutcome = {
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
 export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
   const all = watches ?? (await listWatches(context.db));
-  const waiting = [...Map.groupBy(all, ({ owner, key }) => owner ?? key).values()];
+  const waiting = [...Map.groupBy(all, ({ owner, key, definition: { receiver } }) => (receiver.to === "member" && owner) || key).values()];
   const outcomes = new Map<Watch, WatchOutcome>();
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -218,7 +218,7 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
 async function send({ db, stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
   const [first] = parts;
   if (first === undefined) return;
-  if (first.running.watch.definition.receiver.to !== "member") return send(first.running.watch, first.pending, stop);
+  if (!isOfMember(first.running.watch.definition.receiver)) return send(first.running.watch, first.pending, stop);
   const ids = parts.map(({ pending }) => pending.id);
   if (first.pending.mail === null) await joinInMail(db, ids, mail);
   await sendToMember(

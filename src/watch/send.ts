@@ -24,7 +24,7 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
   else if (receiver.to === "slack" || receiver.to === "teams") {
     const body = JSON.stringify(chatMessages[receiver.to](JSON.parse(message.body) as Message, zone));
     await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
-  } else if (receiver.to === "member") throw new DeliveryError("Cannot write to a member without the state");
+  } else if (receiver.to === "member" || receiver.to === "channel") throw new DeliveryError("Cannot write to a member without the state");
   else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
 }
 
@@ -48,5 +48,6 @@ export function receiverName(receiver: Receiver): string {
   if (receiver.to === "stdout") return "stdout";
   if (receiver.to === "smtp") return receiver.mail_to;
   if (receiver.to === "member") return MEMBER;
+  if (receiver.to === "channel") return `${MEMBER} in Teams, by ${receiver.host}`;
   return `${receiver.to} ${"text" in receiver.url ? receiver.url.text : placeName(receiver.url)}`;
 }

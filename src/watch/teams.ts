@@ -12,8 +12,8 @@ const TEXT_MAX = 1500;
 
 type TextBlock = { type: "TextBlock"; text: string; wrap: true } & Readonly<Record<string, unknown>>;
 
-/** As many blocks as there is room for. */
-export function teamsMessage(message: Message, zone: Zone) {
+/** As many blocks as there is room for. `page` is the page of the watch, if it has one. */
+export function teamsMessage(message: Message, zone: Zone, page?: string) {
   const digest = digestOf(message, zone, (sections) => Math.max(1, Math.floor((ENTRIES_MAX * 3) / (sections + 2))));
   const blocks = [
     block(escaped(digest.subject), { size: "large", weight: "bolder" }),
@@ -34,9 +34,12 @@ export function teamsMessage(message: Message, zone: Zone) {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     msteams: { width: "Full" },
   };
+  const foot = page === undefined ? [] : [block(`[Change or pause this watch](${page})`, { isSubtle: true, separator: true })];
   const withBody = (body: readonly TextBlock[]) => ({
     type: "message",
-    attachments: [{ contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content: { ...card, body } }],
+    attachments: [
+      { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content: { ...card, body: [...body, ...foot] } },
+    ],
   });
   const more = block("and more", { isSubtle: true });
   let shown = blocks;

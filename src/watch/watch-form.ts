@@ -5,8 +5,9 @@ import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { findZone } from "../text/zone-name.ts";
+import { type ChannelHost, readChannel, sealChannel } from "./member-channel.ts";
 import { readSchedule, type Schedule } from "./schedule.ts";
-import type { WatchDefinition, Zone } from "./watch.ts";
+import type { Receiver, WatchDefinition, Zone } from "./watch.ts";
 
 type Choices = Pick<WatchDefinition, "title" | "at_least" | "remind" | "every" | "zone">;
 
@@ -54,8 +55,14 @@ export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
   cosmetic: "every change of wording",
 };
 
+/** Where messages go: to the mailbox, to the channel that the watch has, or to the channel of this address. */
+type Place = "mailbox" | "present" | URL;
+
+/** What a form is read with: the hosts of channels that are allowed, and the watch that it changes. */
+export type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined };
+
 /** The choices of a form, or why they are refused. */
-export function readWatchForm(form: URLSearchParams): { choices: Choices } | { refusals: Refusals } {
+export function readWatchForm(form: URLSearchParams, context: FormContext): { choices: Choices; place: Place } | { refusals: Refusals } {
   const refusals = new Map<string, string>();
   const read = <T>(field: string, make: (text: string) => T): T | undefined => {
     try {
@@ -74,12 +81,23 @@ export function readWatchForm(form: URLSearchParams): { choices: Choices } | { r
   const every = read("time", (time) => readEvery(form.get("when") ?? "", time));
   const zone = read("zone", readZone);
   const remind = read("remind", readReminders);
-  if (title === undefined || at_least === undefined || zone === undefined || remind === undefined || refusals.size > 0) return { refusals };
-  return { choices: { title, at_least, ...(remind.length > 0 && { remind }), ...(every !== undefined && { every }), zone } };
+  const place = read("to", (to) => (to === "channel" ? read("channel", (text) => readPlace(text, context)) : "mailbox"));
+  if (!title || !at_least || !zone || !remind || !place || refusals.size > 0) return { refusals };
+  return { choices: { title, at_least, ...(remind.length > 0 && { remind }), ...(every !== undefined && { every }), zone }, place };
 }
 
 function refuse(reason: string): never {
   throw new BadValue(reason);
+}
+
+function readPlace(text: string, { hosts, receiver }: FormContext): Place {
+  return text === "" && receiver?.to === "channel" ? "present" : readChannel(text, hosts);
+}
+
+/** The receiver that a form chose. */
+export function receiverOf(place: Place, present: Receiver | undefined, secret: Uint8Array): Receiver {
+  if (place instanceof URL) return sealChannel(place, secret);
+  return place === "present" && present !== undefined ? present : { to: "member" };
 }
 
 function readTitle(text: string): string {

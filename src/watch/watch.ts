@@ -24,7 +24,16 @@ type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiv
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The member whose watch it is. The address is read from state.db for each message, so that a member who was removed gets none. */
 type MemberReceiver = { to: "member" };
-export type Receiver = { to: "stdout" } | MemberReceiver | WebhookReceiver | ChatReceiver<"slack"> | ChatReceiver<"teams"> | MailReceiver;
+/** A channel of Teams that a member chose. Its URL is sealed, because it is a secret. */
+export type ChannelReceiver = { to: "channel"; host: string; sealed: string };
+export type Receiver =
+  | { to: "stdout" }
+  | MemberReceiver
+  | ChannelReceiver
+  | WebhookReceiver
+  | ChatReceiver<"slack">
+  | ChatReceiver<"teams">
+  | MailReceiver;
 
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
@@ -57,7 +66,12 @@ export type WatchDefinition = {
 
 /** Whether messages are for people: each covers everything since the last one, and only counts what exceeds its limit. */
 export function isDigest({ receiver }: WatchDefinition): boolean {
-  return ["smtp", "member", "slack", "teams"].includes(receiver.to);
+  return ["smtp", "member", "channel", "slack", "teams"].includes(receiver.to);
+}
+
+/** Whether a message needs the state, which says whether its member may still have it. */
+export function isOfMember(receiver: Receiver): receiver is MemberReceiver | ChannelReceiver {
+  return receiver.to === "member" || receiver.to === "channel";
 }
 
 /** A watch as one of its receivers has it. Each receiver has a position, messages and a state of its own. */

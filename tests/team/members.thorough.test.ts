@@ -6,11 +6,13 @@ import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { aMailSink, type MailSink } from "../support/mail-sink.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { type Receiver, startReceiver } from "../watch/receiver.ts";
 
 setDefaultTimeout(300_000);
 
 let home: Home;
 let sink: MailSink;
+let channel: Receiver;
 let server: Server;
 let origin: string;
 let env: Record<string, string>;
@@ -63,15 +65,17 @@ const options = { title: "Research", when: "now", time: "08:00", zone: "America/
 const feedIn = (page: string, kind: string) => new RegExp(`${origin}(/feeds/[\\w.-]+\\.${kind})`).exec(page)?.[1] ?? "";
 
 beforeAll(async () => {
-  [home, sink] = [aHome(), await aMailSink()];
+  [home, sink, channel] = [aHome(), await aMailSink(), startReceiver()];
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
   env = { FUNDFEED_SMTP_URL: sink.url, FUNDFEED_MAIL_FROM: "fundfeed@feeds.example", FUNDFEED_PAGES_URL: origin };
+  env.FUNDFEED_MEMBER_HOSTS = `logic.azure.com,${new URL(channel.url).origin}`;
   await importAll("2099-01-15T17:00:00Z");
   server = await home.serve(["up", "--port", `${port}`, "--pages", "key", "--pull", "none", "--watch-every", "none"], { env });
 });
 afterAll(async () => {
   sink.close();
+  await channel.stop();
   await dropHomes();
 });
 
@@ -195,6 +199,13 @@ describe("a watch of a member", () => {
     expect(watchRows()).toHaveLength(1);
   });
 
+  test("a form whose every field is long comes back", async () => {
+    const form = Object.fromEntries(["channel", ...Object.keys(options)].map((name) => [name, "\u{6f22}".repeat(500)]));
+    const response = await post("/watches", { ...form, query: "words=research", to: "channel" }, ann);
+    expect([response.status, (await response.text()).includes("Give it a name")]).toEqual([400, true]);
+    expect(watchRows()).toHaveLength(1);
+  });
+
   test("belongs to who made it", async () => {
     expect(await html("/watches", bob)).not.toContain(saved);
     expect((await get(`/watches/${saved}`, bob)).status).toBe(404);
@@ -219,6 +230,39 @@ describe("a watch of a member", () => {
     const before = sink.mails.length;
     await post(`/watches/${saved}`, { action: "test" }, ann);
     expect(sink.mails.slice(before)).toMatchObject([{ to: "a@uni.example", head: expect.stringContaining("Subject: Test: Research") }]);
+  });
+
+  test("goes to a channel in Teams, if the operator allows its host", async () => {
+    expect(await html("/watches/new?words=marine", ann)).toContain('name="channel"');
+    const form = { query: "words=marine", ...options, title: "To Teams", to: "channel" };
+    for (const [address, reason] of [
+      ["", "Enter the address that Teams shows"],
+      ["https://evil.example/hook?sig=1", "Its operator can allow evil.example"],
+      [`https://logic.azure.com/${"x".repeat(10_000)}`, "Enter the address that Teams shows"],
+    ] as const) {
+      const page = await (await post("/watches", { ...form, channel: address }, ann)).text();
+      expect(page).toContain(reason);
+      expect(page).toContain('aria-describedby="channel-hint"');
+      expect(page).toContain('<option value="channel" selected=""');
+      if (address.length < 100) expect(page).toContain(`value="${address}"`);
+    }
+    expect(watchRows()).toHaveLength(1);
+    const name = /^\/watches\/(w-\w+)\?/.exec(placeOf(await post("/watches", { ...form, channel: channel.url }, ann)))?.[1] ?? "";
+    expect(placeOf(await post(`/watches/${name}`, { action: "test" }, ann))).toBe(`/watches/${name}?done=test`);
+    expect(channel.posted.map(({ body }) => JSON.parse(body).attachments[0].content.body[0].text)).toEqual([
+      expect.stringContaining("Test: To Teams"),
+    ]);
+    await post(`/watches/${name}`, { action: "edit", ...options, title: "Renamed", to: "channel", channel: "" }, ann);
+    channel.respond = () => new Response(null, { status: 403 });
+    const failed = await post(`/watches/${name}`, { action: "test" }, ann);
+    expect(await failed.text()).toContain(`The test was not sent. Cannot deliver to ${new URL(channel.url).host}: it returned 403.</p>`);
+    expect(await html(`/watches/${name}`, ann)).toContain("Teams, by 127.0.0.1");
+    expect(watchRows(`name = '${name}'`)[0]?.definition).not.toContain("/hook");
+    expect((await ff("watch", "show", name)).out).toContain("its member in Teams, by 127.0.0.1");
+    await post(`/watches/${name}`, { action: "edit", ...options, to: "mailbox" }, ann);
+    expect(JSON.parse(watchRows(`name = '${name}'`)[0]?.definition ?? "").receiver).toEqual({ to: "member" });
+    await post(`/watches/${name}`, { action: "remove" }, ann);
+    expect(watchRows()).toHaveLength(1);
   });
 
   test("is one of at most 20", async () => {

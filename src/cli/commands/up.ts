@@ -12,14 +12,15 @@ import { defaultPulls } from "../../team/schedule.ts";
 import { type UpOptions, up } from "../../team/up.ts";
 import { closest } from "../../text/closest.ts";
 import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
-import { durationAtLeast } from "../arguments.ts";
+import { channelHostsInWords, readChannelHosts } from "../../watch/member-channel.ts";
+import { durationAtLeast, parserOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addSearchOptions } from "../search-options.ts";
 import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
 import { addWatchOptions } from "../watch-options.ts";
 
 type GivenUpOptions = GivenServeOptions &
-  Pick<UpOptions, "members" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & {
+  Pick<UpOptions, "members" | "memberHosts" | "watchEvery" | "backups" | "backupEvery" | "searchData" | "watchData"> & {
     pull?: ReadonlyMap<string, number>;
     pages?: UpOptions["pages"];
   };
@@ -37,6 +38,11 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
       ["on", "off"],
       "on",
       "on",
+    )
+    .setting(
+      "--member-hosts <hosts>",
+      "hosts of Teams workflows to which members may send instead: logic.azure.com,api.powerplatform.com (default: none)",
+      parserOf((text) => channelHostsInWords(readChannelHosts(text))),
     )
     .setting(
       "--pull <sources>",

@@ -138,7 +138,7 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   else {
     // Members may have thousands: those without news share a line.
     const isSilent = ({ to, messages, failure, paused }: WatchOutcome) =>
-      to === MEMBER && messages === 0 && failure === null && paused === null;
+      to.startsWith(MEMBER) && messages === 0 && failure === null && paused === null;
     const silent = outcomes.filter(isSilent).length;
     if (silent > 0) machine.printError(`${time === undefined ? "" : `${time} `}${withCommas(silent)} of the members' watches: nothing new`);
     const isBad = ({ failure, paused }: WatchOutcome) => failure !== null || paused !== null;

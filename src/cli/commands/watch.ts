@@ -13,7 +13,7 @@ import { countMembers } from "../../watch/position.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { receiverName } from "../../watch/send.ts";
 import { SAMPLE, testMessage } from "../../watch/test-message.ts";
-import type { PendingMessage, Watch, WatchDefinition, WatchStatus } from "../../watch/watch.ts";
+import { isOfMember, type PendingMessage, type Watch, type WatchDefinition, type WatchStatus } from "../../watch/watch.ts";
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -85,9 +85,7 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
           const { receiver } = watch.definition;
           const message = testMessage(watch, sample, machine);
           const sent = { id: message.id, body: JSON.stringify(message) };
-          await (receiver.to === "member"
-            ? sending.sendToMember([{ watch, message: sent }], sent.id, stop)
-            : sending.send(watch, sent, stop));
+          await (isOfMember(receiver) ? sending.sendToMember([{ watch, message: sent }], sent.id, stop) : sending.send(watch, sent, stop));
           if (!options.json) machine.printError(`${receiverName(receiver)} accepted a test message`);
         }
       });

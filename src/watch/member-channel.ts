@@ -1,0 +1,73 @@
+/**
+ * Channels of members: messages of a watch may go to Teams instead of the mailbox. The operator says to which hosts. The address of a channel is
+ * a secret, so watch.db has it only as the pages' secret seals it. (E-261)
+ */
+import { Failure, messageOf } from "../../db/reason.ts";
+import { sealerFor } from "../accounts/signed.ts";
+import type { Machine } from "../runtime/machine.ts";
+import { BadValue } from "../text/bad-value.ts";
+import { DeliveryError } from "./attempts.ts";
+import type { ChannelReceiver, HttpReceiver } from "./watch.ts";
+
+/** A domain with all below it, at public addresses and by https; or one server, which may be a private one, or without TLS. */
+export type ChannelHost = { domain: string } | { origin: string };
+
+/** The longest address of a channel. Those of Teams have some 350 characters. */
+export const CHANNEL_MAX = 800;
+
+/** The hosts that an operator lists: "logic.azure.com,http://10.0.0.5:8065". Throws a BadValue. */
+export function readChannelHosts(text: string): ChannelHost[] {
+  const entries = text.split(",").map((each) => each.trim().toLowerCase());
+  return entries.filter((each) => each !== "").map(readChannelHost);
+}
+
+function readChannelHost(text: string): ChannelHost {
+  if (/^([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/.test(text)) return { domain: text };
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, "")) return { origin: url.origin };
+  throw new BadValue("must list domains such as logic.azure.com, or addresses of servers such as https://chat.lab.example:8443");
+}
+
+/** The hosts that FUNDFEED_MEMBER_HOSTS allows. Throws a Failure. */
+export function channelHosts({ env }: Pick<Machine, "env">): ChannelHost[] {
+  try {
+    return readChannelHosts(env.FUNDFEED_MEMBER_HOSTS ?? "");
+  } catch (error) {
+    throw new Failure(`Cannot read FUNDFEED_MEMBER_HOSTS: it ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Hosts in words. */
+export function channelHostsInWords(hosts: readonly ChannelHost[]): string {
+  return hosts.map((host) => ("domain" in host ? host.domain : host.origin)).join(", ");
+}
+
+/** The address that a member typed. Throws a BadValue with a sentence for her. */
+export function readChannel(text: string, hosts: readonly ChannelHost[]): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || text.length > CHANNEL_MAX)
+    throw new BadValue("Enter the address that Teams shows for the workflow. It begins with https://.");
+  if (allowanceOf(url, hosts) !== undefined) return url;
+  throw new BadValue(`This server sends only to ${channelHostsInWords(hosts) || "mailboxes"}. Its operator can allow ${url.host}.`);
+}
+
+function allowanceOf(url: URL, hosts: readonly ChannelHost[]): Pick<HttpReceiver, "allow_private" | "allow_http"> | undefined {
+  if (hosts.some((host) => "origin" in host && host.origin === url.origin)) return { allow_private: true, allow_http: true };
+  const isBelow = (domain: string) => `.${url.hostname}`.endsWith(`.${domain}`);
+  const isAllowed = url.protocol === "https:" && url.port === "" && hosts.some((host) => "domain" in host && isBelow(host.domain));
+  return isAllowed ? { allow_private: false, allow_http: false } : undefined;
+}
+
+/** A channel as a watch has it. */
+export function sealChannel(url: URL, secret: Uint8Array): ChannelReceiver {
+  return { to: "channel", host: url.host, sealed: sealerFor(secret, "channel").sign(url.href) };
+}
+
+/** The channel with its address. Throws a DeliveryError if it cannot be read, or is not allowed anymore. */
+export function openChannel({ host, sealed }: ChannelReceiver, machine: Pick<Machine, "env">, secret: Uint8Array): HttpReceiver {
+  const text = sealerFor(secret, "channel").open(sealed);
+  if (text === undefined) throw new DeliveryError(`Cannot read the address of the channel at ${host}: enter it again`);
+  const allowance = allowanceOf(new URL(text), channelHosts(machine));
+  if (allowance === undefined) throw new DeliveryError(`Cannot deliver to ${host}: FUNDFEED_MEMBER_HOSTS does not allow it`);
+  return { url: { text }, ...allowance };
+}
