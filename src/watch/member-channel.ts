@@ -17,8 +17,7 @@ export const CHANNEL_MAX = 800;
 
 /** The hosts that an operator lists: "logic.azure.com,http://10.0.0.5:8065". Throws a BadValue. */
 export function readChannelHosts(text: string): ChannelHost[] {
-  const entries = text.split(",").map((each) => each.trim().toLowerCase());
-  return entries.filter((each) => each !== "").map(readChannelHost);
+  return text.split(",").map((each) => readChannelHost(each.trim().toLowerCase()));
 }
 
 function readChannelHost(text: string): ChannelHost {
@@ -30,8 +29,9 @@ function readChannelHost(text: string): ChannelHost {
 
 /** The hosts that FUNDFEED_MEMBER_HOSTS allows. Throws a Failure. */
 export function channelHosts({ env }: Pick<Machine, "env">): ChannelHost[] {
+  const text = env.FUNDFEED_MEMBER_HOSTS ?? "";
   try {
-    return readChannelHosts(env.FUNDFEED_MEMBER_HOSTS ?? "");
+    return text === "" ? [] : readChannelHosts(text);
   } catch (error) {
     throw new Failure(`Cannot read FUNDFEED_MEMBER_HOSTS: it ${messageOf(error)}`, { cause: error });
   }

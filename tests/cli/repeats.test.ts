@@ -32,6 +32,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "<duration>": "1d",
   "<amount>": "500k",
   "<url>": "https://api.example.org/v1",
+  "<hosts>": "logic.azure.com",
   "<statuses>": "open",
   "<types>": "grant",
   "<codes>": "93",

@@ -141,6 +141,10 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["export --source A,", "error: option '--source <code...>' argument 'A,' is invalid. It must not be empty or contain an empty value."],
     ["quality --since all", "error: option '--since <when>' argument 'all' is invalid. It must be a time ago such as 7d or 12h, "],
     ["up --pull dsip=6h,dsip=1d", "error: option '--pull <sources>' argument 'dsip=6h,dsip=1d' is invalid. It must name each source once."],
+    [
+      "up --member-hosts 10.0.0.5",
+      "error: option '--member-hosts <hosts>' argument '10.0.0.5' is invalid. It must list domains such as logic.azure.com, or addresses of",
+    ],
     ["up --pull dsip=6h=1d", `error: option '--pull <sources>' argument 'dsip=6h=1d' is invalid. ${DURATION}`],
     ["health --url nonsense", `error: option '--url <url>' argument 'nonsense' is invalid. ${ADDRESS}`],
     ["openapi --base-url nonsense", `error: option '--base-url <url>' argument 'nonsense' is invalid. ${ADDRESS}`],

@@ -40,7 +40,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
     /^npx --yes bun@1\.4\.5 src\/main\.ts mirror .*--every /,
     (line, sandbox) => startAndStop(line.replace("npx --yes bun@1.4.5 src/main.ts", "fundfeed"), sandbox),
   ],
-  [/^export FUNDFEED_KEY=ffk_live_…$|^export FUNDFEED_(SMTP_URL|MAIL_FROM)=\S+$/, () => undefined],
+  [/^export FUNDFEED_KEY=ffk_live_…$|^export FUNDFEED_(SMTP_URL|MAIL_FROM|MEMBER_HOSTS)=\S+$/, () => undefined],
   [/^cd "\$\(mktemp -d\)" && bun add |^gzip .*node_modules/, () => undefined], // How a bundled file was downloaded, once.
   [/^(sudo|docker|systemctl|journalctl) |\| sudo /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
