@@ -59,7 +59,7 @@ export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
 type Place = "mailbox" | "present" | URL;
 
 /** What a form is read with: the hosts of channels that are allowed, and the watch that it changes. */
-export type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined };
+type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined };
 
 /** The choices of a form, or why they are refused. */
 export function readWatchForm(form: URLSearchParams, context: FormContext): { choices: Choices; place: Place } | { refusals: Refusals } {
