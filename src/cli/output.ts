@@ -46,6 +46,17 @@ export function instantOrNull(instant: EpochMs | null): string | null {
   return instant === null ? null : formatInstant(instant);
 }
 
+/** The names under which a row has instants. */
+const INSTANT = /_at$|^as_of$|^waits_until$/;
+type InstantName = `${string}_at` | "as_of" | "waits_until";
+type Formatted<Name, Value> = Name extends InstantName ? (Value extends number ? string : Value) : Value;
+
+/** A row with its instants in UTC, as JSON and tables have them. */
+export function withInstants<Row extends object>(row: Row): { [Name in keyof Row]: Formatted<Name, Row[Name]> } {
+  const formatted = Object.entries(row).map(([name, value]) => [name, INSTANT.test(name) && value !== null ? formatInstant(value) : value]);
+  return Object.fromEntries(formatted) as ReturnType<typeof withInstants<Row>>;
+}
+
 /** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 

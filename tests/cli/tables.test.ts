@@ -166,3 +166,13 @@ Records of no known agency: DSIP 1, OWN 1, SAM_GOV 1, SIMPLER_GRANTS_GOV 1;
     expect((await fundfeed(["sources", "status", "--help"])).out).toContain("posted    how long ago the source posted its newest record");
   });
 });
+
+test("members list --json has instants as texts, as every command", async () => {
+  const data = join(aDirectory(), "data");
+  await fundfeed(["members", "add", "a@uni.example", "--data", data]);
+  const { out } = await fundfeed(["members", "list", "--json", "--data", data]);
+  expect(JSON.parse(out)).toEqual({
+    allowed: [{ entry: "a@uni.example", added_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) }],
+    members: [],
+  });
+});

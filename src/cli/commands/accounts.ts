@@ -2,7 +2,7 @@
 import { type Account, createAccount, DEFAULT_PLAN, listAccounts, setAccount, subscriptions } from "../../accounts/account.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { instantOrNull, printResult, table } from "../output.ts";
+import { printResult, table, withInstants } from "../output.ts";
 
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
@@ -35,5 +35,5 @@ export function setCommand(command: CliCommand, cli: Cli): CliCommand {
 }
 
 function shown({ name, plan, subscription, created_at }: Account) {
-  return { name, plan, subscription, created_at: instantOrNull(created_at) };
+  return withInstants({ name, plan, subscription, created_at });
 }

@@ -6,7 +6,7 @@ import { formatInstant } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { instantOrNull, printResult } from "../output.ts";
+import { printResult, withInstants } from "../output.ts";
 
 export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
@@ -16,12 +16,7 @@ export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
       if (explanation === undefined)
         throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
       const { import: brought } = explanation;
-      const shown = brought && {
-        ...brought,
-        files: JSON.parse(brought.files) as FileDigest[],
-        started_at: formatInstant(brought.started_at),
-        as_of: instantOrNull(brought.as_of),
-      };
+      const shown = brought && withInstants({ ...brought, files: JSON.parse(brought.files) as FileDigest[] });
       printResult(cli, options, { ...explanation, import: shown }, inSentences(explanation));
     });
 }

@@ -5,7 +5,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { instantOrNull, printResult, TERMINAL_WIDTH, toSecond, wrapped } from "../output.ts";
+import { printResult, TERMINAL_WIDTH, toSecond, withInstants, wrapped } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
@@ -21,9 +21,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
         files: JSON.parse(row.files) as FileDigest[],
         sources: JSON.parse(row.sources) as string[],
         snapshot: row.snapshot === 1,
-        as_of: instantOrNull(row.as_of),
-        started_at: instantOrNull(row.started_at),
-        finished_at: instantOrNull(row.finished_at),
+        ...withInstants({ as_of: row.as_of, started_at: row.started_at, finished_at: row.finished_at }),
         counts: JSON.parse(row.counts) as Partial<Summary>,
       }));
       const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.

@@ -9,7 +9,7 @@ import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withState } from "../databases.ts";
-import { instantOrNull, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import { printResult, TERMINAL_WIDTH, table, toSecond, withInstants, wrapped } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
@@ -20,13 +20,7 @@ const STATE_WIDTH = 7;
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
     const now = cli.machine.now();
-    const keys = (await withState(cli, options, (db) => listKeys(db, now))).map((key) => ({
-      ...key,
-      created_at: instantOrNull(key.created_at),
-      expires_at: instantOrNull(key.expires_at),
-      revoked_at: instantOrNull(key.revoked_at),
-      last_used_at: instantOrNull(key.last_used_at),
-    }));
+    const keys = (await withState(cli, options, (db) => listKeys(db, now))).map(withInstants);
     const text = keys.map((key) => entryOf(key, now)).join("\n");
     printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
   });

@@ -5,7 +5,7 @@ import { counted } from "../../text/counted.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { useAndClose, withState } from "../databases.ts";
-import { instantOrNull, printResult, table } from "../output.ts";
+import { printResult, table, withInstants } from "../output.ts";
 import { addWatchOptions, type WatchOptions, watchDirectory } from "../watch-options.ts";
 
 export function addCommand(command: CliCommand, cli: Cli): CliCommand {
@@ -22,30 +22,15 @@ export function addCommand(command: CliCommand, cli: Cli): CliCommand {
 
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (options: CommonOptions) => {
-    const { allowed, members } = await withState(cli, options, listMembers);
+    const listed = await withState(cli, options, listMembers);
+    const [allowed, members] = [listed.allowed.map(withInstants), listed.members.map(withInstants)];
     const rows = [
-      ...allowed.map(({ entry, added_at }) => ({
-        entry,
-        member: null as string | null,
-        since: instantOrNull(added_at),
-        last_seen: null as string | null,
-      })),
-      ...members.map(({ id, address, created_at, last_used_at }) => ({
-        entry: address,
-        member: id,
-        since: instantOrNull(created_at),
-        last_seen: instantOrNull(last_used_at),
-      })),
+      ...allowed.map(({ entry, added_at }) => ({ entry, member: null, since: added_at, last_seen: null })),
+      ...members.map(({ id, address, created_at, last_used_at }) => {
+        return { entry: address, member: id, since: created_at, last_seen: last_used_at };
+      }),
     ];
-    const json = {
-      allowed,
-      members: members.map((each) => ({
-        ...each,
-        created_at: instantOrNull(each.created_at),
-        last_used_at: instantOrNull(each.last_used_at),
-      })),
-    };
-    printResult(cli, options, json, table(rows, "Nobody is allowed yet; fundfeed members add a@uni.example does that"));
+    printResult(cli, options, { allowed, members }, table(rows, "Nobody is allowed yet; fundfeed members add a@uni.example does that"));
   });
 }
 

@@ -10,7 +10,7 @@ import { readJobs } from "../../team/job-file.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
-import { instantOrNull, printResult } from "../output.ts";
+import { instantOrNull, printResult, withInstants } from "../output.ts";
 import { readVersions } from "./version.ts";
 
 const IMPORTS = 20;
@@ -56,34 +56,30 @@ function ownFiles(directory: string): { name: string; bytes: number }[] {
 const OWN_FILE = /^(?:catalog|state|search|watch)\.db(?:-wal|-shm)?$|^jobs\.json$/;
 
 async function readCatalog(db: CatalogDb, now: EpochMs) {
-  const sources = (await sourceStatusesAt(db, now)).map(({ last_import_at, ...each }) => ({
-    ...each,
-    last_import_at: instantOrNull(last_import_at),
-  }));
-  const imports = (await listImports(db, IMPORTS)).map(({ id, format, sources, snapshot, files, ...row }) => ({
-    id,
-    format,
-    sources: JSON.parse(sources) as string[],
-    snapshot: snapshot === 1,
-    file_bytes: (JSON.parse(files) as { bytes: number }[]).map(({ bytes }) => bytes),
-    as_of: instantOrNull(row.as_of),
-    started_at: instantOrNull(row.started_at),
-    finished_at: instantOrNull(row.finished_at),
-    counts: JSON.parse(row.counts) as Record<string, number>,
-  }));
+  const sources = (await sourceStatusesAt(db, now)).map(withInstants);
+  const imports = (await listImports(db, IMPORTS)).map(
+    ({ id, format, sources, snapshot, files, as_of, started_at, finished_at, counts }) => {
+      return withInstants({
+        id,
+        format,
+        sources: JSON.parse(sources) as string[],
+        snapshot: snapshot === 1,
+        file_bytes: (JSON.parse(files) as { bytes: number }[]).map(({ bytes }) => bytes),
+        as_of,
+        started_at,
+        finished_at,
+        counts: JSON.parse(counts) as Record<string, number>,
+      });
+    },
+  );
   return { sources, imports };
 }
 
 function jobsOf(directory: string) {
-  return readJobs(directory).map(({ name, result, started_at, succeeded_at, failed_at, failures, error }) => ({
-    name,
-    result,
-    started_at: instantOrNull(started_at),
-    succeeded_at: instantOrNull(succeeded_at),
-    failed_at: instantOrNull(failed_at),
-    failures,
-    error: error === null ? null : withoutDetails(error),
-  }));
+  return readJobs(directory).map(({ name, result, started_at, succeeded_at, failed_at, failures, error }) => {
+    const details = error === null ? null : withoutDetails(error);
+    return withInstants({ name, result, started_at, succeeded_at, failed_at, failures, error: details });
+  });
 }
 
 /** An error without what may be secret or personal: addresses of servers and of people, paths, quoted values, and long tokens. */

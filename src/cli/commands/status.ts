@@ -5,7 +5,7 @@ import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, MINUTE_MS } from "../../text/instant.ts";
 import { relativeTime } from "../../text/relative-time.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import { printResult, TERMINAL_WIDTH, table, withInstants, wrapped } from "../output.ts";
 
 export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
   return command
@@ -40,14 +40,6 @@ function lineOf({ name, state, started_at, took_ms, result, next_at }: JobState,
   };
 }
 
-function shown({ every_ms, next_at, started_at, took_ms, succeeded_at, failed_at, ...job }: JobState) {
-  return {
-    ...job,
-    every_seconds: every_ms / 1000,
-    started_at: instantOrNull(started_at),
-    took_seconds: took_ms === null ? null : took_ms / 1000,
-    succeeded_at: instantOrNull(succeeded_at),
-    failed_at: instantOrNull(failed_at),
-    next_at: instantOrNull(next_at),
-  };
+function shown({ every_ms, took_ms, ...job }: JobState) {
+  return withInstants({ ...job, every_seconds: every_ms / 1000, took_seconds: took_ms === null ? null : took_ms / 1000 });
 }

@@ -1,4 +1,5 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
+
 import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
@@ -16,7 +17,7 @@ import { MEMBER } from "../../watch/send.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { instantOrNull } from "../output.ts";
+import { withInstants } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
 import { withSending } from "../watch-mails.ts";
@@ -152,12 +153,8 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
   }
 }
 
-function shown({ failure, waits_until, ...outcome }: WatchOutcome) {
-  return {
-    ...outcome,
-    waits_until: instantOrNull(waits_until),
-    failure: failure && { ...failure, retry_at: instantOrNull(failure.retry_at) },
-  };
+function shown({ failure, ...outcome }: WatchOutcome) {
+  return withInstants({ ...outcome, failure: failure && withInstants(failure) });
 }
 
 function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcome, now: EpochMs): string[] {

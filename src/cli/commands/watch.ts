@@ -17,7 +17,7 @@ import { isOfMember, type PendingMessage, type Watch, type WatchDefinition, type
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
-import { instantOrNull, printResult, table } from "../output.ts";
+import { instantOrNull, printResult, table, withInstants } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
 import { withSending } from "../watch-mails.ts";
@@ -162,7 +162,7 @@ function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
     owner,
     created_at: formatInstant(created_at),
     ...others,
-    muted: first.status.muted.map(({ id, muted_at }) => ({ id, muted_at: formatInstant(muted_at) })),
+    muted: first.status.muted.map(withInstants),
     next_messages: instantOrNull(nextMessages(definition, now)),
     receivers: receivers.map(receiverJson),
   };
@@ -193,7 +193,7 @@ function daysInShort({ remind = [] }: WatchDefinition): string {
 }
 
 function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: PendingMessage) {
-  return { id, created_at: formatInstant(created_at), oldest_at: formatInstant(oldest_at), attempts: count, error };
+  return withInstants({ id, created_at, oldest_at, attempts: count, error });
 }
 
 /** What the watch is about, then each of its receivers. */
@@ -251,8 +251,8 @@ async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
   });
 }
 
-function deliveryJson({ receiver, created_at, delivered_at, ...delivery }: Delivery) {
-  return { ...delivery, to: receiverName(receiver), created_at: formatInstant(created_at), delivered_at: formatInstant(delivered_at) };
+function deliveryJson({ receiver, ...delivery }: Delivery) {
+  return withInstants({ ...delivery, to: receiverName(receiver) });
 }
 
 function deliveryRow({ id, watch, receiver, delivered_at, attempts, counts }: Delivery) {
