@@ -54,6 +54,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
         },
         list: { about: "List all watches and how their deliveries go", mode: "read" },
         show: { about: "Show a watch: what it is about, and how its deliveries go", args: "<name>", mode: "read" },
+        check: { about: "Show what the next run adds to a watch and takes from it, and send nothing", args: "[name]", mode: "read" },
         remove: { about: "Remove a watch and its undelivered message", args: "<name>", mode: "change" },
         test: { about: "Send a test message with up to three opportunities; the watch stays where it is", args: "<name>", mode: "change" },
         run: { about: "Deliver what is new, what has changed and what no longer matches", args: "[names...]", mode: "change" },

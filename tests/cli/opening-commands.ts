@@ -37,6 +37,7 @@ const arguments_: Record<string, () => string[]> = {
   "members list": () => [],
   "watch list": () => [],
   "watch show": () => ["kept"],
+  "watch check": () => [],
   "watch deliveries": () => [],
   backup: () => [join(aDirectory(), "backup")],
   check: () => [],

@@ -760,3 +760,18 @@ describe("fundfeed watch set", () => {
     expect((await watch("set", "q", "--source", "OWNN")).err).toStartWith("Cannot watch opportunities of source OWNN: ");
   });
 });
+
+describe("fundfeed watch check", () => {
+  test("shows what the next run adds and takes away, and leaves the watch where it is", async () => {
+    await watch("add", "q", "quantum", "--to", "stdout");
+    await take(record("1", { title: "Photonics" }), record("2"), record("3"));
+    const shown = await watch("check");
+    expect(shown.out).toMatch(/^name +known +matching +joining +leaving +to\nq +1 +2 +2 +1 +stdout\n$/);
+    const [{ joining, leaving, ...counts }] = JSON.parse((await watch("check", "q", "--json")).out);
+    expect([counts, joining.length, leaving.length]).toEqual([{ name: "q", to: "stdout", known: 1, matching: 2 }, 2, 1]);
+    const messages = (await watch("run", "q")).out;
+    for (const id of [...joining, ...leaving]) expect(messages).toContain(id);
+    expect((await watch("check")).out).toMatch(/q +2 +2 +0 +0 +stdout/);
+    expect((await watch("check", "r")).code).toBe(1);
+  });
+});

@@ -1,4 +1,4 @@
-/** The commands of `fundfeed watch` that need no file of their own: list, show, remove, test, deliveries, resume. */
+/** The commands of `fundfeed watch` that need no file of their own: list, show, check, remove, test, deliveries, resume. */
 
 import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
@@ -7,9 +7,9 @@ import { readOpportunities } from "../../opportunities/records.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
-import { matchesAtEnd, matchingIds } from "../../watch/matching.ts";
+import { differenceOf, matchesAtEnd, matchingEach, matchingIds } from "../../watch/matching.ts";
 import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
-import { countMembers } from "../../watch/position.ts";
+import { countMembers, positionOf } from "../../watch/position.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { receiverName } from "../../watch/send.ts";
 import { SAMPLE, testMessage } from "../../watch/test-message.ts";
@@ -59,6 +59,27 @@ export function showCommand(command: CliCommand, cli: Cli): CliCommand {
         for (const { watch, status } of shown) tellTrouble(cli, watch.name, status);
       });
     });
+}
+
+export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
+  const checking = addWatchOptions(command).argument("[name]", "only this watch");
+  return addSearchOptions(checking).action(async (name: string | undefined, options: WatchOptions & SearchOptions) => {
+    const now = cli.machine.now();
+    await withWatches(cli, options, "read", async (db, catalog) => {
+      const watches = name === undefined ? await listWatches(db) : await requireWatch(db, name);
+      const definitions = watches.map(({ definition }) => definition);
+      const matching = await withSearchIndex(cli, options, catalog, (index) => matchingEach(catalog, index, definitions, now));
+      const checked = await Promise.all(
+        watches.map(async (watch, n) => {
+          const known = [...((await positionOf(db, watch, now))?.members ?? [])];
+          return { watch, known: known.length, matching: matching[n]?.length ?? 0, ...differenceOf(known, matching[n] ?? []) };
+        }),
+      );
+      const json = checked.map(({ watch, ...each }) => ({ name: watch.name, ...each, to: receiverName(watch.definition.receiver) }));
+      const rows = json.map((each) => ({ ...each, joining: each.joining.length, leaving: each.leaving.length }));
+      printResult(cli, options, json, table(rows, "No watches yet; fundfeed watch add makes one"));
+    });
+  });
 }
 
 export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
