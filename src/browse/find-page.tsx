@@ -7,7 +7,7 @@ import { COUNTED_MAX } from "../search/candidates.ts";
 import { hinderedSentence } from "../search/hindered.ts";
 import { applicantsSentence } from "../search/in-words.ts";
 import { defaultSort, type SearchPage, type Sort, search, sorts } from "../search/search.ts";
-import { matchedInWords, partialInWords, readingInWords } from "../search/understood.ts";
+import { matchedInWords, partialInWords, preferenceInWords, readingInWords, type Understood } from "../search/understood.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -81,6 +81,9 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
                 {isInOrder(form) && <a href={addressOf("/", omit(omit(form.given, "after"), "sort"))}>Show the best matches first</a>}
               </p>
             )}
+            {understood !== null && understood.preferences.length > 0 && (
+              <Preferences form={form} preferences={understood.preferences} now={now} />
+            )}
             {agencyNotes.length > 0 && <p class="understood">{agencyNotes.map((note) => `${note}.`).join(" ")}</p>}
             {hindered.length > 0 && <p class="understood">{hinderedSentence(hindered)}.</p>}
             {inWords > 0 && (
@@ -111,6 +114,28 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
       )}
     </>
   );
+}
+
+type PreferencesProps = { form: SearchForm; preferences: Understood["preferences"]; now: EpochMs };
+
+/** What the question says besides what is sought, each with a link that shows nothing else. */
+function Preferences({ form: { given }, preferences, now }: PreferencesProps) {
+  return (
+    <ul class="understood">
+      {preferences.map((each) => (
+        <li key={each.asked}>
+          {preferenceInWords(each, now)}.{" "}
+          <a href={addressOf("/", { ...omit(given, "after"), ...onlyThese(given.words, each) })}>Only these</a>
+          {each.opportunities !== null && <span class="quiet"> {withCommas(each.opportunities)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The fields of an address that make a preference strict. */
+function onlyThese(asked = "", { filter: { words, ...filter } }: Understood["preferences"][number]) {
+  return words === undefined ? filter : { words: `${asked} ${words}` };
 }
 
 /** Whether the results are in another order than the best matches first. */

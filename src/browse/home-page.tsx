@@ -39,7 +39,7 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   const ids = next.map(({ id }) => id);
   const twins = await readTwins(catalog, ids, now);
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
-    return { opportunity, snippet: null, isMatch: true, missing: [], twins: twins.get(opportunity.id) ?? [] };
+    return { opportunity, snippet: null, isMatch: true, isFar: false, missing: [], named: [], twins: twins.get(opportunity.id) ?? [] };
   });
   const coming = found.filter(({ opportunity, twins }) => obstacleOf(opportunity, now, twins) === null).slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);

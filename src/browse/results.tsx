@@ -68,8 +68,8 @@ export function Results({ results, understood = null, now, line = "" }: ResultsP
 
 type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs };
 
-function ResultItem({ result: { opportunity, twins, snippet, missing, lastChange }, understood, now }: ItemProps) {
-  const lacks = understood === null ? null : missingInWords(missing, understood);
+function ResultItem({ result: { opportunity, twins, snippet, missing, named, isFar, lastChange }, understood, now }: ItemProps) {
+  const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
   const { id, title, status, organization, funding, source } = opportunity;
   const applicants = applicantsInShort(opportunity);
   const openTo = applicants === null ? null : `open to ${applicants}`;

@@ -94,7 +94,7 @@ function agencyOf(opportunity: WholeOpportunity): string | null {
 
 /** What stands below a result: what speaks against its status, and where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
 export function matchLines(
-  { opportunity, snippet, missing, twins }: SearchResult,
+  { opportunity, snippet, missing, named, isFar, twins }: SearchResult,
   understood: Understood | null,
   now: EpochMs,
   width: number,
@@ -102,7 +102,7 @@ export function matchLines(
 ): string[] {
   const room = width - 2;
   const where = alsoAtInWords(alsoAt(twins), opportunity.status);
-  const lacks = understood === null ? null : missingInWords(missing, understood);
+  const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
   const matched = match === null ? "" : snippetLine(match, room - Bun.stringWidth(before), style);

@@ -7,7 +7,7 @@ import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../opportunities/related.ts";
 import type { SearchPage } from "../search/search.ts";
 import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
-import type { Understood } from "../search/understood.ts";
+import { preferenceInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 
@@ -19,6 +19,7 @@ const Found = Type.Composite(
       open_to: nullable(Type.String(), "Who may apply, in short; null if no code says it."),
       match: nullable(Type.String(), "The words around the match, which is in brackets."),
       missing_words: Type.Array(Type.String(), { description: "If it does not match: the words of the question that it does not have." }),
+      named_words: Type.Array(Type.String(), { description: "Those of which it has only another name." }),
       is_match: Type.Boolean({ description: "Whether it has all words." }),
       also_at: Type.Array(AlsoAt, { description: "The records of the same opportunity at other sources." }),
     }),
@@ -48,7 +49,20 @@ export const FoundPage = object({
         description: "Words that so few records have, and what was looked for, too.",
       }),
       agencies: Type.Array(object({ asked: Type.String(), code: Type.String() }), { description: "Words that mean an agency." }),
+      synonyms: Type.Array(object({ asked: Type.String(), also: Type.Array(Type.String()) }), {
+        description: "Other names that were looked for, too. They do not make a record match.",
+      }),
+      preferences: Type.Array(
+        object({
+          asked: Type.String(),
+          filter: Type.Unsafe<Filter>({ type: "object", additionalProperties: true, description: "The filter that finds nothing else." }),
+          in_words: Type.String(),
+          opportunities: nullable(Type.Integer({ minimum: 0 }), "How many of these meet the filter; null if these are too many."),
+        }),
+        { description: "What the question says in words that are none to find. What meets it comes before what answers as well." },
+      ),
       is_phrase_loosened: Type.Boolean({ description: "Whether the words of a phrase were looked for anywhere." }),
+      is_spanish: Type.Boolean({ description: "Whether the question is in Spanish. The texts are in English." }),
     }),
     "How the words were read. Null without words.",
   ),
@@ -89,12 +103,13 @@ export function foundPage(
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
-  const data = results.map(({ opportunity, snippet, isMatch, missing, twins }) => ({
+  const data = results.map(({ opportunity, snippet, isMatch, missing, named, twins }) => ({
     ...withoutSidecar(opportunity),
     due: dueOf(opportunity, now, twins),
     open_to: applicantsInShort(opportunity),
     match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
     missing_words: [...missing],
+    named_words: [...named],
     is_match: isMatch,
     also_at: alsoAt(twins),
   }));
@@ -106,7 +121,7 @@ export function foundPage(
     partial,
     is_all: isAll,
     twins,
-    understood: understood && understoodOf(understood),
+    understood: understood && understoodOf(understood, now),
     counts,
     agency_notes: agencyNotes,
     hindered,
@@ -118,6 +133,7 @@ export function foundPage(
   };
 }
 
-function understoodOf({ isPhraseLoosened, ...understood }: Understood) {
-  return { ...understood, is_phrase_loosened: isPhraseLoosened };
+function understoodOf({ loosened, isSpanish, preferences, ...understood }: Understood, now: EpochMs) {
+  const inWords = preferences.map((each) => ({ ...each, in_words: preferenceInWords(each, now) }));
+  return { ...understood, preferences: inWords, is_phrase_loosened: loosened !== null, is_spanish: isSpanish };
 }

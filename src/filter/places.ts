@@ -97,6 +97,9 @@ const countryCodes = new Map(
   ),
 );
 
+/** The names of US states and territories. */
+export const stateNames: readonly string[] = Object.values(states);
+
 /** Names by which places can be asked for. */
 export const namedPlaces: readonly string[] = [...new Set(names.values())];
 

@@ -5,6 +5,7 @@
 import { numberKeyOf } from "../opportunities/number.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { agenciesIn } from "./agency-words.ts";
+import { type Preference, preferencesIn } from "./preferences.ts";
 
 /** A word in any of its forms; one or more words exactly as they are, next to each other; or the same with only the beginning of the last one. */
 type Term = { kind: "word"; word: string; stem: string } | { kind: "phrase"; words: string[] } | { kind: "beginning"; words: string[] };
@@ -30,6 +31,8 @@ export type Question = {
   excluded: Group[];
   /** Keys of the whole question, if it may be a number: a record with this number matches, whatever its words are. */
   numbers: string[];
+  /** What it says in words that are none to find. It changes the order of the best matches, and never what matches. */
+  preferences: Preference[];
 };
 
 /** Words that say nothing about what is sought. They count if there is nothing else. */
@@ -50,7 +53,17 @@ type Typed = { sign: string; isPhrase: boolean; text: string };
 
 /** Reads a question. */
 export function readQuestion(text: string): Question {
-  const question: Question = { groups: [], excluded: [], numbers: wholeNumbersIn(text) };
+  const { preferences, texts } = preferencesIn(text);
+  const numbers = wholeNumbersIn(text);
+  for (const each of texts) {
+    const read = readWords(each);
+    if (read.groups.length > 0) return { ...read, numbers, preferences };
+  }
+  return { ...readWords(text), numbers, preferences };
+}
+
+function readWords(text: string): Pick<Question, "groups" | "excluded"> {
+  const question: Pick<Question, "groups" | "excluded"> = { groups: [], excluded: [] };
   const typed = typedIn(text);
   const agencies = agenciesIn(typed.map(({ sign, isPhrase, text }) => (isPhrase || sign === "-" ? "" : text)));
   const found: Group[] = [];

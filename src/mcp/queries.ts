@@ -41,7 +41,7 @@ type Match = Omit<SearchResult, "snippet"> & { match: string | null };
 export type FoundMatches = ToolPage<Match> &
   Pick<
     SearchPage,
-    "matching" | "partial" | "isAll" | "understood" | "counts" | "hindered" | "agencyNotes" | "inWords" | "drop" | "isWhole"
+    "matching" | "partial" | "isAll" | "isWeak" | "understood" | "counts" | "hindered" | "agencyNotes" | "inWords" | "drop" | "isWhole"
   >;
 type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; twins: readonly WholeOpportunity[] };
 

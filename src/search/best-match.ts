@@ -16,11 +16,13 @@ import type { Budget } from "./budget.ts";
 import { type Candidate, COUNTED_MAX, candidatesFor } from "./candidates.ts";
 import { probing } from "./find.ts";
 import { countGroups, type GroupCounts } from "./group-counts.ts";
-import { MATCH, PARTIAL } from "./masks.ts";
+import { MATCH, MATCHING, PARTIAL } from "./masks.ts";
+import { countPreferred, factorsOf, wantedOf } from "./preferred.ts";
 import { groupsByWord, type SpelledQuestion, spellQuestion } from "./question.ts";
 import { scorerOf } from "./score.ts";
 import type { SearchFile } from "./search-file.ts";
 import { snippetOf } from "./snippet.ts";
+import { isSpanish } from "./spanish.ts";
 import type { Understood } from "./understood.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
@@ -35,8 +37,11 @@ const DESCRIPTION_MAX = 12_000;
 /** Records with the number that was asked for. */
 const NUMBERED_MAX = 50;
 
-/** A result. `missing`: the words of the question that it does not have; none if it matches. */
-type BestMatch = { id: string; snippet: string | null; isMatch: boolean; missing: string[] };
+/**
+ * A result. `missing`: the words of the question that it does not have; none if it matches. `named`: those of which it has only another name.
+ * `isFar`: it matches, but has some of the words only after what is read of its texts for the score.
+ */
+type BestMatch = { id: string; snippet: string | null; isMatch: boolean; isFar: boolean; missing: string[]; named: string[] };
 
 /**
  * `rows` of the index are all that match, or have some of the words if none does; null if they are too many to count. `isAll` is false if there
@@ -72,10 +77,21 @@ export async function bestMatches(
   const condition = conditionIn(filter, now);
   const most = offset + limit > CANDIDATES / 2 ? Number.POSITIVE_INFINITY : CANDIDATES;
   const looked = lookFor(sqlite, words, condition, most, budget);
-  const { question, candidates, understood } = looked;
+  const { question, candidates } = looked;
+  const wanted = wantedOf(question.preferences, filter, now);
   const numbered = await findNumbered(catalog, sqlite, words, condition, candidates.kinds);
   const counts = countFound(sqlite, candidates, numbered, allSources);
-  const best = onlyMatching || numbered.isWhole ? candidates.best.filter(({ isMatch }) => isMatch) : candidates.best;
+  const kept = onlyMatching || numbered.isWhole ? candidates.best.filter(({ isMatch }) => isMatch) : candidates.best;
+  const rowsFound = keptRows(candidates);
+  const factorOf =
+    wanted.length === 0
+      ? () => 1
+      : factorsOf(
+          sqlite,
+          wanted,
+          kept.map(({ seq }) => seq),
+        );
+  const best = wanted.length === 0 ? kept : preferredFirst(kept, factorOf);
   const groups = groupsIn(sqlite, allSources ? null : { filters: condition, all: probing(sqlite, { ...filter, words }, now) });
   const ranked: Ranked[] = groups.first(numbered.rows.filter(({ isMatch }) => isMatch || !onlyMatching));
   const score = scorerOf(question, candidates.idf);
@@ -86,17 +102,19 @@ export async function bestMatches(
       break;
     }
     const rows = idsOf(sqlite, best.slice(block * BLOCK, (block + 1) * BLOCK));
-    ranked.push(...groups.first(block < BLOCKS_MAX ? await compared(catalog, rows, looked, score, now) : rows.map(uncompared)));
+    ranked.push(
+      ...groups.first(block < BLOCKS_MAX ? await compared(catalog, rows, looked, { score, factorOf }, now) : rows.map(uncompared)),
+    );
   }
   const groupOf = groupsByWord(question);
   return {
-    found: ranked.slice(offset, offset + limit).map(({ id, missing, isMatch, texts }) => {
-      return { id, isMatch, missing, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
+    found: ranked.slice(offset, offset + limit).map(({ texts, ...each }) => {
+      return { ...each, snippet: texts === undefined ? null : snippetOf(texts, groupOf) };
     }),
     hasMore: ranked.length > offset + limit,
-    understood,
+    understood: { ...looked.understood, preferences: countPreferred(sqlite, wanted, rowsFound, allSources) },
     ...counts,
-    rows: candidates.isAll ? rowsOf(candidates.kinds, candidates.matching > 0 ? MATCH : PARTIAL) : null,
+    rows: rowsFound,
     isAll: candidates.isAll,
     isWhole,
   };
@@ -109,11 +127,14 @@ export async function countMatches(
   { words, filter, allSources = false }: Pick<BestMatchRequest, "words" | "filter" | "allSources">,
   now: EpochMs,
   budget: Budget,
-): Promise<Looked & { counts: GroupCounts }> {
+): Promise<Looked & { understood: Understood; counts: GroupCounts }> {
   const condition = conditionIn(filter, now);
   const looked = lookFor(sqlite, words, condition, 0, budget);
   const numbered = await findNumbered(catalog, sqlite, words, condition, looked.candidates.kinds);
-  return { ...looked, counts: countFound(sqlite, looked.candidates, numbered, allSources) };
+  const wanted = wantedOf(looked.question.preferences, filter, now);
+  const preferences = countPreferred(sqlite, wanted, keptRows(looked.candidates), allSources);
+  const counts = countFound(sqlite, looked.candidates, numbered, allSources);
+  return { ...looked, understood: { ...looked.understood, preferences }, counts };
 }
 
 /** Counts what was found. If the question is nothing but a number, what has some of its words is nothing that anybody wants. */
@@ -129,7 +150,7 @@ function conditionIn(filter: BestMatchRequest["filter"], now: EpochMs): Conditio
   return sql === "true" ? undefined : { sql, values };
 }
 
-type Looked = { question: SpelledQuestion; candidates: ReturnType<typeof candidatesFor>; understood: Understood };
+type Looked = { question: SpelledQuestion; candidates: ReturnType<typeof candidatesFor>; understood: Omit<Understood, "preferences"> };
 
 /** Reads a question and finds the candidates. If nothing has its phrases, their words may stand anywhere, and nothing matches. */
 export function lookFor(sqlite: Database, words: string, condition: Condition | undefined, most: number, budget: Budget): Looked {
@@ -137,15 +158,41 @@ export function lookFor(sqlite: Database, words: string, condition: Condition | 
   let question = spellQuestion(words, vocabulary);
   let candidates = candidatesFor(sqlite, question, { condition, most }, budget);
   const loose = candidates.matching + candidates.partial === 0 ? withoutPhrases(words) : words;
-  const isPhraseLoosened = loose !== words;
-  if (isPhraseLoosened) {
+  const isLoosened = loose !== words;
+  const phrases = question.groups.filter(({ isDemanded }) => isDemanded).map(({ asked }) => asked);
+  if (isLoosened) {
     question = spellQuestion(loose, vocabulary);
     candidates = candidatesFor(sqlite, question, { condition, most, isDemanding: false }, budget);
   }
-  const { groups, excluded, corrections, agencies } = question;
+  const { groups, excluded, corrections, synonyms, agencies } = question;
   const asked = (some: readonly { asked: string }[]) => some.map((each) => each.asked);
-  const understood = { words: asked(groups), excluded: asked(excluded), corrections, agencies, isPhraseLoosened };
+  const loosened = isLoosened ? { phrases, isFiltered: condition !== undefined } : null;
+  const understood = {
+    words: asked(groups),
+    excluded: asked(excluded),
+    corrections,
+    synonyms,
+    agencies,
+    loosened,
+    isSpanish: isSpanish(words),
+  };
   return { question, candidates, understood };
+}
+
+/** What is preferred comes before what weighs as much: what matches, then the others. */
+function preferredFirst(candidates: readonly Candidate[], factorOf: (row: number) => number): Candidate[] {
+  const weighed = candidates.map((candidate) => ({
+    candidate,
+    worth: (candidate.weight - (candidate.isMatch ? MATCHING : 0)) * factorOf(candidate.seq) + (candidate.isMatch ? MATCHING : 0),
+  }));
+  return weighed
+    .sort((left, right) => right.worth - left.worth || right.candidate.seq - left.candidate.seq)
+    .map(({ candidate }) => candidate);
+}
+
+/** All rows that match, or have some of the words if none does; null if they are too many to count. */
+function keptRows({ isAll, kinds, matching }: Looked["candidates"]): number[] | null {
+  return isAll ? rowsOf(kinds, matching > 0 ? MATCH : PARTIAL) : null;
 }
 
 /** Rows of a kind, null if they are too many to count by value. */
@@ -155,7 +202,7 @@ function rowsOf(kinds: Uint8Array, kind: number): number[] | null {
   return rows;
 }
 
-type Ranked = { id: string; isMatch: boolean; missing: string[]; texts?: string[] };
+type Ranked = Omit<BestMatch, "snippet"> & { texts?: string[] };
 
 /** The filters, and the same with the words, as conditions. */
 type Conditions = { filters: Condition | undefined; all: Condition };
@@ -238,38 +285,45 @@ async function findNumbered(
   const rowOf = sqlite.query<{ seq: number }, [string]>("select seq from records where id = ?");
   const rows = ids.map((id) => {
     const kind = kinds[rowOf.get(id)?.seq ?? 0];
-    return { id, isMatch: kind === MATCH, isPartial: kind === PARTIAL, missing: [] };
+    return { id, isMatch: kind === MATCH, isFar: false, isPartial: kind === PARTIAL, missing: [], named: [] };
   });
   return { rows, isWhole: isWhole && rows.length > 0 };
 }
 
 function uncompared({ id, isMatch }: CandidateRow): Ranked {
-  return { id, isMatch, missing: [] };
+  return { id, isMatch, isFar: false, missing: [], named: [] };
 }
 
 /**
- * Candidates in the order of their scores, of equal ones the newest first. One that has its words after what is read of its texts has no score,
- * and comes last of those that match.
+ * Candidates in the order of their scores, of equal ones the newest first: what matches, then the others. What has some of its words only after
+ * what is read of its texts is one of the others, because they are far apart.
  */
 async function compared(
   catalog: CatalogDb,
   rows: readonly CandidateRow[],
-  { question: { groups }, candidates: { bits } }: Looked,
-  score: ReturnType<typeof scorerOf>,
+  { question: { groups, numbers }, candidates: { bits } }: Looked,
+  { score, factorOf }: { score: ReturnType<typeof scorerOf>; factorOf: (row: number) => number },
   now: EpochMs,
 ): Promise<Ranked[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const opportunities = await readOpportunities(catalog, [...byId.keys()], now);
   const scored = opportunities.map((opportunity) => {
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
-    const { score: plain, has } = score(texts, agencyCodeOf(opportunity));
+    const { score: plain, has, named } = score(texts, agencyCodeOf(opportunity));
     const { mask, isMatch, isAccepting, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, isAccepting: false, seq: 0 };
     // The mask also knows the words after what is read of a long text.
-    const missing = groups.filter((_, n) => !isMatch && has[n] !== true && (mask & (bits[n] ?? 0)) === 0).map(({ asked }) => asked);
-    const factor = isAccepting ? ACCEPTING_FACTOR : 1;
-    return { id: opportunity.id, isMatch, missing, texts: titleAndText(texts), score: plain * factor, seq };
+    const lacked = isMatch
+      ? []
+      : groups.flatMap(({ asked }, n) => (has[n] || (mask & (bits[n] ?? 0)) !== 0 ? [] : { asked, isNamed: named[n] }));
+    const [others = [], missing = []] = [true, false].map((which) =>
+      lacked.filter(({ isNamed }) => isNamed === which).map(({ asked }) => asked),
+    );
+    const factor = (isAccepting ? ACCEPTING_FACTOR : 1) * factorOf(seq);
+    const isFar = isMatch && numbers.length === 0 && groups.some((group, n) => !has[n] && group.numbers.length === 0);
+    return { id: opportunity.id, isMatch, isFar, missing, named: others, texts: titleAndText(texts), score: plain * factor, seq };
   });
-  return scored.sort((left, right) => Number(right.isMatch) - Number(left.isMatch) || right.score - left.score || right.seq - left.seq);
+  const isFirst = ({ isMatch, isFar }: Ranked) => Number(isMatch && !isFar);
+  return scored.sort((left, right) => isFirst(right) - isFirst(left) || right.score - left.score || right.seq - left.seq);
 }
 
 /**

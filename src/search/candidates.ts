@@ -12,7 +12,7 @@ import { ACCEPTING_TAG } from "./accepting.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
 import { anyOf, commonRowsOf, lastCommonRow, lastRow, RANGE_ROWS } from "./common-rows.ts";
 import { ACCEPTING, GROUPS_MAX, isGroup, MATCH, Masks, MET, NONE, NOT_COUNTED, NUMBERED, OUT, STRICT } from "./masks.ts";
-import type { SpelledGroup, SpelledQuestion } from "./question.ts";
+import type { Near, SpelledGroup, SpelledQuestion } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
 /** Bounds of the work for one question, however much time it has. */
@@ -89,13 +89,14 @@ export function candidatesFor(
   budget: Budget,
 ): Candidates {
   const last = lastRow(sqlite);
-  const sought = question.groups.map((group) => soughtOf(sqlite, group, last));
+  const shared = new Map<Near, Part>();
+  const sought = question.groups.map((group) => soughtOf(sqlite, group, last, shared));
   const idf = sought.map((each) => each.idf);
   const ownBit = sought.filter(({ records }) => records > 0).toSorted((left, right) => left.records - right.records);
   ownBit.splice(GROUPS_MAX);
   ownBit.forEach((each, n) => {
     each.bit = 1 << n;
-    for (const part of each.parts) part.bit = each.bit;
+    for (const part of each.parts) part.bit |= each.bit; // Another name may stand for several groups.
   });
   const counted = sought.filter(({ bit, hasNear }) => bit === 0 || hasNear);
   counted.forEach(({ parts }, n) => {
@@ -103,7 +104,8 @@ export function candidatesFor(
   });
   const { others, demanded } = othersOf(sqlite, question, condition, isDemanding);
 
-  const parts = [...ownBit.flatMap((each) => each.parts), ...counted.flatMap(({ bit, parts }) => (bit === 0 ? parts : [])), ...others];
+  const ofGroups = [...ownBit, ...counted.filter(({ bit }) => bit === 0)].flatMap((each) => each.parts);
+  const parts = [...new Set(ofGroups), ...others];
   parts.sort((left, right) => left.counted - right.counted);
   const readSpan = spanReader(sqlite);
   const whole = idf.reduce((sum, each) => sum + each, 0);
@@ -233,11 +235,14 @@ class Heaviest {
   }
 }
 
-function soughtOf(sqlite: Database, group: SpelledGroup, last: number): Sought {
-  const parts = partsOf(sqlite, group);
+/** `shared` has the parts of what stands for several groups. */
+function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: Map<Near, Part>): Sought {
+  const parts = partsOf(sqlite, group, shared);
   const countOf = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
-  const spellings = [...group.spellings, ...group.near.flatMap((each) => each.spellings)];
-  const counted = spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
+  const countAll = (spellings: readonly { word: string }[]) =>
+    spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
+  const guesses = group.near.filter(({ isGuess }) => isGuess).flatMap(({ spellings }) => spellings);
+  const counted = countAll([...group.spellings, ...guesses]);
   // Phrases and numbers are not counted, nor is a word that was added since the index was built, or a number that only one record has.
   const isThere = sqlite.query<unknown, [string]>("select 1 from texts where texts match ? limit 1");
   const least = counted > 0 || !parts.some(({ query }) => query !== "" && isThere.get(query) !== null) ? 0 : 1;
@@ -252,18 +257,20 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number): Sought {
 /** Of the records with the rarest word of a phrase, one in so many is taken to have the phrase. */
 const PHRASE_ONE_IN = 4;
 
-function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGroup): Part[] {
+function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGroup, shared: Map<Near, Part>): Part[] {
   const { withStem } = vocabularyOf(sqlite);
   const ofTerms = terms.map((term) => {
     if (term.kind === "word") return partOf(sqlite, anyOf([term.word, ...withStem(term.stem).map(({ word }) => word)]), term.stem);
     return partOf(sqlite, `"${term.words.join(" ")}"${term.kind === "beginning" ? "*" : ""}`, undefined);
   });
   const tags = [...agencies.map(agencyTag), ...numbers.map(numberTag)].map((tag) => partOf(sqlite, anyOf([tag]), tag));
-  const guesses = near.map(({ stem, spellings }) => ({
-    ...partOf(sqlite, anyOf(spellings.map(({ word }) => word)), stem),
-    isNear: true,
-  }));
-  return [...ofTerms, ...tags, ...guesses];
+  const others = near.map((each) => {
+    const words = [...each.spellings.map(({ word }) => word), ...each.phrases.map((phrase) => phrase.join(" "))];
+    const part = shared.get(each) ?? { ...partOf(sqlite, anyOf(words), each.stem), isNear: true };
+    shared.set(each, part);
+    return part;
+  });
+  return [...ofTerms, ...tags, ...others];
 }
 
 function partOf(sqlite: Database, query: string, stem: string | undefined): Part {

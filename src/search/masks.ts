@@ -27,8 +27,8 @@ export const [NONE, PARTIAL, MATCH] = [0, 1, 2];
 export const NOT_COUNTED = -1;
 /** What words in the title add to the weight of a row. */
 const TITLED = 0.8;
-/** What a row that matches weighs more than any other. It costs 0.03 of nDCG@10. A line through what matches could not be explained. */
-const MATCHING = 1e6;
+/** What a row that matches weighs more than any other. `best-match.ts` moves down what has some of its words only far down. */
+export const MATCHING = 1e6;
 
 /**
  * What is wanted of a row. It is shown if it has all bits of `demanded`. It matches if it also has all of `everyBit`, and `counted` groups were

@@ -1,16 +1,19 @@
 /**
- * A question as the best match looks for it: for each group all words that count for it, and for a word that hardly any record has also the one
- * that was probably meant. That one adds, at a lower weight, and never makes a record match. (E-65, E-150)
+ * A question as the best match looks for it: for each group all words that count for it, other names of what was asked for, and for a word that
+ * hardly any record has the one that was probably meant. These add, at a lower weight, and never make a record match. (E-65, E-150)
  */
 import { type Group, type Question, readQuestion } from "../filter/question.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
+import { synonymsIn } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** A word that counts for what was asked. `weight` is less than 1 for another word of the same stem, and for a guess. */
 type Spelling = { word: string; weight: number };
 
-/** A stem that stands for one that was asked for, with its words. */
-type Near = { stem: string; spellings: Spelling[] };
+/**
+ * What stands for one or several groups: the words of a stem, or phrases. `isGuess` if it is the word that was probably meant, and no other name.
+ */
+export type Near = { stem?: string; spellings: Spelling[]; phrases: string[][]; isGuess: boolean };
 
 /** A group with the words that count for it, several of which in order are a phrase, and the number of records that have any of its words. */
 export type SpelledGroup = Group & { spellings: Spelling[]; phrases: string[][]; near: Near[] };
@@ -19,11 +22,17 @@ export type SpelledQuestion = Omit<Question, "groups"> & {
   groups: SpelledGroup[];
   /** Words that few records have or none, and what was looked for, too. */
   corrections: { asked: string; also: string; records: number }[];
+  /** Other names that were looked for, too. */
+  synonyms: { asked: string; also: string[] }[];
   /** Words that mean an agency with records, and its code. */
   agencies: { asked: string; code: string }[];
 };
 
 const [STEM_WEIGHT, NEAR_WEIGHT] = [0.9, 0.8];
+/** What another name counts. */
+export const SYNONYM_WEIGHT = 0.6;
+/** Forms of the last word of a name: "unmanned aerial vehicle", "unmanned aerial vehicles". */
+const FORMS_MAX = 4;
 /** A word that more records have is no mistake, nor one beside which the other has not so many times as many: a looser rule corrects names. */
 const [RARE_MAX, TIMES_MORE] = [5, 20];
 /** A shorter word is as often an abbreviation as a mistake. */
@@ -33,15 +42,23 @@ const MISTAKE_LENGTH_MIN = 5;
 export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQuestion {
   const { groups, ...question } = readQuestion(text);
   const corrections: SpelledQuestion["corrections"] = [];
-  const spelled = groups.map((group) => {
+  const spelled = groups.map((group): SpelledGroup => {
     const { spellings, records } = spellingsOf(group, vocabulary);
     const near = nearOf(group, records, vocabulary);
     if (near !== undefined) corrections.push({ asked: group.asked, also: near.word, records });
     return { ...group, spellings, phrases: phrasesOf(group), near: near === undefined ? [] : [near] };
   });
+  const synonyms = synonymsIn(groups).flatMap(({ asked, groups: places, names }) => {
+    const known = names.flatMap((name) => {
+      const near = namedOf(name, vocabulary);
+      return near === undefined ? [] : [{ name, near }];
+    });
+    for (const place of places) spelled[place]?.near.push(...known.map(({ near }) => near));
+    return known.length === 0 ? [] : [{ asked, also: known.map(({ name }) => name) }];
+  });
   const meant = spelled.flatMap(({ asked, agencies }) => agencies.map((code) => ({ asked, code })));
   const agencies = meant.filter(({ code }) => vocabulary.recordsOf(code) > 0);
-  return { ...question, groups: spelled, corrections, agencies };
+  return { ...question, groups: spelled, corrections, synonyms, agencies };
 }
 
 /** Which group of a question a word of a text belongs to, as it is written there; undefined if to none. */
@@ -49,7 +66,8 @@ export function groupsByWord({ groups }: SpelledQuestion): (word: string) => num
   const byWord = new Map<string, number>();
   groups.forEach(({ spellings, phrases, near }, group) => {
     const words = [...spellings, ...near.flatMap((each) => each.spellings)].map(({ word }) => word);
-    for (const word of [...words, ...phrases.flat()]) if (!byWord.has(word)) byWord.set(word, group);
+    for (const word of [...words, ...phrases.flat(), ...near.flatMap((each) => each.phrases.flat())])
+      if (!byWord.has(word)) byWord.set(word, group);
   });
   return (text) => {
     const [word = ""] = wordsOf(text);
@@ -85,5 +103,18 @@ function nearOf(group: Group, records: number, vocabulary: Vocabulary): (Near & 
   const known = vocabulary.withStem(stem);
   const others = known.reduce((sum, each) => sum + each.records, 0);
   if (stem === term.stem || others < records * TIMES_MORE) return undefined;
-  return { word, stem, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })) };
+  return { word, stem, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
+}
+
+/** Another name as it is looked for: all words of its stem, or the phrase with the forms of its last word; undefined if no record has its words. */
+function namedOf(name: string, vocabulary: Vocabulary): Near | undefined {
+  const words = wordsOf(name);
+  const [last = ""] = words.splice(-1);
+  const stem = stemOf(last);
+  const forms = vocabulary.withStem(stem);
+  if (forms.length === 0 || !words.every((word) => vocabulary.has(word))) return undefined;
+  if (words.length === 0) {
+    return { stem, spellings: forms.map(({ word }) => ({ word, weight: SYNONYM_WEIGHT })), phrases: [], isGuess: false };
+  }
+  return { spellings: [], phrases: forms.slice(0, FORMS_MAX).map(({ word }) => [...words, word]), isGuess: false };
 }

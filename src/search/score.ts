@@ -5,7 +5,7 @@
 import { isWithin } from "../agencies/table.ts";
 import { textColumns, textWeights } from "../filter/texts.ts";
 import { wordsOf } from "../text/words-of.ts";
-import type { SpelledQuestion } from "./question.ts";
+import { type SpelledQuestion, SYNONYM_WEIGHT } from "./question.ts";
 
 /** The usual parameters of BM25, and the words of an average record. */
 const [K1, B, AVERAGE_WORDS] = [1.2, 0.75, 150];
@@ -14,8 +14,11 @@ const NEIGHBORS = { text: 0.3, title: 0.6 };
 /** Of a long text this much is read: an opportunity says at its beginning what it is about. */
 const CHARACTERS_MAX = 8000;
 
-/** `has` says for each group of the question whether the record has it. A word that was probably meant does not count for that. */
-type Score = { score: number; has: boolean[] };
+/**
+ * `has` says for each group of the question whether the record has it, and `named` whether it has only another name of it. A word that was
+ * probably meant does not count for either.
+ */
+type Score = { score: number; has: boolean[]; named: boolean[] };
 
 /** Scores texts, which are as `textsOf` returns them, and the code of an agency. `idf` has a value for each group of the question. */
 export function scorerOf(
@@ -28,16 +31,19 @@ export function scorerOf(
   const sought = new SoughtWords();
   const allPhrases: Phrase[] = [];
   const numeric = groups.map(({ asked }) => /\d/.test(asked));
+  const hasGuess = groups.map(({ near }) => near.some(({ isGuess }) => isGuess));
   groups.forEach(({ spellings, phrases, near }, group) => {
     for (const { word, weight } of spellings) sought.add(word, { group, weight, isNear: false });
     for (const { word, weight } of near.flatMap((each) => each.spellings)) sought.add(word, { group, weight, isNear: true });
-    for (const words of phrases) {
+    const addPhrase = (words: readonly string[], counting: { weight: number; isNear: boolean }) => {
       const phrase = { length: words.length, matched: 0, place: -2 };
       allPhrases.push(phrase);
       words.forEach((word, at) => {
-        sought.add(word, { group, weight: 1, isNear: false, at, phrase });
+        sought.add(word, { group, ...counting, at, phrase });
       });
-    }
+    };
+    for (const words of phrases) addPhrase(words, { weight: 1, isNear: false });
+    for (const words of near.flatMap((each) => each.phrases)) addPhrase(words, { weight: SYNONYM_WEIGHT, isNear: true });
   });
   const [amounts, neighbors] = [new Float64Array(groups.length), new Float64Array(groups.length)];
   const has: boolean[] = groups.map(() => false);
@@ -68,10 +74,15 @@ export function scorerOf(
     idf.forEach((own, group) => {
       const amount = amounts[group] ?? 0;
       if (amount === 0) return;
-      share += own;
-      score += (own * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, idf[group - 1] ?? 0);
+      const part = has[group] === true || hasGuess[group] ? own : own * SYNONYM_WEIGHT;
+      share += part;
+      score += (part * amount * (K1 + 1)) / (amount + norm) + (neighbors[group] ?? 0) * Math.min(own, idf[group - 1] ?? 0);
     });
-    return { score: whole === 0 ? 0 : score * (share / whole) ** power, has: [...has] };
+    return {
+      score: whole === 0 ? 0 : score * (share / whole) ** power,
+      has: [...has],
+      named: has.map((each, group) => !each && !hasGuess[group] && (amounts[group] ?? 0) > 0),
+    };
   };
 }
 

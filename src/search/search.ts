@@ -43,13 +43,15 @@ export type SearchRequest = {
 
 /**
  * A result. `snippet` shows where words matched, null if nowhere in a text; `missing` are the words that it does not have if it does not match;
- * `twins` are the other records of the same opportunity.
+ * `named` those of which it has only another name; `isFar` if it matches, but has some of the words only far down; `twins` are the other records of the same opportunity.
  */
 export type SearchResult = {
   opportunity: WholeOpportunity;
   snippet: string | null;
   isMatch: boolean;
+  isFar: boolean;
   missing: readonly string[];
+  named: readonly string[];
   twins: readonly WholeOpportunity[];
 };
 
@@ -62,6 +64,8 @@ export type SearchPage<Next = string> = Matched & {
   twins: number;
   results: SearchResult[];
   next: Next | null;
+  /** Whether nothing on the first page has most of the words. */
+  isWeak: boolean;
   /** Null without words. */
   understood: Understood | null;
   /** Of all that match, or else have some of the words, on the first page; null if they are too many. */
@@ -115,8 +119,8 @@ export async function searchFrom(
     const { found, hasMore, rows, ...page } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
     const results = await resultsOf(catalog, [...byId.keys()], place.now, ({ id }) => {
-      const { snippet = null, isMatch = true, missing = [] } = byId.get(id) ?? {};
-      return { snippet, isMatch, missing };
+      const { snippet = null, isMatch = true, isFar = false, missing = [], named = [] } = byId.get(id) ?? {};
+      return { snippet, isMatch, isFar, missing, named };
     });
     const total = Math.max(page.matching + (onlyMatching ? 0 : page.partial), found.length);
     const next = hasMore ? [offset + limit] : null;
@@ -125,7 +129,8 @@ export async function searchFrom(
     const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
     const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
     const notes = offset > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
-    return { ...page, total, results, next, counts, hindered, agencyNotes: notes, inWords, drop };
+    const isWeak = offset === 0 && isWeakAnswer(results, page.understood);
+    return { ...page, total, results, next, isWeak, counts, hindered, agencyNotes: notes, inWords, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
   const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
@@ -134,7 +139,7 @@ export async function searchFrom(
   const groupOf = looked && groupsByWord(looked.question);
   const results = await resultsOf(catalog, ids, place.now, (opportunity) => {
     const snippet = groupOf === undefined ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf);
-    return { snippet, isMatch: true, missing: [] };
+    return { snippet, isMatch: true, isFar: false, missing: [], named: [] };
   });
   const counts = place.keys.length > 0 ? null : countRows(index, rows, allSources);
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
@@ -151,6 +156,7 @@ export async function searchFrom(
     matching: total,
     partial,
     isAll,
+    isWeak: false,
     understood,
     counts,
     hindered,
@@ -165,10 +171,19 @@ function hinderedIn(index: SearchFile, { status = [] }: Filter, rows: readonly n
   return status.some((each) => openStatuses.includes(each)) ? countHindered(index, rows) : [];
 }
 
-/** The place of the first result from which on nothing matches; undefined if there is none. The line that says so is before it. */
+/** The place of the first result that does not match; undefined if there is none. The line that says so is before it. */
 export function firstPartial(results: readonly SearchResult[]): number | undefined {
-  const first = results.findLastIndex(({ isMatch }) => isMatch) + 1;
-  return first < results.length ? first : undefined;
+  const first = results.findIndex(({ isMatch }) => !isMatch);
+  return first === -1 ? undefined : first;
+}
+
+/** In a longer question some words say little. */
+const WEAK_WORDS_MAX = 5;
+
+/** Whether none of the first results has most of the words of a short question. */
+function isWeakAnswer(results: readonly SearchResult[], { words }: Understood): boolean {
+  if (words.length < 2 || words.length > WEAK_WORDS_MAX || results.length === 0) return false;
+  return results.every(({ isMatch, missing }) => !isMatch && missing.length * 2 >= words.length);
 }
 
 /** The opportunities with these ids, each with its twins and what `shown` says. */
@@ -176,7 +191,7 @@ async function resultsOf(
   catalog: CatalogDb,
   ids: readonly string[],
   now: EpochMs,
-  shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "isMatch" | "missing">,
+  shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "isMatch" | "isFar" | "missing" | "named">,
 ): Promise<SearchResult[]> {
   const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
   return opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), twins: twins.get(opportunity.id) ?? [] }));

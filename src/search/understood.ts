@@ -1,8 +1,11 @@
 /** How a question was understood, and what answers it, in sentences for people and agents. */
 import { agencyInWords } from "../agencies/understand.ts";
+import { describeFilter, type Filter } from "../filter/filter.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { withCommas } from "../text/counted.ts";
+import type { EpochMs } from "../text/instant.ts";
 import { quoted } from "../text/quoted.ts";
+import type { Preferred } from "./preferred.ts";
 
 /** How a question was understood. */
 export type Understood = {
@@ -12,25 +15,62 @@ export type Understood = {
   excluded: string[];
   /** Words that few records have or none, and what was looked for, too. */
   corrections: { asked: string; also: string; records: number }[];
+  /** Other names of what was asked for, which were looked for, too. */
+  synonyms: { asked: string; also: string[] }[];
+  /** What the question says besides, and the filters that make it strict. */
+  preferences: Preferred[];
   /** Words that mean an agency, and our code of it: what is of the agency was found, too. */
   agencies: { asked: string; code: string }[];
-  /** Whether the words of a phrase were looked for anywhere, because no record has the phrase. */
-  isPhraseLoosened: boolean;
+  /** Phrases whose words were looked for anywhere, because no record has them, or none that meets the filters. */
+  loosened: { phrases: string[]; isFiltered: boolean } | null;
+  /** Whether the question is in Spanish. */
+  isSpanish: boolean;
 };
 
 /** How many opportunities match, and how many more have only some of the words; at least so many, if `isAll` is false. */
 export type Matched = { matching: number; partial: number; isAll: boolean };
 
 /** Sentences without a period: how the words were read. */
-export function readingInWords({ corrections, agencies, excluded, isPhraseLoosened }: Understood): string[] {
-  const sentences = corrections.map(({ asked, also, records }) => {
+export function readingInWords({ corrections, synonyms, agencies, excluded, loosened, isSpanish }: Understood): string[] {
+  const sentences = isSpanish ? ["The texts are in English: words in Spanish find little (los textos están en inglés)"] : [];
+  const corrected = corrections.map(({ asked, also, records }) => {
     const has = records === 0 ? "no record has" : records === 1 ? "one record has" : `only ${records} records have`;
     return `Also looked for ${quoted(also)}: ${has} ${quoted(asked)}`;
   });
+  sentences.push(...corrected);
+  for (const { asked, also } of synonyms) {
+    const more = also.length > NAMES_SHOWN ? ` and ${also.length - NAMES_SHOWN} more` : "";
+    const names = also.length === 1 ? "another name of" : "other names of";
+    sentences.push(`Also looked for ${also.slice(0, NAMES_SHOWN).join(", ")}${more}: ${names} ${quoted(asked)}`);
+  }
   for (const { asked, code } of agencies) sentences.push(`${quoted(asked)} also finds what is of ${agencyInWords(code)}`);
   if (excluded.length > 0) sentences.push(`Without what has ${excluded.map(quoted).join(" or ")}`);
-  if (isPhraseLoosened) sentences.push("No record has the phrase, so its words were looked for anywhere");
+  if (loosened !== null) {
+    const nothing = loosened.isFiltered ? "Nothing that meets the filters has" : "No record has";
+    sentences.push(`${nothing} ${loosened.phrases.map((phrase) => quoted(phrase)).join(" and ")}; the words were looked for anywhere`);
+  }
   return sentences;
+}
+
+/** The most other names in a sentence. */
+const NAMES_SHOWN = 4;
+
+/**
+ * A sentence for each preference: 'Understood "over $2 million" as awards of $2,000,000 or more (--min-amount 2000000, 12 of these)'. `how`
+ * says how to ask for nothing else.
+ */
+export function preferencesInWords({ preferences }: Understood, now: EpochMs, how: (filter: Filter) => string): string[] {
+  return preferences.map((preferred) => `${preferenceInWords(preferred, now)} (${how(preferred.filter)}${ofThese(preferred)})`);
+}
+
+/** 'Understood "over $2 million" as awards of $2,000,000 or more'. */
+export function preferenceInWords({ asked, filter: { words, ...others } }: Preferred, now: EpochMs): string {
+  const meant = [...describeFilter(others, now), ...(words === undefined ? [] : [`without ${quoted(words.slice(1))}`])];
+  return `Understood ${quoted(asked)} as ${meant.join(" and ")}`;
+}
+
+function ofThese({ opportunities }: Preferred): string {
+  return opportunities === null ? "" : `, ${opportunities === 0 ? "none" : withCommas(opportunities)} of these`;
 }
 
 /** "12 match; 148 more have some of these words"; null if only one number is to be told, which is the total. */
@@ -47,8 +87,9 @@ export function matchedElsewhere(matched: Matched, where: string): string[] {
   return sentence === null ? [] : [`${capitalized(sentence)}${where}`];
 }
 
-/** The line between what matches and what has only some of the words. */
-export function partialInWords({ matching, partial, isAll }: Matched): string {
+/** The line between what matches and what has only some of the words. `isWeak` if nothing has most of them. */
+export function partialInWords({ matching, partial, isAll, isWeak }: Matched & { isWeak: boolean }): string {
+  if (isWeak) return "Nothing has most of your words; nearest";
   const more = matching === 0 ? "" : " more";
   return `${capitalized(atLeast(partial, isAll))}${more} ${partial === 1 ? "has" : "have"} some of these words`;
 }
@@ -57,8 +98,14 @@ function atLeast(records: number, isAll: boolean): string {
   return `${isAll ? "" : "at least "}${withCommas(records)}`;
 }
 
-/** "3 of 4 words; without: sonar"; null if none is missing. */
-export function missingInWords(missing: readonly string[], { words }: Understood): string | null {
-  if (missing.length === 0) return null;
-  return `${words.length - missing.length} of ${words.length} words; without: ${missing.join(", ")}`;
+/** "3 of 4 words; without: sonar", other names, or that the words are far apart; null if a result plainly has all of them. */
+export function missingInWords({ missing, named, isFar }: Lacking, { words }: Pick<Understood, "words">): string | null {
+  if (isFar) return "all words, some of them only far down in a long text";
+  const others = named.length === 0 ? "" : `another name of ${named.join(", ")}`;
+  if (missing.length === 0) return others || null;
+  const has = words.length - missing.length - named.length;
+  const parts = [has === 0 && named.length > 0 ? "" : `${has} of ${words.length} words`, others, `without: ${missing.join(", ")}`];
+  return parts.filter((part) => part !== "").join("; ");
 }
+
+type Lacking = { missing: readonly string[]; named: readonly string[]; isFar: boolean };

@@ -13,11 +13,19 @@ const records: Readonly<Record<string, number>> = {
   quantum: 40,
   quantify: 1,
   quantun: 3,
+  drone: 30,
+  uas: 20,
+  unmanned: 9,
+  aircraft: 60,
+  machine: 40,
+  learning: 50,
+  ai: 70,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
 const near: Readonly<Record<string, string>> = { batery: "battery", sonara: "sonar", quantun: "quantum", baterry: "battery" };
 const vocabulary: Vocabulary = {
   withStem: (stem) => known.filter(({ word }) => stemOf(word) === stem),
+  has: (word) => records[word] !== undefined,
   startingWith: (beginning) => known.filter(({ word }) => word.startsWith(beginning)),
   recordsOf: (agency) => (agency === "HHS.NIH" ? 1 : 0),
   nearest: (word) => near[word],
@@ -57,4 +65,25 @@ test.each([
 
 test("agencies are told that have records", () => {
   expect(spell("NIH EPA sonar").agencies).toEqual([{ asked: "NIH", code: "HHS.NIH" }]);
+});
+
+test("other names of a subject are looked for at a lower weight, as far as records have their words", () => {
+  const { groups, synonyms } = spell("drones sonar");
+  expect(synonyms).toEqual([{ asked: "drones", also: ["UAS", "unmanned aircraft"] }]);
+  expect(groups.map(({ near }) => near.map(({ spellings, phrases }) => ({ spellings, phrases })))).toEqual([
+    [
+      { spellings: [{ word: "uas", weight: 0.6 }], phrases: [] },
+      { spellings: [], phrases: [["unmanned", "aircraft"]] },
+    ],
+    [],
+  ]);
+  expect(groups[0]?.spellings.map(({ word }) => word)).toEqual(["drones", "drone"]);
+});
+
+test("another name stands for all words of the one that was asked", () => {
+  const { groups } = spell("machine learning sonar");
+  const [machine, learning, sonar] = groups.map(({ near }) => near);
+  expect(machine?.map(({ spellings }) => spellings.map(({ word }) => word))).toEqual([["ai"]]);
+  expect(learning?.[0]).toBe(machine?.[0] as never);
+  expect(sonar).toEqual([]);
 });

@@ -52,8 +52,10 @@ test("what is of an agency has the words that mean it, and so has what is of its
 test("a phrase scores where its words stand next to each other, and a word that was probably meant is not there", () => {
   const phrase = { groups: [{ ...group(""), spellings: [], phrases: [["wildfire", "smoke"]] }] };
   expect(scorerOf(phrase, [1])(texts({ text: "wildfire or wildfire smoke" })).has).toEqual([true]);
-  expect(scorerOf(phrase, [1])(texts({ title: "wildfire", text: "smoke of a wildfire" }))).toEqual({ score: 0, has: [false] });
-  const meant = { groups: [{ ...group("smoek"), near: [{ stem: "smoke", spellings: [{ word: "smoke", weight: 0.8 }] }] }] };
+  expect(scorerOf(phrase, [1])(texts({ title: "wildfire", text: "smoke of a wildfire" })).score).toBe(0);
+  const meant = {
+    groups: [{ ...group("smoek"), near: [{ stem: "smoke", spellings: [{ word: "smoke", weight: 0.8 }], phrases: [], isGuess: true }] }],
+  };
   const { score, has } = scorerOf(meant, [1])(texts({ text: "smoke" }));
   expect([score > 0, has]).toEqual([true, [false]]);
 });
@@ -63,6 +65,17 @@ test("two letters are a number only if a number was asked for", () => {
 });
 
 test("nothing scores zero", () => {
-  expect(scorerOf(question("ozone"), [1])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [false] });
-  expect(scorerOf(question(), [])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [] });
+  expect(scorerOf(question("ozone"), [1])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [false], named: [false] });
+  expect(scorerOf(question(), [])(texts({ text: "smoke" }))).toEqual({ score: 0, has: [], named: [] });
+});
+
+test("another name of a subject counts less than its own, and the record does not have the word", () => {
+  const asked = (near: SpelledGroup["near"]) => ({ groups: [{ ...group("drone"), near }] });
+  const named = asked([{ spellings: [], phrases: [["unmanned", "aircraft"]], isGuess: false }]);
+  const score = scorerOf(named, [1]);
+  const [own, other] = ["a drone of today", "unmanned aircraft of today"].map((text) => score(texts({ text })));
+  expect([own?.has, other?.has]).toEqual([[true], [false]]);
+  expect(other?.score).toBeGreaterThan(0);
+  expect(other?.score).toBeLessThan((own?.score ?? 0) / 2);
+  expect(score(texts({ text: "aircraft, unmanned" })).score).toBe(0);
 });

@@ -3,7 +3,7 @@ import { foundCsvHeader, foundCsvLine } from "../../export/csv.ts";
 import { foundPage } from "../../export/found.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../../feed/deadlines.ts";
 import { IN_WORDS } from "../../filter/applicants.ts";
-import { describeFilter, type Filter } from "../../filter/filter.ts";
+import { describeFilter, type FieldName, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
 import { NO_BUDGET } from "../../search/budget.ts";
@@ -13,7 +13,14 @@ import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { firstPartial, type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
 import type { SearchFile } from "../../search/search-file.ts";
-import { matchedElsewhere, matchedInWords, partialInWords, readingInWords } from "../../search/understood.ts";
+import {
+  matchedElsewhere,
+  matchedInWords,
+  partialInWords,
+  preferencesInWords,
+  readingInWords,
+  type Understood,
+} from "../../search/understood.ts";
 import { readFreshness, type SourceFreshness } from "../../sources/freshness.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { withCommas } from "../../text/counted.ts";
@@ -26,6 +33,7 @@ import {
   addAllSourcesOption,
   addFilterOptions,
   type FilterOptions,
+  flagOf,
   givenFilter,
   refuseEmptyRanges,
   refuseUnknownOptions,
@@ -71,6 +79,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .examples(
       "fundfeed find quantum --status open,closing_soon",
+      "fundfeed find drones at least two million in Ohio",
       'fundfeed find "machine learning" -medical --closes-after 0d --sort closes',
       "fundfeed find --naics 5417 --set-aside SBA --format csv",
       "fundfeed find quantum --format ics > quantum.ics",
@@ -133,7 +142,7 @@ function footOf(answer: Answer, continuing: string): string[] {
   const { results, total, twins, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
-    ...(understood === null ? [] : readingInWords(understood)),
+    ...readingOf(understood, answer.now),
     ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
     twinsInWords(twins),
@@ -163,7 +172,19 @@ function shortFootOf(answer: Answer): string[] {
   const notes = [...agencyNotes, hinderedSentence(hindered), applicantsSentence(inWords, orInWords(answer)), ...dropInWords(drop)].filter(
     (note) => note !== "",
   );
-  return [...(understood === null ? [] : readingInWords(understood)), ...notes, line];
+  return [...readingOf(understood, answer.now), ...notes, line];
+}
+
+/** How the question was read, and the options that make what it prefers strict. */
+function readingOf(understood: Understood | null, now: EpochMs): string[] {
+  if (understood === null) return [];
+  const how = ({ words, ...filter }: Filter) =>
+    words === undefined
+      ? Object.entries(filter)
+          .map(([name, value]) => `${flagOf(name as FieldName)} ${[value].flat().join(",")}`)
+          .join(" ")
+      : `with ${words}`;
+  return [...readingInWords(understood), ...preferencesInWords(understood, now, how)];
 }
 
 function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {

@@ -1,14 +1,14 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
-import { describeFilter } from "../../filter/filter.ts";
+import { describeFilter, type Filter } from "../../filter/filter.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
 import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { defaultSort, type Sort, sorts } from "../../search/search.ts";
-import { matchedElsewhere, readingInWords } from "../../search/understood.ts";
-
+import { matchedElsewhere, preferencesInWords, readingInWords } from "../../search/understood.ts";
+import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, integer } from "../../text/value.ts";
@@ -56,7 +56,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       matching: Type.Integer(),
       partial: Type.Integer(),
       twins: Type.Integer({ description: TWINS }),
-      notes: Type.Array(Type.String(), { description: "How the words were read, and what to try if nothing was found." }),
+      notes: Type.Array(Type.String(), { description: "How the words were read, and arguments to try." }),
     },
     run: async (values, call) => {
       const filter = filterAmong("find", values, call.now);
@@ -69,7 +69,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
         read: async (limit, after, call) => {
           const page = await queries.find({ filter, sort, allSources, limit, after }, call);
-          for (const sentence of toldOf(page, sort)) told.add(sentence);
+          for (const sentence of toldOf(page, sort, call.now)) told.add(sentence);
           matched = { matching: page.matching, partial: page.partial };
           return page;
         },
@@ -96,10 +96,15 @@ export function findTool({ queries, tool }: ToolContext): Tool {
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf({ understood, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: FoundMatches, sort: Sort): string[] {
+function toldOf(
+  { understood, isWeak, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: FoundMatches,
+  sort: Sort,
+  now: EpochMs,
+): string[] {
   return [
     ...(isWhole ? [] : [ENDED_EARLY]),
-    ...(understood === null ? [] : readingInWords(understood)),
+    ...(understood === null ? [] : [...readingInWords(understood), ...preferencesInWords(understood, now, argumentsOf)]),
+    ...(isWeak ? ["Nothing has most of these words; the nearest are listed"] : []),
     ...matchedElsewhere(matched, sort === "relevance" ? "" : ", listed with sort relevance"),
     ...(counts === null ? [] : [resultCountsInWords(counts)]),
     ...agencyNotes,
@@ -107,6 +112,14 @@ function toldOf({ understood, counts, hindered, agencyNotes, inWords, drop, isWh
     applicantsSentence(inWords, 'with "other" among applicant'),
     ...dropInWords(drop),
   ].filter((sentence) => sentence !== "");
+}
+
+/** 'min_amount: "2000000"': the arguments that find nothing else. */
+function argumentsOf({ words, ...filter }: Filter): string {
+  if (words !== undefined) return `${words} among words`;
+  return Object.entries(filter)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(", ");
 }
 
 function lineOf({ id, title, number, agency, sub_agency, open_to, also_at, ...row }: Static<typeof FoundRow>): string {

@@ -1,0 +1,373 @@
+/**
+ * What a question says besides what is sought: an amount, a date, a state, who may apply, a kind. Its words are none to find. What meets it
+ * comes first among what answers alike, and a filter that makes it strict is said. (E-242)
+ */
+import { easternDate } from "../text/eastern.ts";
+import type { EpochMs } from "../text/instant.ts";
+import { placeCode, stateNames } from "./places.ts";
+
+/** `filter` makes it strict, as JSON of a filter; what has `hint` among its words meets the preference, too. */
+export type Preference = { asked: string; filter: (now: EpochMs) => { [field: string]: string | string[] }; hint?: string };
+
+/** What a part of a text says. `isSought` if its words are to be found all the same. */
+type Meaning = Omit<Preference, "asked"> & { isSought?: true };
+type Said = Meaning & { asked: string; begin: number; end: number; kind: Kind };
+
+/** Where nothing else is left to find, the words of the last of these are found after all. */
+const kinds = ["amount", "date", "applicant", "not", "place", "set_aside", "kind"] as const;
+type Kind = (typeof kinds)[number];
+
+/**
+ * The preferences in a text, and the texts without their words: the first one without any of them, the next ones with more and more, in case
+ * that nothing else is left. What is in quotes or has a sign is never read as a preference.
+ */
+export function preferencesIn(text: string): { preferences: Preference[]; texts: string[] } {
+  if (text.length > LENGTH_MAX) return { preferences: [], texts: [text] };
+  const plain = text.replace(/["“”][^"“”]*["“”]?|(?<!\S)[-+]\S+/g, (exact) => "\0".repeat(exact.length));
+  const found: Said[] = [];
+  for (const { kind, pattern, read } of readers)
+    for (const match of plain.matchAll(pattern)) {
+      const [begin, end] = [match.index, match.index + match[0].length];
+      if (found.some((each) => begin < each.end && each.begin < end)) continue;
+      const preference = read(match.groups ?? {}, match[0]);
+      if (preference !== undefined) found.push({ asked: match[0].trim(), ...preference, begin, end, kind });
+    }
+  found.sort((left, right) => left.begin - right.begin);
+  const without = (given: readonly Kind[]) =>
+    found
+      .filter(({ kind, isSought }) => given.includes(kind) && isSought !== true)
+      .toReversed()
+      .reduce((left, { begin, end }) => `${left.slice(0, begin)} ${left.slice(end)}`, text);
+  const texts = found.length === 0 ? [text] : kinds.map((_, n) => without(kinds.slice(0, kinds.length - n)));
+  return {
+    preferences: found.map(({ asked, filter, hint }) => ({ asked, filter, ...(hint !== undefined && { hint }) })),
+    texts: [...texts, text],
+  };
+}
+
+/** The longest text of a filter. */
+const LENGTH_MAX = 1000;
+
+type Groups = { [name: string]: string | undefined };
+type Reader = { kind: Kind; pattern: RegExp; read: (groups: Groups, all: string) => Meaning | undefined };
+
+const always = (filter: { [field: string]: string | string[] }, hint?: string) => ({
+  filter: () => filter,
+  ...(hint !== undefined && { hint }),
+});
+
+// ---- Amounts.
+
+const WORD_NUMBERS: Readonly<Record<string, number>> = {
+  a: 1,
+  an: 1,
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  eight: 8,
+  nine: 9,
+  ten: 10,
+  twenty: 20,
+  fifty: 50,
+  hundred: 100,
+  "a hundred": 100,
+  "half a": 0.5,
+}; // prettier-ignore
+const SCALES: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, mm: 1e6, mil: 1e6, million: 1e6, b: 1e9, billion: 1e9 };
+const MONEY = (n: string) =>
+  `(?<sign${n}>\\$\\s?)?(?<number${n}>\\d[\\d,]*(?:\\.\\d+)?|half a|a hundred|${Object.keys(WORD_NUMBERS).slice(0, -2).join("|")})` +
+  `(?:[\\s-]?(?<scale${n}>thousand|million|billion|mil|mm|[kmb])s?)?(?![\\w%])(?<dollars${n}>\\s*(?:dollars?|usd)\\b)?`;
+const LEAST = "at least|more than|over|above|minimum(?: of)?|(?:no|not) less than|greater than|exceeding|larger than|bigger than|from";
+const MOST = "at most|less than|under|below|up to|(?:no|not) more than|maximum(?: of)?|max|smaller than";
+
+/** The dollars of a text, if it can only be money; undefined otherwise. */
+function dollarsOf(groups: Groups, n: string): string | undefined {
+  const [number = "", scale, sign, dollars] = ["number", "scale", "sign", "dollars"].map((name) => groups[name + n]);
+  const isDigits = /^\d/.test(number);
+  if (sign === undefined && dollars === undefined && scale === undefined) return undefined;
+  if (!isDigits && scale === undefined) return undefined;
+  const plain = isDigits ? Number(number.replaceAll(",", "")) : (WORD_NUMBERS[number.toLowerCase()] ?? 0);
+  const amount = Math.round(plain * (SCALES[scale?.toLowerCase() ?? ""] ?? 1));
+  return amount >= AMOUNT_MIN && amount <= AMOUNT_MAX ? String(amount) : undefined;
+}
+
+/** Less is a price in a description; more, a mistake. */
+const [AMOUNT_MIN, AMOUNT_MAX] = [1000, 1e12];
+
+// ---- Dates.
+
+const MONTH_NAMES = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december",
+];
+const MONTH = `(?<month>${MONTH_NAMES.map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?\\.?` : name)).join("|")})`;
+const DAY_AND_YEAR = "(?:\\s+(?<day>\\d{1,2})(?:st|nd|rd|th)?)?(?:,?\\s+(?<year>20\\d\\d))?(?!\\w)";
+const CLOSING = "(?:(?:that|which)\\s+)?(?:is\\s+|are\\s+)?(?:closing|closes?|due|deadlines?|ending|ends|expiring|expires)";
+const POSTED = "(?:(?:that|which)\\s+)?(?:was\\s+|were\\s+)?(?:posted|published|announced|released|new|added)";
+const [UNIT, COUNT] = ["(?<unit>day|week|month)s?\\b", "(?<count>\\d{1,3}|a|one|two|three|four|six)"];
+const UNIT_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+
+type Day = { year: number; month: number; day: number };
+
+function dayAt(now: EpochMs): Day {
+  const [year = 0, month = 1, day = 1] = easternDate(now).split("-").map(Number);
+  return { year, month, day };
+}
+
+/** "2026-12-01"; days and months past the end are those of the next month or year. */
+function dateOf({ year, month, day }: Day): string {
+  return new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 10);
+}
+
+/** This or the next week or month as first and last day; "this week" ends with Sunday. */
+function periodOf(which: string, unit: string, now: EpochMs): [first: string, end: string] {
+  const today = dayAt(now);
+  const ahead = /next/i.test(which) ? 1 : 0;
+  if (/year/i.test(unit))
+    return [dateOf({ year: today.year + ahead, month: 1, day: 1 }), dateOf({ year: today.year + ahead + 1, month: 1, day: 1 })];
+  if (/month/i.test(unit)) {
+    const month = today.month + ahead;
+    return [dateOf({ ...today, month, day: 1 }), dateOf({ ...today, month: month + 1, day: 1 })];
+  }
+  const weekday = (new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay() + 6) % 7;
+  const day = today.day - weekday + 7 * ahead;
+  return [dateOf({ ...today, day }), dateOf({ ...today, day: day + 7 })];
+}
+
+/** The first of a month, or a day, from today on, and the day after it. */
+function monthAfter({ month: name = "", day, year }: Groups, now: EpochMs): [first: string, end: string] {
+  const today = dayAt(now);
+  const month = MONTH_NAMES.findIndex((each) => each.startsWith(name.toLowerCase().slice(0, 3))) + 1;
+  const isOver = month < today.month || (month === today.month && day !== undefined && Number(day) < today.day);
+  const given = { year: year === undefined ? today.year + (isOver ? 1 : 0) : Number(year), month, day: Number(day ?? 1) };
+  return [dateOf(given), dateOf(day === undefined ? { ...given, month: month + 1 } : { ...given, day: given.day + 1 })];
+}
+
+// ---- Who may apply, set-asides and kinds, as people name them.
+
+const applicants: Readonly<Record<string, string>> = {
+  "small-business": "small[- ]business(?:es)?(?: concerns?)?|start-?ups?(?: compan(?:y|ies))?|small (?:compan(?:y|ies)|firms?)",
+  nonprofit: "(?:non-?profits?|not[- ]for[- ]profits?)(?: organi[sz]ations?)?|charit(?:y|ies)",
+  university: "universit(?:y|ies)|colleges?|institutions? of higher education",
+  tribe: "trib(?:e|al (?:government|nation|organization))s?",
+  county: "count(?:y|ies)|county governments?",
+  city: "cit(?:y|ies)|towns?|municipalit(?:y|ies)|local governments?",
+  "school-district": "school districts?|schools?",
+  "housing-authority": "(?:public )?housing authorit(?:y|ies)",
+  state: "states?|state (?:government|agenc(?:y|ie))s?",
+  "for-profit": "for[- ]profits?(?: (?:compan(?:y|ies)|organi[sz]ations?))?|compan(?:y|ies)|business(?:es)?|firms?",
+  individual: "individuals?|a person|artists?",
+};
+const WHO = `(?<who>${Object.values(applicants).join("|")})`;
+/** Of these alone "for" says who applies, and not whom it serves. */
+const FOR_WHO = `(?<who>${["small-business", "nonprofit"].map((kind) => applicants[kind]).join("|")}|school districts|universities|local governments)`;
+
+function applicantOf({ who = "" }: Groups) {
+  const kind = Object.keys(applicants).find((each) => new RegExp(`^(?:${applicants[each]})$`, "i").test(who.trim()));
+  return kind === undefined ? undefined : always({ applicant: [kind] });
+}
+
+const setAsides: Readonly<Record<string, string>> = {
+  "8A": "8\\s?\\(a\\)|8a",
+  EDWOSB: "EDWOSBs?|economically disadvantaged wom[ae]n[- ]owned(?: small)?(?: business(?:es)?)?",
+  SDVOSB: "SDVOSBs?|service[- ]disabled[- ]veteran[- ]owned(?: small)?(?: business(?:es)?)?",
+  WOSB: "WOSBs?|wom[ae]n[- ]owned(?: small)?(?: business(?:es)?)?",
+  HUBZONE: "hubzones?",
+  VSA: "VOSBs?|veteran[- ]owned(?: small)?(?: business(?:es)?)?",
+  SBA: "(?:total )?small[- ]business(?=\\s+set[- ]asides?)",
+};
+
+/** A state before one of these is part of another name. */
+const OTHER_NAMES = anyCase("river|valley|basin|bay|gulf|city|county|university|national|state|coast|island");
+const IN_CAPITALS = /^(?!OR|IN|ME|OK|HI)[A-Z]{2}$/;
+
+/** Every reader reads what no earlier one has read. */
+const readers: readonly Reader[] = [
+  {
+    kind: "amount",
+    pattern: pattern(`(?:(?:between|from)\\s+)?${MONEY("1")}\\s*(?:-|–|to|and)\\s*${MONEY("2")}`),
+    read: (groups) => {
+      const [low, high] = [dollarsOf({ ...groups, scale1: groups.scale1 ?? groups.scale2 }, "1"), dollarsOf(groups, "2")];
+      return low === undefined || high === undefined || Number(low) > Number(high)
+        ? undefined
+        : always({ min_amount: low, max_amount: high });
+    },
+  },
+  { kind: "amount", pattern: pattern(`(?:of\\s+|for\\s+)?(?:${LEAST})\\s+${MONEY("")}`), read: (groups) => amount("min_amount", groups) },
+  { kind: "amount", pattern: pattern(`(?:of\\s+|for\\s+)?(?:${MOST})\\s+${MONEY("")}`), read: (groups) => amount("max_amount", groups) },
+  {
+    kind: "amount",
+    pattern: pattern(`${MONEY("")}(?:\\+|\\s+(?:or|and)\\s+(?:more|above|up))`),
+    read: (groups) => amount("min_amount", groups),
+  },
+  {
+    kind: "amount",
+    pattern: pattern(`${MONEY("")}\\s+(?:or|and)\\s+(?:less|below|under)`),
+    read: (groups) => amount("max_amount", groups),
+  },
+  {
+    kind: "amount",
+    pattern: pattern(`(?:(?:of|for|about|around)\\s+)?(?=\\$|\\S+\\s?(?:k|mil|million)?\\s+dollars)${MONEY("")}`),
+    read: (groups) => amount("min_amount", groups),
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${CLOSING}\\s+(?:(?:in|by|within|during)\\s+)?(?<which>this|next)\\s+(?<unit>week|month|year)`),
+    read: ({ which = "", unit = "" }) => ({
+      filter: (now) => {
+        const [first, end] = periodOf(which, unit, now);
+        return { closes_after: /next/i.test(which) ? first : "today", closes_before: end };
+      },
+    }),
+  },
+  {
+    kind: "date",
+    pattern: pattern(`(?:${CLOSING}\\s+)?(?:in|within)\\s+(?:the\\s+)?(?:next\\s+)?${COUNT}\\s+${UNIT}|${CLOSING}\\s+(?<soon>soon)`),
+    read: ({ count = "", unit = "", soon }, all) => {
+      if (soon === undefined && !new RegExp(CLOSING, "i").test(all) && !/next/i.test(all)) return undefined;
+      const days = soon === undefined ? numberOf(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 1) : 30;
+      return always({ closes_after: "0d", closes_before: `${days}d` });
+    },
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${CLOSING}\\s+(?<when>today|tomorrow)`),
+    read: ({ when = "" }) =>
+      always(
+        /today/i.test(when) ? { closes_after: "today", closes_before: "tomorrow" } : { closes_after: "tomorrow", closes_before: "48h" },
+      ),
+  },
+  {
+    kind: "date",
+    pattern: pattern(`(?:${CLOSING}\\s+)?(?<side>by|before|until|after)\\s+(?:the end of\\s+)?${MONTH}${DAY_AND_YEAR}`),
+    read: (groups) => ({
+      filter: (now) => {
+        const [first, end] = monthAfter(groups, now);
+        const side = groups.side?.toLowerCase();
+        if (side === "after") return { closes_after: end };
+        return { closes_after: "0d", closes_before: side === "before" ? first : end };
+      },
+    }),
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${CLOSING}\\s+(?:(?:in|on|during)\\s+)?${MONTH}${DAY_AND_YEAR}`),
+    read: (groups) => ({
+      filter: (now) => {
+        const [closes_after, closes_before] = monthAfter(groups, now);
+        return { closes_after, closes_before };
+      },
+    }),
+  },
+  {
+    kind: "date",
+    pattern: pattern(
+      `${POSTED}\\s+(?:in\\s+|within\\s+|during\\s+)?(?:the\\s+)?(?:(?<when>today|yesterday|recently|lately)|(?:this|last|past)\\s+(?:${COUNT}\\s+)?${UNIT})`,
+    ),
+    read: ({ when, count = "one", unit = "" }) => {
+      if (when !== undefined) return always({ posted_after: /ly$/i.test(when) ? "30d" : when.toLowerCase() });
+      return always({ posted_after: `${numberOf(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 1)}d` });
+    },
+  },
+  {
+    kind: "applicant",
+    pattern: pattern(
+      `(?:for which\\s+|that\\s+)?(?:can|could|may|do|does|would|is|are)\\s+(?:an?\\s+|my\\s+|our\\s+|the\\s+)?${WHO}\\s+(?:(?:apply|bid|compete|qualify|get|receive|win)(?:\\s+(?:for|to|on))?|eligible(?:\\s+for)?)`,
+    ),
+    read: applicantOf,
+  },
+  {
+    kind: "applicant",
+    pattern: pattern(`(?:that\\s+|which\\s+)?${WHO}\\s+(?:can|could|may)\\s+(?:apply|bid|compete)(?:\\s+(?:for|to|on))?`),
+    read: applicantOf,
+  },
+  {
+    kind: "applicant",
+    pattern: pattern(`(?:that\\s+(?:is|are)\\s+)?(?:open|available|limited|restricted)\\s+to\\s+(?:an?\\s+)?${WHO}`),
+    read: applicantOf,
+  },
+  {
+    kind: "applicant",
+    pattern: pattern(`eligible\\s+(?:for\\s+)?${WHO}|${WHO.replace("who", "other")}\\s+(?:is|are)\\s+eligible`),
+    read: ({ who, other }) => applicantOf({ who: who ?? other }),
+  },
+  { kind: "applicant", pattern: pattern(`(?:i am|i'm|we are|we're)\\s+an?\\s+${WHO}`), read: applicantOf },
+  {
+    kind: "set_aside",
+    pattern: pattern(`(?:(?:for|as)\\s+(?:an?\\s+)?)?(?<family>${Object.values(setAsides).join("|")})(?:\\s+set[- ]asides?)?`),
+    read: ({ family = "" }) => {
+      const name = Object.keys(setAsides).find((each) => new RegExp(`^(?:${setAsides[each]?.replace(/\(\?=.*/, "")})$`, "i").test(family));
+      return name === undefined ? undefined : always({ set_aside: [name] }, family);
+    },
+  },
+  {
+    kind: "applicant",
+    pattern: pattern(`for\\s+(?:an?\\s+)?${FOR_WHO}(?=\\s*(?:$|[,.?!;]|that\\b|which\\b|in\\b|to\\b|who\\b|with\\b|working\\b|doing\\b))`),
+    read: applicantOf,
+  },
+  {
+    kind: "place",
+    pattern: new RegExp(
+      `(?<![\\w-])(?:[Ii]n|[Ww]ithin|[Aa]cross|[Tt]hroughout|[Nn]ear|[Ff]or|[Ff]rom)\\s+(?:the\\s+)?(?:[Ss]tate of\\s+)?(?<place>${anyCase(stateNames.join("|"))}|[A-Z]{2})(?![\\w-]|\\s+(?:${OTHER_NAMES})\\b)`,
+      "g",
+    ),
+    read: ({ place = "" }, all) => {
+      const isCode = place.length === 2;
+      if (isCode && (!IN_CAPITALS.test(place) || /^fo?r/i.test(all))) return undefined;
+      const code = placeCode(place);
+      return code === undefined || code.length > 2 ? undefined : always({ place: [code] }, isCode ? undefined : place);
+    },
+  },
+  {
+    kind: "kind",
+    pattern: pattern("prizes?(?:\\s+(?:competitions?|challenges?|contests?))?"),
+    read: () => ({ ...always({ program_type: ["PRIZE"] }), isSought: true }),
+  },
+  {
+    kind: "kind",
+    pattern: pattern(
+      "(?:who|which (?:company|firm|companies|firms))\\s+(?:has\\s+|have\\s+)?(?:won|got|received)(?:\\s+the)?(?:\\s+(?:contracts?|awards?|grants?))?(?:\\s+for)?|who\\s+(?:was|were)\\s+awarded|awarded\\s+to\\s+(?:who|whom)|(?:winners?|awardees?)\\s+(?:of|for)|award notices?(?:\\s+for)?",
+    ),
+    read: () => always({ status: ["awarded"] }),
+  },
+  {
+    kind: "not",
+    pattern: pattern(
+      "(?:but\\s+not|except(?:\\s+for)?|excluding|other than|not)\\s+(?:(?:an?|the|for|about|any|on)\\s+)+(?<word>[\\p{L}]{3,})|(?:except(?:\\s+for)?|excluding|other than)\\s+(?<other>[\\p{L}]{3,})",
+    ),
+    read: ({ word, other }) => always({ words: `-${(word ?? other ?? "").toLowerCase()}` }),
+  },
+];
+
+function amount(field: "min_amount" | "max_amount", groups: Groups) {
+  const dollars = dollarsOf(groups, "");
+  return dollars === undefined ? undefined : always({ [field]: dollars });
+}
+
+function numberOf(text: string): number {
+  return /^\d/.test(text) ? Number(text) : (WORD_NUMBERS[text.toLowerCase()] ?? 1);
+}
+
+/** The same in any letter case, within a pattern that has both. */
+function anyCase(source: string): string {
+  return source.replace(/[A-Za-z]/g, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`);
+}
+
+/** A pattern of whole words in any letter case. */
+function pattern(source: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}-])(?:${source})(?![\\p{L}\\p{N}])`, "giu");
+}

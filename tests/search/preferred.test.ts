@@ -1,0 +1,57 @@
+/** What a question prefers: it changes the order, never what matches, and a filter makes it strict. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { Filter } from "../../src/filter/filter.ts";
+import { NO_BUDGET } from "../../src/search/budget.ts";
+import { search as searchIn } from "../../src/search/search.ts";
+import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
+import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
+import { dropScratch } from "../support/imports.ts";
+
+setDefaultTimeout(300_000);
+const NOW = Date.parse("2026-04-01T12:00:00Z");
+
+let catalog: CatalogDb;
+let index: SearchFile;
+
+beforeAll(async () => {
+  ({ db: catalog } = await aCatalogOfAll());
+  index = openSearchFile(await anIndexOfAll());
+});
+afterAll(() => {
+  index.close();
+  dropScratch();
+});
+
+const search = (words: string, filter: Filter = {}, sort?: "closes") =>
+  searchIn(catalog, index, { filter: { ...filter, words }, limit: 5000, sort, budget: NO_BUDGET }, NOW);
+const idsOf = (page: Awaited<ReturnType<typeof search>>) =>
+  page.results.filter(({ isMatch }) => isMatch).map(({ opportunity }) => opportunity.id);
+
+test.each([
+  ["research at least two million", "research"],
+  ["research closing this month", "research"],
+  ["services in Texas", "services"],
+  ["can a county apply for research", "research"],
+  ["services SDVOSB", "services"],
+  ["who won the repair contract", "repair contract"],
+  ["research but not for the navy", "research"],
+])("%p matches what %p matches, and its filter finds as many as it says", async (question, plain) => {
+  const [page, without, dated] = [await search(question), await search(plain), await search(question, {}, "closes")];
+  const [preferred] = page.understood?.preferences ?? [];
+  const { filter: { words = "", ...filter } = {}, opportunities } = preferred ?? {};
+  expect(idsOf(page).toSorted()).toEqual(idsOf(without).toSorted());
+  expect(opportunities).toBeGreaterThan(0);
+  expect((await search(`${question} ${words}`, filter)).matching).toBe(opportunities ?? -1);
+  expect(dated.understood?.preferences).toEqual(page.understood?.preferences ?? []);
+  expect(words !== "" || (await search(question, filter)).understood?.preferences.length === 0).toBe(true);
+});
+
+test("what meets a preference comes before what answers as well", async () => {
+  const rank = async (question: string) => {
+    const [inTexas, page] = [new Set(idsOf(await search("services", { place: ["TX"] }))), await search(question)];
+    const places = idsOf(page).flatMap((id, place) => (inTexas.has(id) ? place : []));
+    return places.reduce((sum, place) => sum + place, 0) / places.length;
+  };
+  expect(await rank("services in Texas")).toBeLessThan(await rank("services"));
+});
