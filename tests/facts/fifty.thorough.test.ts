@@ -212,7 +212,7 @@ describe("the facts of a line are in", () => {
   test("the table", () =>
     compare((one) => {
       const { opportunity, twins } = one;
-      const result = { opportunity, twins: [...twins], snippet: null, missing: [], isMatch: true };
+      const result = { opportunity, twins: [...twins], snippet: null, missing: [], named: [], isFar: false, isMatch: true };
       const row = { opportunity, twins, below: matchLines(result, null, NOW, 2000, plainStyle) };
       const { number, open_to, also_at } = briefly(one);
       const doubts = one.due.elsewhere?.split(", ").filter((doubt) => /when last seen|title says|no news since/.test(doubt)) ?? [];
