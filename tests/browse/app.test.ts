@@ -77,7 +77,7 @@ describe("a request", () => {
     async (path) => {
       const { headers } = await get(path);
       expect(headers.get("content-security-policy")).toBe(
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect([headers.get("x-content-type-options"), headers.get("referrer-policy")]).toEqual(["nosniff", "no-referrer"]);
       expect(headers.get("access-control-allow-origin")).toBeNull();

@@ -30,7 +30,7 @@ export const PICTURED_ORIGIN = "http://localhost";
 const PAGES = "https://funding.example.org";
 
 /** `html` has no part that differs from run to run. */
-export type Pictured = { name: string; kind: "page" | "mail"; html: string };
+export type Pictured = { name: string; kind: "page" | "mail" | "text"; html: string };
 
 const at = (days: number) => formatInstant(PICTURED_NOW + days * DAY);
 const own = (id: string, source = "OWN") => ({ code: source, name: "Research Office", opportunity_id: id });
@@ -373,9 +373,9 @@ async function mailsOf(data: string): Promise<Pictured[]> {
   return [
     mail("mail-every-section", "watch.changes", everySection),
     { name: "mail-of-several-watches", kind: "mail", html: combined.html },
-    { name: "mail-of-several-watches-as-text", kind: "mail", html: asText(combined.text) },
+    { name: "mail-of-several-watches-as-text", kind: "text", html: asText(combined.text) },
     { name: "mail-with-a-link", kind: "mail", html: mailWithLink(PAGES) },
-    { name: "teams-card-as-text", kind: "mail", html: asText(teams.map(({ text }) => text).join("\n\n")) },
+    { name: "teams-card-as-text", kind: "text", html: asText(teams.map(({ text }) => text).join("\n\n")) },
     mail("mail-of-one-change", "watch.changes", {
       watch: "coasts",
       filter: {},
@@ -388,7 +388,7 @@ async function mailsOf(data: string): Promise<Pictured[]> {
 
 /** A text as a mail program without HTML shows it. */
 function asText(text: string): string {
-  return `<!doctype html><html lang="en"><head><title>Text</title></head><body><pre style="white-space:pre-wrap">${Bun.escapeHTML(text)}</pre></body></html>`;
+  return `<!doctype html><html lang="en"><head><title>Text</title></head><body><pre style="white-space:pre-wrap;overflow-wrap:anywhere">${Bun.escapeHTML(text)}</pre></body></html>`;
 }
 
 /** The text of a style sheet or icon of the pages. */

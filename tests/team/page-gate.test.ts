@@ -368,3 +368,25 @@ test.each([
   await gate(path, { headers: { authorization: `Bearer ${key.key}` } });
   expect(used()).toBe(uses);
 });
+
+describe("a refusal", () => {
+  const refused = (accept: string) => post("/sign-in", { key: "x" }, { "sec-fetch-site": "cross-site", accept });
+
+  test("is a page for a browser, which says why and leads on", async () => {
+    const response = await refused("text/html,application/xhtml+xml,*/*;q=0.8");
+    const page = await response.text();
+    expect([response.status, response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual([
+      403,
+      "text/html; charset=utf-8",
+      "no-store",
+    ]);
+    for (const part of ["<h1>Not allowed</h1>", "Open this page of the server itself", 'href="/"']) expect(page).toContain(part);
+  });
+
+  test("is a line of text for programs, and of feeds", async () => {
+    const response = await refused("*/*");
+    expect(await response.text()).toBe("Open this page of the server itself, and send its form.\n");
+    const feed = await gate("/feeds/x.ics", { headers: { accept: "text/html" } });
+    expect([feed.status, feed.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
+  });
+});
