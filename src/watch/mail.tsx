@@ -188,10 +188,12 @@ export function MailFrame({ subject, children }: { subject: string; children: un
         <style>{DARK}</style>
       </head>
       <body class="page" style={`margin:0;padding:0;background:#ffffff;color:#1b2529;${FONT}`}>
-        <div role="main" style="max-width:640px;margin:0 auto;padding:20px 16px;font-size:16px;line-height:1.45;">
-          <h1 style="font-size:20px;line-height:1.3;margin:0 0 20px;">{subject}</h1>
-          {children}
-        </div>
+        <main>
+          <div style="max-width:640px;margin:0 auto;padding:20px 16px;font-size:16px;line-height:1.45;">
+            <h1 style="font-size:20px;line-height:1.3;margin:0 0 20px;">{subject}</h1>
+            {children}
+          </div>
+        </main>
       </body>
     </html>
   );
