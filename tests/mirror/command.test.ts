@@ -216,7 +216,7 @@ describe("fundfeed mirror", () => {
     [["https://api.example.org/v1", "--into", "copy.ndjson"], "for NDJSON, use sqlite3 FILE 'select document from opportunities', or"],
     [["https://api.example.org/v1", "--format", "ndjson"], "--format is not an option of mirror anymore; a copy is an SQLite file; for"],
     [["https://api.example.org/v1", "--every", "1s"], "It must be at least 10s"],
-    [["https://api.example.org/v1", "--source", "A,,B"], "It must be source codes"],
+    [["https://api.example.org/v1", "--source", "A,,B"], "It must not be empty or contain an empty value"],
     [[], "missing required argument 'base-url'"],
   ])("exits with 2 for %p", async (args, message) => {
     const { machine, told } = aCommand({ key: "k" });
