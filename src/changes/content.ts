@@ -4,6 +4,7 @@
 import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import {
+  type LastSeen,
   noSidecar,
   type Opportunity,
   type Sidecar,
@@ -83,7 +84,7 @@ export type ValidRecord = {
   /** Its contacts were removed. Contacts in its stored history must be removed, too. */
   redacted?: true;
   /** The stored instants of a record that `export` wrote. An empty catalog restores them, others ignore them. */
-  restored?: { created_at: EpochMs; updated_at: EpochMs };
+  restored?: { created_at: EpochMs; updated_at: EpochMs; last_seen?: LastSeen };
 };
 
 /** The record as an import would have read it when this revision appeared, at `since`. */

@@ -10,7 +10,7 @@ import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opport
 import { readTwins } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
 import { readPastTwins } from "../past/related.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
 const recordsInOrder = () =>
@@ -179,7 +179,13 @@ function lineOf(row: AnyRow, upstreamIds: readonly UpstreamId[], now: EpochMs | 
   const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
-  return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}}`;
+  return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}${lastSeenIn(row)}}`;
+}
+
+function lastSeenIn({ seen_at = null, missed_at = null }: AnyRow): string {
+  if (seen_at === null) return "";
+  const last_seen = { at: formatInstant(seen_at), missed_at: missed_at === null ? null : formatInstant(missed_at) };
+  return `,"last_seen":${JSON.stringify(last_seen)}`;
 }
 
 function ofClockIn({ document }: AnyRow): object {

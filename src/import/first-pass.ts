@@ -232,7 +232,10 @@ function asNew({ restored: _, ...record }: ValidRecord): ValidRecord {
 
 /** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
 function asRestored(record: ValidRecord, _sql: CatalogSql, { now }: Pass): ValidRecord {
-  for (const [name, instant] of Object.entries(record.restored ?? {})) refuseFuture(name, instant, now());
+  const { last_seen, ...instants } = record.restored ?? {};
+  const { at = 0, missed_at = null } = last_seen ?? {};
+  for (const [name, instant] of Object.entries({ ...instants, "last_seen.at": at, "last_seen.missed_at": missed_at ?? 0 }))
+    refuseFuture(name, instant, now());
   return record;
 }
 

@@ -305,7 +305,9 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (before !== undefined) await updateRecord(writing, before, decision, earlier_ids, importId);
   if (before !== undefined && record.redacted) await redactEvents(sql, seq);
   if (isNews(decision)) run.changing.add(source.code);
-  if (isWithoutEnd(decision, writing.now)) run.seen.set(source.code, [...(run.seen.get(source.code) ?? []), seq]);
+  const restoredSeen = record.restored?.last_seen;
+  if (restoredSeen !== undefined) await noteSeen(sql, source.code, seq, restoredSeen);
+  else if (isWithoutEnd(decision, writing.now)) run.seen.set(source.code, [...(run.seen.get(source.code) ?? []), seq]);
   else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
@@ -368,7 +370,8 @@ async function noteAllSeen(run: Run): Promise<void> {
     const known = new Set(noted.map(({ opportunity_seq }) => opportunity_seq));
     const added = (seen.get(source) ?? []).filter((seq) => !known.has(seq));
     const current = noted.filter(({ seen_at, missed_at }) => !isLongUnseen({ at: seen_at, missed_at }, at));
-    const [present, lacking] = partition(noted, ({ lineage }) => staging.has(source, lineage));
+    // An export is no copy of a source: what it restores was last seen as it says.
+    const [present, lacking] = firstPass.kind === "restore" ? [[], []] : partition(noted, ({ lineage }) => staging.has(source, lineage));
     const isWhole =
       current.length >= TELLING_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
     const newlyMissed = isWhole ? lacking.filter(({ missed_at }) => missed_at === null) : [];

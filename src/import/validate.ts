@@ -69,6 +69,7 @@ const RecordLine = Type.Object({
   status_until: nullable(onlyExported.status_until),
   archives_at: nullable(onlyExported.archives_at),
   as_stored: nullable(onlyExported.as_stored),
+  last_seen: nullable(onlyExported.last_seen),
   id: Type.Unknown(),
   created_at: optionalInstant,
   updated_at: optionalInstant,
@@ -93,7 +94,10 @@ const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Stati
 
 /** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
-  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, ...line } = readLine(record, "");
+  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, last_seen, ...line } = readLine(
+    record,
+    "",
+  );
   const { id: _ignored, created_at, updated_at, ...shown } = line;
   const content = as_stored === null ? shown : asStored(shown, as_stored);
   const code = sourceCodeOf(content.source.code);
@@ -127,7 +131,11 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   };
   const [created, updated] = [created_at, updated_at].map(parseStoredMs);
   if (created === undefined || updated === undefined || created > updated) return valid; // Not a record that `export` wrote.
-  return { ...valid, restored: { created_at: created, updated_at: updated } };
+  const [seen, missed_at = null] = [last_seen?.at, last_seen?.missed_at].map((instant) => parseStoredMs(instant ?? null));
+  return {
+    ...valid,
+    restored: { created_at: created, updated_at: updated, ...(seen !== undefined && { last_seen: { at: seen, missed_at } }) },
+  };
 }
 
 /** What the catalog had stored of a record that its export shows as the clock has it. */

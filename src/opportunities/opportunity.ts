@@ -155,6 +155,13 @@ export const onlyExported = {
   linked: Type.Array(Type.Union([Type.Literal("parent_id"), Type.Literal("canonical_id")]), {
     description: "Which relationships fundfeed found. The others are stated.",
   }),
+  last_seen: object(
+    {
+      at: Type.String({ format: "date-time", description: "When an import last contained it." }),
+      missed_at: instant("When a whole import first lacked it; null if none has since."),
+    },
+    "Of a record that is open and states no date.",
+  ),
   as_stored: object(
     { status: Type.String(), status_display: text("The upstream's own word."), response_at: instant("When responses are due.") },
     "What is stored, where the clock is about to change it.",

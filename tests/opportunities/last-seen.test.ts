@@ -1,5 +1,6 @@
 /** What states no date is open only as long as its source still has it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { exportLines } from "../../src/export/records.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { dueInWords, dueOf } from "../../src/opportunities/due.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
@@ -82,5 +83,40 @@ describe("a record that is open and states no date", () => {
     const dated = { ...undated(0), dates: { closes_at: "2030-01-01T12:00:00Z" } };
     await take([dated, { ...undated(1), status: "closed" }, ...all.slice(2)]);
     expect(await openings(clock.now + 500 * DAY)).toEqual({ open: 1, uncounted: UNSEEN(10) });
+  });
+
+  test("was last seen as the export of its catalog says, once that is restored", async () => {
+    const { db, clock, take } = await aCatalog();
+    await take(all);
+    clock.now += DAY;
+    await take(all.slice(2));
+    const seenIn = (catalog: typeof db) =>
+      catalog.all(
+        rawSql<Record<string, unknown>>(
+          "select lineage, seen_at, missed_at from sightings join opportunities on seq = opportunity_seq order by lineage",
+        ),
+      );
+    const lines: string[] = [];
+    await exportLines(db, {}, (line) => void lines.push(line));
+    const restored = await aCatalog();
+    restored.clock.now = clock.now + 30 * DAY;
+    await restored.take(lines);
+    const seen = await seenIn(db);
+    expect(seen.map(({ missed_at }) => missed_at !== null)).toEqual(all.map((_, n) => n < 2));
+    expect(await seenIn(restored.db)).toEqual(seen);
+    const again: string[] = [];
+    await exportLines(restored.db, {}, (line) => void again.push(line));
+    expect(again).toEqual(lines);
+    await restored.take(all.slice(2));
+    expect((await seenIn(restored.db)).filter(({ seen_at }) => seen_at === restored.clock.now)).toHaveLength(10);
+  });
+
+  test("cannot have been seen in the future", async () => {
+    const { db, take } = await aCatalog();
+    await take(all.slice(0, 1));
+    const lines: string[] = [];
+    await exportLines(db, {}, (line) => void lines.push(line.replace(/"last_seen":\{"at":"\d+/, '"last_seen":{"at":"2999')));
+    const { rejected, reasons } = await (await aCatalog()).take(lines);
+    expect([rejected, reasons?.map(({ reason }) => reason)]).toEqual([1, ["last_seen.at must not lie in the future"]]);
   });
 });

@@ -25,7 +25,7 @@ type Digest = [records: number, lines: string, histories: string];
 /** The digest of all lines, and of all opportunities with their events. */
 async function digestOf({ db }: TestCatalog, moment: { now: number } | { asOf: number }): Promise<Digest> {
   const [lines, histories]: [string[], string[]] = [[], []];
-  await exportLines(db, moment, (line) => void lines.push(hash("sha256", line)));
+  await exportLines(db, moment, (line) => void lines.push(hash("sha256", line.replace(/,"last_seen":\{[^}]*\}(?=\}$)/, ""))));
   // When imports last contained a record is not kept for the past.
   const then = ({ last_seen: _, ...opportunity }: WholeOpportunity) => opportunity;
   await exportHistories(db, moment, (opportunity, history, text, twins) => {
