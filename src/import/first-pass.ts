@@ -9,8 +9,10 @@ import { Failure } from "../../db/reason.ts";
 import { withoutContacts } from "../changes/contacts.ts";
 import { type PreparedRecord, prepareRecord, statedRelationships, type ValidRecord, withFound } from "../changes/content.ts";
 import { findSourceDigests, findUnchanged, lineagesOfUpstreamId, newestInstant } from "../changes/stored.ts";
+import { contradictions } from "../opportunities/contradictions.ts";
 import { inBatches } from "../runtime/batches.ts";
 import { listSources } from "../sources/source.ts";
+import { counted } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { advance, type ImportContext, type ImportKind, type ImportOptions, shareRead } from "./context.ts";
@@ -46,6 +48,8 @@ export type FirstPass = {
   kind: ImportKind;
   /** The newest `updated_at` of the records to restore, if there are some. */
   restoredUpTo: EpochMs | undefined;
+  /** How many records have each contradiction, and one of them. */
+  contradictory: Map<string, { records: number; example: string }>;
   placements: Placements;
   /** Whether files like these never have such a record, so that it is not missing from them. */
   neverHas: (record: LiveRecord) => boolean;
@@ -97,6 +101,7 @@ export async function runFirstPass(
     sources: new Set(placements.settledSources),
     kind,
     restoredUpTo: undefined,
+    contradictory: new Map(),
     placements,
     neverHas: (record) => others.some((isOther) => isOther(record)),
   };
@@ -120,6 +125,8 @@ export async function runFirstPass(
     await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });
   }
   await advance(context, { step: "reading", done: found.read, share: 1 });
+  for (const [says, { records, example }] of found.contradictory)
+    warn(`Kept as published: ${counted(records, "record")} whose ${says}, such as ${example}; fundfeed quality lists them`);
   if (options.snapshot && !options.allowRemovals) {
     if (missing !== undefined) throw new Failure(`Cannot import this snapshot: ${missing}; --allow-removals imports it nevertheless`);
     for (const item of lastItems.values()) refuseTruncated(item);
@@ -247,8 +254,21 @@ async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: 
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
+/** Counts what its source states of it and cannot be so. The first such record is the example. */
+function noteContradictions({ contradictory }: FirstPass, { content }: ValidRecord): void {
+  for (const { says, breaks } of contradictions) {
+    if (!breaks(content)) continue;
+    const { records, example } = contradictory.get(says) ?? {
+      records: 0,
+      example: `${content.source.code} ${content.source.opportunity_id}`,
+    };
+    contradictory.set(says, { records: records + 1, example });
+  }
+}
+
 function render({ found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
   found.sources.add(record.content.source.code);
+  noteContradictions(found, record);
   const prepared = prepareRecord(record);
   if (restored === undefined) return prepared;
   found.kind = "restore";

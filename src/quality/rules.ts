@@ -1,8 +1,9 @@
 /** What a record cannot say: one rule a row. A rule reads the record as it is at the instant of reading. */
 import { agencyCodeOf } from "../filter/columns.ts";
+import { contradictions, isBefore } from "../opportunities/contradictions.ts";
 import { dueOf } from "../opportunities/due.ts";
 import { isTest } from "../opportunities/obstacle.ts";
-import { statuses, type WholeOpportunity } from "../opportunities/opportunity.ts";
+import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 
@@ -19,16 +20,12 @@ export const dataRules: readonly DataRule[] = [
   { name: "test_record", says: "title or number marks a test", breaks: isTest },
   { name: "markup_in_title", says: "title has HTML", breaks: ({ title }) => /<\/?[a-z][^<>]*>|&(?:[a-z]+|#\d+);/i.test(title) },
   { name: "broken_text", says: "text was decoded wrongly", breaks: hasBrokenText },
-  { name: "unknown_status", says: "status is not a known one", breaks: ({ status }) => !(statuses as readonly string[]).includes(status) },
+  contradiction("unknown_status"),
   { name: "unknown_agency", says: "agency is not in the table of agencies", breaks: hasUnknownAgency },
   { name: "past_due", says: "status says that it can be applied for after its due date", breaks: isPastDue },
   { name: "due_before_posted", says: "responses are due before it was posted, and it is no award", breaks: isDueBeforePosted },
-  {
-    name: "closes_before_opens",
-    says: "submissions close before they open",
-    breaks: ({ dates }) => isBefore(dates.closes_at, dates.opens_at),
-  },
-  { name: "due_after_expiry", says: "due dates lie after the day on which the announcement expires", breaks: isDueAfterExpiry },
+  contradiction("closes_before_opens"),
+  contradiction("due_after_expiry"),
   { name: "posted_ahead", says: "posting lies in the future", breaks: isPostedAhead },
   {
     name: "far_date",
@@ -75,10 +72,6 @@ function isDueBeforePosted({ status, dates }: WholeOpportunity): boolean {
   return status !== "awarded" && [dates.closes_at, dates.response_at].some((due) => isBefore(due, dates.posted_at));
 }
 
-function isDueAfterExpiry({ sidecar: { due_dates, expires_at } }: WholeOpportunity): boolean {
-  return due_dates.some(({ at }) => isBefore(expires_at, at));
-}
-
 function isPostedAhead({ status, dates }: WholeOpportunity, now: EpochMs): boolean {
   return status !== "forecast" && status !== "pre_release" && (parseInstantMs(dates.posted_at) ?? now) > now + DAY_MS;
 }
@@ -96,9 +89,10 @@ function hasBadEmail({ contacts }: WholeOpportunity): boolean {
   return contacts.some(({ email }) => email !== null && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email));
 }
 
-function isBefore(one: string | null, other: string | null): boolean {
-  const [first, second] = [parseInstantMs(one), parseInstantMs(other)];
-  return first !== undefined && second !== undefined && first < second;
+/** The rule of a contradiction, of which imports warn, too. */
+function contradiction(wanted: (typeof contradictions)[number]["name"]): DataRule {
+  const { name, says, breaks } = contradictions.find(({ name }) => name === wanted) ?? contradictions[0];
+  return { name, says, breaks: (record) => breaks({ ...record, ...record.sidecar }) };
 }
 
 function instantsOf({ dates, sidecar }: WholeOpportunity): EpochMs[] {
