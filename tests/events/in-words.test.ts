@@ -270,3 +270,9 @@ test("amountInWords() keeps every digit", () => {
   expect(amountInWords("12345678901234567890.10")).toBe("$12,345,678,901,234,567,890.10");
   expect(amountInWords("-1000")).toBe("-$1,000");
 });
+
+test("a code of Grants.gov is named by its label", () => {
+  expect(wordsOf(["classifications.tech_taxonomy", ["ALN:12.420"], ["ALN:12.420", "FAC:HL", "FAC:XX"]])).toEqual([
+    "classification codes: Health (FAC:HL), FAC:XX added",
+  ]);
+});

@@ -1,5 +1,7 @@
 /** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+
 import { parseBounded } from "../../../../clients/typescript/src/json-scan.ts";
+import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { easternInstant } from "../../../text/eastern.ts";
 import { MONTHS, parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
@@ -8,17 +10,7 @@ import type { FormatContext, Input, Item, Revision, SourceLine } from "../../for
 import { type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
-import {
-  applicantCodes,
-  type Coded,
-  type Codes,
-  fundingActivities,
-  fundingInstruments,
-  GRANTS_GOV,
-  labelOf,
-  pageUrlOf,
-  readListings,
-} from "./codes.ts";
+import { applicantCodes, type Coded, type Codes, fundingInstruments, GRANTS_GOV, labelOf, pageUrlOf, readListings } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant, isOver } from "./grant.ts";
 import { sameOrganization } from "./same.ts";
 

@@ -3,7 +3,9 @@
  * the API of its successor publishes (`simpler.ts`).
  * The content of a file decides which of them it is.
  */
+
 import type { XML } from "bun";
+import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { withoutC1Controls } from "../../../text/plain-text.ts";
 import { UUID } from "../../../text/uuid.ts";
 import type { Format, FormatContext, Input, Item } from "../../format.ts";
@@ -13,16 +15,7 @@ import type { Draft } from "../../record.ts";
 import { Rejection } from "../../validate.ts";
 import { elementsOf, rejected } from "../items.ts";
 import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
-import {
-  applicantCodes,
-  fundingActivities,
-  fundingInstruments,
-  GRANTS_GOV,
-  opportunityCategories,
-  pageUrlOf,
-  readCodes,
-  readListings,
-} from "./codes.ts";
+import { applicantCodes, fundingInstruments, GRANTS_GOV, opportunityCategories, pageUrlOf, readCodes, readListings } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
 import { isOfSimpler, readSimpler } from "./simpler.ts";

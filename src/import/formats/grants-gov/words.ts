@@ -1,6 +1,7 @@
 /** The words that Simpler.Grants.gov has in place of Grants.gov's codes, such as `cooperative_agreement`. */
+import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import type { FormatContext } from "../../format.ts";
-import { applicantCodes, type Coded, type Codes, fundingActivities, fundingInstruments, labelOf, opportunityCategories } from "./codes.ts";
+import { applicantCodes, type Coded, type Codes, fundingInstruments, labelOf, opportunityCategories } from "./codes.ts";
 
 /** Codes and labels by word. */
 export type Words = ReadonlyMap<string, Coded>;
