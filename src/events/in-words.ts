@@ -2,7 +2,7 @@
 
 import { amountInWords, cutMoney, fundingInWords, isAmount, moneyPartsOf, repeatsAmounts } from "../opportunities/funding.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { codeInWords } from "../opportunities/taxonomy.ts";
+import { taxonomyInWords } from "../opportunities/taxonomy.ts";
 import { counted } from "../text/counted.ts";
 import { clockTime, dateInWords, timeInWords } from "../text/date-in-words.ts";
 import { compareDecimals, isDecimal } from "../text/decimal.ts";
@@ -239,7 +239,7 @@ function listInWords(named: Named, previous: readonly unknown[], current: readon
 /** What an item of a list is called: a code, an attachment's name, a question. */
 function nameOf(item: unknown): string {
   const name = isObject(item) ? (item.name ?? item.question ?? item.url) : item;
-  return ellipsized(plainText(typeof name === "string" ? codeInWords(name) : "without a name"), SHORT);
+  return ellipsized(plainText(typeof name === "string" ? taxonomyInWords(name) : "without a name"), SHORT);
 }
 
 function listed(names: readonly string[]): string {

@@ -10,7 +10,7 @@ import { numberInWords, numberOf } from "../opportunities/number.ts";
 import type { Opportunity, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type AlsoAt, alsoAt, alsoAtInWords, type Belonging } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
-import { codeInWords } from "../opportunities/taxonomy.ts";
+import { taxonomyInWords } from "../opportunities/taxonomy.ts";
 import { noNewsInWords } from "../sources/freshness.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
@@ -89,7 +89,7 @@ export function factsOf(
       "for",
       classifications.set_aside_types.map((code) => filtering("set_aside", code)),
     ),
-    fact("codes", "Codes", "for", classifications.tech_taxonomy.map(codeInWords)),
+    fact("codes", "Codes", "for", classifications.tech_taxonomy.map(taxonomyInWords)),
     fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
     fact(
       "applicants",

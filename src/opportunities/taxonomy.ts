@@ -33,7 +33,7 @@ export const fundingActivities: Readonly<Record<string, string>> = {
 };
 
 /** "Science and Technology and other Research and Development (FAC:ST)"; other codes as they are. */
-export function codeInWords(code: string): string {
+export function taxonomyInWords(code: string): string {
   const activity = code.startsWith("FAC:") ? code.slice("FAC:".length) : "";
   return Object.hasOwn(fundingActivities, activity) ? `${fundingActivities[activity]} (${code})` : code;
 }
