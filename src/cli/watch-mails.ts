@@ -5,9 +5,10 @@ import { messageOf } from "../../db/reason.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { DeliveryError } from "../watch/attempts.ts";
 import { openChannel } from "../watch/member-channel.ts";
-import { linkBase, memberMailing, sendToMember } from "../watch/member-mail.ts";
+import { memberMailing, sendToMember } from "../watch/member-mail.ts";
 import type { RunContext } from "../watch/run.ts";
 import { send, setupFault } from "../watch/send.ts";
+import { linkBase } from "../watch/smtp.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { Cli, CommonOptions } from "./command.ts";
 

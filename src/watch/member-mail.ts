@@ -10,7 +10,7 @@ import type { MailLinks, MailPart } from "./mail.tsx";
 import { openChannel } from "./member-channel.ts";
 import type { Message } from "./message.ts";
 import { post } from "./post.ts";
-import { handToServer, smtpServer } from "./smtp.ts";
+import { handToServer, linkBase, smtpServer } from "./smtp.ts";
 import { teamsMessage } from "./teams.ts";
 import type { ChannelReceiver, Receiver, SentMessage, Watch } from "./watch.ts";
 import { listWatches, watchesOf } from "./watches.ts";
@@ -20,11 +20,6 @@ import { postingTo } from "./webhook.ts";
 type MemberMailing = { origin: string; from: string };
 
 const SMTP = { variable: "FUNDFEED_SMTP_URL" };
-
-/** The address of the pages to which mails lead; undefined if none is set. */
-export function linkBase({ env }: Pick<Machine, "env">): string | undefined {
-  return URL.parse(env.FUNDFEED_PAGES_URL ?? "")?.origin;
-}
 
 /** Reads the settings. Throws a DeliveryError that says what is missing. */
 export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {

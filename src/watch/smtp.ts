@@ -29,6 +29,15 @@ type OutgoingMail = {
 /** What a mail has besides its message: where it leads, and headers. */
 type Additions = { links?: MailLinks; headers?: Readonly<Record<string, string>> };
 
+/** The address of the pages to which mails lead; undefined if none is set. Throws a DeliveryError. */
+export function linkBase({ env }: Pick<Machine, "env">): string | undefined {
+  const text = (env.FUNDFEED_PAGES_URL ?? "").trim();
+  const url = URL.parse(text);
+  if (text !== "" && !/^https?:$/.test(url?.protocol ?? ""))
+    throw new DeliveryError("Cannot use FUNDFEED_PAGES_URL: it must be an address such as https://funding.example.org");
+  return url?.origin;
+}
+
 /** Sends a message, unless `stop` is aborted. It has the same Message-ID and Date at every attempt. */
 export async function sendMail(
   receiver: MailReceiver,
@@ -44,7 +53,7 @@ export async function sendMail(
   const { to, ...place } = receiver;
   const date = parseInstantMs(message.timestamp) ?? 0;
   await handToServer(
-    { ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, machine.env.FUNDFEED_PAGES_URL, links) },
+    { ...place, to: place.mail_to, id, date, headers, ...mailOf(message, zone, linkBase(machine), links) },
     machine,
     stop,
     timeouts,

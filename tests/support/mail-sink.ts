@@ -6,8 +6,8 @@ export type SunkMail = { to: string; head: string; text: string };
 export type MailSink = {
   url: string;
   mails: SunkMail[];
-  /** Refuses the addresses for which this returns true, with 550. */
-  refuses: (address: string) => boolean;
+  /** Refuses the addresses for which this returns a code, such as 550. */
+  refuses: (address: string) => number | false;
   /** A mail is accepted once this has resolved. */
   hold: Promise<void>;
   close: () => void;
@@ -18,8 +18,10 @@ export async function aMailSink(): Promise<MailSink> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["AUTH", "STARTTLS"],
-    onRcptTo: ({ address }, _, done) =>
-      done(sink.refuses(address) ? Object.assign(new Error("5.1.1 no such user"), { responseCode: 550 }) : undefined),
+    onRcptTo: ({ address }, _, done) => {
+      const responseCode = sink.refuses(address);
+      done(responseCode === false ? undefined : Object.assign(new Error(`no such user ${address}`), { responseCode }));
+    },
     onData: (stream, { envelope }, done) => {
       const pieces: Buffer[] = [];
       stream.on("data", (piece: Buffer) => pieces.push(piece));

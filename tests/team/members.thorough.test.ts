@@ -335,7 +335,7 @@ describe("the mails", () => {
   });
 
   test("that are refused are told without the address, and on My watches", async () => {
-    sink.refuses = (address) => address === "a@uni.example";
+    sink.refuses = (address) => address === "a@uni.example" && 550;
     await importAll("2099-03-15T17:00:00Z");
     const refused = await ff("watch", "run");
     expect(refused.code).toBe(1);
