@@ -195,6 +195,8 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
     }));
   const ids = parts.map(({ pending }) => pending.id);
   const mail = parts[0]?.pending.mail ?? mailIdOf(ids);
+  if (parts.some(({ running, pending }) => pending.mail === null && isOfMember(running.watch.definition.receiver)))
+    await joinInMail(db, ids, mail); // Outside of the attempt: if watch.db cannot be written, the receiver has not failed.
   try {
     await send(context, parts, mail);
   } catch (error) {
@@ -215,12 +217,10 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
   }
 }
 
-async function send({ db, stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
+async function send({ stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
   const [first] = parts;
   if (first === undefined) return;
   if (!isOfMember(first.running.watch.definition.receiver)) return send(first.running.watch, first.pending, stop);
-  const ids = parts.map(({ pending }) => pending.id);
-  if (first.pending.mail === null) await joinInMail(db, ids, mail);
   await sendToMember(
     parts.map(({ running, pending }) => ({ watch: running.watch, message: pending })),
     mail,
