@@ -157,7 +157,7 @@ function memberFault(env: Machine["env"]): string | null {
 /** The headers that the pages read. Cookies and keys stay here. */
 const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
-const READERS = { open: "open to all who reach this address", key: "for those who sign in with an API key" };
+const READERS = { open: "open to all who reach this address", key: "for those who sign in" };
 
 function membersInWords(members: UpOptions["members"], env: Machine["env"]): string {
   if (members === "off") return "Nobody signs in with a mail address (--members off)";

@@ -1,7 +1,8 @@
 /** Members from outside: commands, a browser's requests, and a mail server. One server serves all tests, which follow each other. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { aMailSink, type MailSink } from "../support/mail-sink.ts";
@@ -373,10 +374,16 @@ describe("the mails", () => {
 
 describe("an end", () => {
   test("no file, log or report has an address but state.db", async () => {
-    for (const file of ["watch.db", "watch.db-wal"]) {
-      const path = home.at(`fundfeed-data/${file}`);
-      if (existsSync(path)) expect([file, readFileSync(path).includes("uni.example")]).toEqual([file, false]);
-    }
+    const files = readdirSync(home.at("fundfeed-data"), { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+    const having = (part: string) => files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(part));
+    expect(files.map(({ name }) => name)).toContain("watch.db");
+    for (const part of ["uni.example", "lab.example"]) expect(having(part).filter(({ name }) => !name.startsWith("state.db"))).toEqual([]);
+    expect(having(new URL(channel.url).pathname)).toEqual([]);
+    const page = await html("/subscribe?following", ann);
+    for (const kind of ["csv", "ics", "atom"])
+      expect(
+        Buffer.from(feedIn(page, kind).split(/[/.]/)[2] ?? "", "base64url").toString() + (await (await get(feedIn(page, kind))).text()),
+      ).not.toMatch(/uni\.example|lab\.example/);
     const report = await ff("report");
     for (const text of [server.log(), report.out, (await ff("watch", "list")).out])
       expect(text).not.toMatch(/uni\.example|lab\.example|%40/);
