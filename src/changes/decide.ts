@@ -73,7 +73,16 @@ export function decideImport(
     rendered,
     status_basis,
     source_digest,
-    events: classify(id, announced, instant, new Map([...listedIn(changes, previous, current), ...causedBy(foreseen)])),
+    events: classify(
+      id,
+      announced,
+      instant,
+      new Map([
+        ...listedIn(changes, previous, current),
+        ...firstReadIn(changes, { ...previous, ...clockedAt(previous, stored.status_basis, now) }, current),
+        ...causedBy(foreseen),
+      ]),
+    ),
     foreseen,
   };
 }
@@ -154,6 +163,23 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
     (field === "dates.closes_at" || field === "dates.response_at") && typeof before === "string" && known.includes(parseInstantMs(before));
   return new Map(changes.filter(isListed).map(({ field }) => [field, "listed"]));
 }
+
+/**
+ * The fields that an earlier version of the program did not read, though their source had them: a set-aside without a code, of which the words
+ * stay, and questions about what was closed before. (E-228)
+ */
+function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
+  const isFirst = ({ field, previous: before }: Change) => {
+    if (!Array.isArray(before) || before.length > 0) return false;
+    const { requirements } = previous.eligibility;
+    if (field === "classifications.set_aside_types")
+      return requirements !== null && /^Set-aside: /m.test(requirements) && requirements === current.eligibility.requirements;
+    return field === "questions" && [previous.status, current.status].every((status) => OVER.includes(status));
+  };
+  return new Map(changes.filter(isFirst).map(({ field }) => [field, "first read"]));
+}
+
+const OVER: readonly string[] = ["closed", "archived"];
 
 /** The stored record as it is once its status has turned. */
 export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecord {

@@ -81,7 +81,7 @@ function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];
   if (event.type === "opportunity_removed") return [ruleOf(null, removed)];
-  for (const cause of isWithoutImport ? (["foreseen", undefined] as const) : ([undefined, "foreseen", "listed"] as const)) {
+  for (const cause of isWithoutImport ? (["foreseen", undefined] as const) : ([undefined, "foreseen", "listed", "first read"] as const)) {
     const causesOf = new Map(cause === undefined ? [] : event.changed_fields.map((field) => [field, cause]));
     const events = classify(event.opportunity_id, event.changes, 0, causesOf);
     if (events.some(({ type, severity }) => type === event.type && severity === event.severity))

@@ -17,8 +17,11 @@ export type Rule = {
   applies?: (change: Change, cause: Cause | undefined) => boolean;
 };
 
-/** Why a date or status changes, if no source moved it: the clock alone changes it so, or due dates are listed where only the expiry was known. */
-export type Cause = "foreseen" | "listed";
+/**
+ * Why a field changes, if no source changed it: the clock alone changes it so, due dates are listed where only the expiry was known, or the
+ * field is read for the first time.
+ */
+export type Cause = "foreseen" | "listed" | "first read";
 
 /** The rule for a new record. */
 export const added: Rule = { type: "opportunity_added", severity: "informational", fields: [], when: "a new record" };
@@ -146,8 +149,22 @@ export const fieldRules: readonly Rule[] = [
     applies: saysCancelled,
   },
   { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
+  {
+    type: "qanda_updated",
+    severity: "cosmetic",
+    fields: ["questions"],
+    when: "the first ones of what was closed, and is closed",
+    applies: (_, cause) => cause === "first read",
+  },
   { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
   { type: "attachments_changed", severity: "material", fields: ["attachments"], when: "any other change" },
+  {
+    type: "field_updated",
+    severity: "cosmetic",
+    fields: ["classifications.set_aside_types"],
+    when: "the first codes, for words that stay the same",
+    applies: (_, cause) => cause === "first read",
+  },
   { type: "field_updated", severity: "material", fields: ["eligibility.*", "classifications.set_aside_types"], when: "any other change" },
   { type: "field_updated", severity: "cosmetic", fields: ["*_display", "source.name", "source.url"], when: "any change" },
   { type: "field_updated", severity: "informational", fields: ["*"], when: "any other field" },

@@ -267,7 +267,27 @@ const listed: Row[] = [
   ["the next due date", dates({ response_at: NOON }), dates({ response_at: EARLIER }), "date_changed", "material", "dates.response_at"],
 ];
 
+/** What an earlier version of the program did not read. */
+const firstRead: Row[] = [
+  [
+    "codes of a set-aside",
+    { classifications: { set_aside_types: [] } },
+    { classifications: { set_aside_types: ["SBA"] } },
+    "field_updated",
+    "cosmetic",
+    "classifications.set_aside_types",
+  ],
+  ["questions", { questions: [] }, { questions: [{ question: "Q?", answer: "A." }] }, "qanda_updated", "cosmetic", "questions"],
+];
+
 describe("the event table", () => {
+  test.each(firstRead)("read for the first time: %s", (_, before, after, type, severity, field) => {
+    const changes = detect(aContent(before), aContent(after));
+    expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Map([[field, "first read"]]))).toEqual([
+      expect.objectContaining({ type, severity, changed_fields: [field] }),
+    ]);
+  });
+
   test.each(listed)("listed: %s", (_, before, after, type, severity, field) => {
     const changes = detect(aContent(before), aContent(after));
     expect(classify("7b2f0c1e-0000-5000-8000-000000000000", changes, NOW, new Map([[field, "listed"]]))).toEqual([
@@ -296,6 +316,7 @@ describe("the event table", () => {
     const used = [
       ...table.flatMap((row) => changesOf(row).map((change) => ruleFor(change))),
       ...listed.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "listed"))),
+      ...firstRead.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "first read"))),
       ...foreseen.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "foreseen"))),
     ];
     expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);

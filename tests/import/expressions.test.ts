@@ -100,6 +100,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/"totalElements"\s*:\s*0\b/`, "fixed"],
     [String.raw`/\/opportunities\/(\w+)$/`, "fixed"],
     [String.raw`/^(.+)(?:Z|\+00(?::?00)?)$/`, "start"],
+    [String.raw`/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/`, "start"],
   ],
   "src/import/formats/sam-gov.ts": [
     [String.raw`/\s+/g`, "last"],

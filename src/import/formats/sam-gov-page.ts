@@ -173,9 +173,14 @@ function noticeOfSearch(row: JsonObject): Notice {
     },
     agencyCode: textOf(organizations[1]?.code),
     ...(awardee === "" ? {} : { awardee }), // Neither number nor amount are here.
-    deadline: textOf(row.responseDateActual) || inEasternTime(textOf(row.responseDate)),
+    deadline: deadlineOf(textOf(row.responseDateActual), textOf(row.responseDate)),
     statesNot: ["cancelled", "archived", "awarded"],
   };
+}
+
+/** The deadline with the offset of its own zone, as published; without an offset, it may be another zone's time, and the one in UTC counts. */
+function deadlineOf(local: string, utc: string): string {
+  return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
 }
 
 /* History */

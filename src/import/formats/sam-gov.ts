@@ -171,10 +171,16 @@ function identityOfResponse(response: JsonObject): Identity {
     number: textOf(response.solicitationNumber),
     officeCode: response.organizationType === "OFFICE" ? (textOf(response.fullParentPathCode).split(".").at(-1) ?? "") : "",
     posted: textOf(response.postedDate),
-    type: textOf(response.type),
-    baseType: textOf(response.baseType),
+    type: knownType(response.type),
+    baseType: knownType(response.baseType),
     awardNumber: textOf(objectOf(response.award).number),
   };
+}
+
+/** The type of a notice; "" for the word "Unknown", by which copies of responses say that they lack it. */
+function knownType(type: unknown): string {
+  const text = textOf(type);
+  return /^unknown$/i.test(text) ? "" : text;
 }
 
 function noticeOfRow(row: JsonObject): Notice {
@@ -425,6 +431,9 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
       : {}),
     ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
     ...(isOnlyNamed(notice, stored) ? { funding: stored.funding, award: stored.award } : {}),
+    ...(notice.type === "" && stored.program != null
+      ? { program: { ...draft.program, type: stored.program.type ?? null, contract_class: stored.program.contract_class ?? null } }
+      : {}),
   };
   const isSame = stored.source.opportunity_id === notice.id;
   const whole = isSame ? reconciledWithItself(notice, withLists, stored) : withLists;
@@ -474,7 +483,8 @@ function isSameText(one: string | null | undefined, other: string | null | undef
  * Whether a notice says nothing about the stored status of the same notice. A record was archived by the page backend, as its word shows, or
  * by the other layouts. Only those that archived it say whether it still is.
  */
-function isSilent({ pageState, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
+function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
+  if (type === "" && status === null) return true;
   if (before.status === null) return false;
   if (statesNot.includes(before.status)) return true;
   if (before.status !== "archived") return false;

@@ -1,0 +1,74 @@
+/** Files that are imported again, in any order, and records that an earlier version of the program read: what of it becomes an event. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { dsip } from "../../src/import/formats/dsip.ts";
+import { samGov } from "../../src/import/formats/sam-gov.ts";
+import { aCatalog, aFile, dropScratch, exportOf, opportunitiesOf } from "../support/imports.ts";
+import { realJson, realPath } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
+
+setDefaultTimeout(300_000);
+afterAll(dropScratch);
+
+const [notice = {}] = realJson<{ opportunitiesData: Record<string, unknown>[] }>("sam-gov/v2-search-20260202.json").opportunitiesData;
+const answerWith = (fields: object) => aFile(JSON.stringify({ opportunitiesData: [{ ...notice, ...fields }] }));
+
+describe("a notice of SAM.gov", () => {
+  test.each(["Solicitation", "Sources Sought", "Special Notice"])(
+    "of type %s keeps it when a copy of the response says Unknown, and nothing changes back",
+    async (type) => {
+      const catalog = await aCatalog();
+      const [known, unknown] = [answerWith({ type, baseType: type }), answerWith({ type: "Unknown", baseType: "Unknown" })];
+      await catalog.takeFiles([known], { format: samGov });
+      for (const file of [unknown, known, unknown])
+        expect(await catalog.takeFiles([file], { format: samGov })).toMatchObject({ added: 0, changed: 0, events: 0 });
+      expect(await opportunitiesOf(catalog.db)).toMatchObject([{ program: { contract_class: type } }]);
+    },
+  );
+
+  test.each([
+    ["2026-10-09T17:00:00-05:00", "2026-10-09T17:00:00-05:00"],
+    ["2026-10-09T22:00:00", "2026-10-09T18:00:00-04:00"],
+    [null, "2026-10-09T18:00:00-04:00"],
+  ])("is due at the UTC time of a search whose local time is %s", async (responseDateActual, closes_at) => {
+    const [row] = realJson<{ _embedded: { results: object[] } }>("sam-gov-page/search-naics484110-20260923.json")._embedded.results;
+    const results = [{ ...row, responseDate: "2026-10-09T22:00:00+00:00", responseDateActual }];
+    const { takeFiles, db } = await aCatalog();
+    await takeFiles([aFile(JSON.stringify({ _embedded: { results } }))], { format: samGov });
+    expect(await opportunitiesOf(db)).toMatchObject([{ dates: { closes_at } }]);
+  });
+});
+
+/** Imports a file, takes `fields` away as if an earlier version had not read them, and imports the file again. Returns the severities of the new events. */
+async function readAgain(files: string[], format: typeof samGov, without: (record: Record<string, unknown>) => object): Promise<string[]> {
+  const whole = await aCatalog();
+  await whole.takeFiles(files, { format });
+  const lines = (await exportOf(whole.db)).map((line) => JSON.parse(line) as Record<string, unknown>);
+  const earlier = await aCatalog();
+  await earlier.take(lines.map((line) => ({ ...line, ...without(line) })));
+  await earlier.takeFiles(files, { format });
+  expect(await exportOf(earlier.db)).toHaveLength(lines.length);
+  const events = rawSql<{ told: string }>("select type || ' ' || severity as told from events where type <> 'opportunity_added' order by seq");
+  return (await earlier.db.all(events)).map(({ told }) => told);
+}
+
+describe("what an earlier version of the program did not read", () => {
+  const label = { typeOfSetAside: null, typeOfSetAsideDescription: "Total Small Business Set-Aside (FAR 19.5)" };
+
+  test("is cosmetic where the words for a set-aside stay, and material where they come with the code", async () => {
+    const file = answerWith(label);
+    const without = ({ classifications }: Record<string, unknown>) => ({
+      classifications: { ...(classifications as object), set_aside_types: [] },
+    });
+    expect(await readAgain([file], samGov, without)).toEqual(["field_updated cosmetic"]);
+    const bare = (record: Record<string, unknown>) => ({
+      ...without(record),
+      eligibility: { ...(record.eligibility as object), requirements: null },
+    });
+    expect(await readAgain([file], samGov, bare)).toEqual(["field_updated material"]);
+  });
+
+  test("is cosmetic for the first questions about closed topics of the DoD portal", async () => {
+    const found = await readAgain([realPath("dod-dsip/topics-export-20250809-chunk_33.csv.gz")], dsip, () => ({ questions: [] }));
+    expect(new Set(found)).toEqual(new Set(["qanda_updated cosmetic"]));
+  });
+});
