@@ -30,6 +30,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/`, "run"],
   ],
   "src/import/formats/dsip.ts": [
+    [String.raw`/\s+/g`, "last"],
     ["/[a-z0-9]+/g", "last"],
     [String.raw`/"(data|topics)"\s*:\s*\[/`, "fixed"],
   ],

@@ -2,8 +2,10 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { dsip } from "../../src/import/formats/dsip.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
+import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
+import { easternAt } from "../../src/text/eastern.ts";
 import { aCatalog, aFile, dropScratch, exportOf, opportunitiesOf } from "../support/imports.ts";
-import { realJson, realPath } from "../support/real-data.ts";
+import { realFile, realJson, realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
@@ -38,6 +40,59 @@ describe("a notice of SAM.gov", () => {
   });
 });
 
+describe("a topic of the DoD portal", () => {
+  const search = realPath("dod-dsip/raw_api_search_correct_format.json");
+  const portal = [search, realPath("dod-dsip/raw_api_details_response.json"), realPath("dod-dsip/raw_api_qa_response.json")];
+  const enriched = [realPath("dod-dsip/cli_enrich_complete.json.gz")];
+
+  test("keeps what the enriched layout lacks or has without mark-up, and nothing changes back", async () => {
+    const { takeFiles, db } = await aCatalog();
+    await takeFiles(portal, { format: dsip });
+    await takeFiles(enriched, { format: dsip });
+    const [topic] = (await opportunitiesOf(db)).filter(({ sidecar }) => sidecar.questions.length > 0);
+    expect(topic).toMatchObject({
+      organization: { issuing_office: "ASA(ALT)" },
+      program: { solicitation_title: "DoD SBIR 2025.4", contract_class: "Phase I, Phase II, Sequential Phase II" },
+      dates: { posted_at: "2025-09-03T08:00:00-04:00" },
+    });
+    for (const files of [portal, enriched, portal]) expect(await takeFiles(files, { format: dsip })).toMatchObject({ added: 0, events: 0 });
+  });
+
+  test("keeps the hours, the mark-up, the phases and the level of CMMC that the export lacks", async () => {
+    const { takeFiles, db } = await aCatalog();
+    const { data, ...around } = realJson<{ data: Record<string, string>[] }>("dod-dsip/raw_api_search_correct_format.json");
+    const topic: Record<string, string> = { ...data[0], objective: "<p>Sail &amp; fly.</p>", cmmcLevel: "2", itar: "Yes" };
+    const response = aFile(JSON.stringify({ ...around, total: 1, data: [topic] }));
+    await takeFiles([response], { format: dsip });
+    const [stored] = await opportunitiesOf(db);
+    expect(stored?.eligibility.requirements).toBe("Export controlled (ITAR). CMMC level: 2.");
+
+    const day = (ms = "") => easternAt(Number(ms)).slice(0, 10);
+    const [header = ""] = realFile("dod-dsip/topics-export-20250809-chunk_33.csv.gz").toString().split("\n");
+    const names = header.trim().replaceAll('"', "").split(",");
+    const exported: Record<string, string | undefined> = {
+      topic_number_topiccode: topic.topicCode,
+      topic_id_topicid: topic.topicId,
+      title_topictitle: topic.topicTitle,
+      component_component: topic.component,
+      command_command: topic.command,
+      program_program: topic.program,
+      solicitation_solicitationtitle: topic.solicitationTitle,
+      solicitation_number_solicitationnumber: topic.solicitationNumber,
+      status_topicstatus: topic.topicStatus,
+      open_date_topicstartdate_converted_to_mm_dd_yyyy: day(topic.topicStartDate),
+      close_date_topicenddate_converted_to_mm_dd_yyyy: day(topic.topicEndDate),
+      pre_release_start_topicprereleasestartdate: topic.topicPreReleaseStartDate,
+      itar_controlled_details_itar_boolean_to_yes_no: "Yes",
+      objective_details_objective_with_html_removed: "Sail & fly.",
+    };
+    const row = names.map((name) => `"${`${exported[name] ?? ""}`.replaceAll('"', '""')}"`).join(",");
+    for (const file of [aFile(`${header.trim()}\n${row}\n`, "export.csv"), response])
+      expect(await takeFiles([file], { format: dsip })).toMatchObject({ added: 0, changed: 0, rejected: 0, events: 0 });
+    expect(await opportunitiesOf(db)).toEqual([stored as WholeOpportunity]);
+  });
+});
+
 /** Imports a file, takes `fields` away as if an earlier version had not read them, and imports the file again. Returns the severities of the new events. */
 async function readAgain(files: string[], format: typeof samGov, without: (record: Record<string, unknown>) => object): Promise<string[]> {
   const whole = await aCatalog();
@@ -47,7 +102,9 @@ async function readAgain(files: string[], format: typeof samGov, without: (recor
   await earlier.take(lines.map((line) => ({ ...line, ...without(line) })));
   await earlier.takeFiles(files, { format });
   expect(await exportOf(earlier.db)).toHaveLength(lines.length);
-  const events = rawSql<{ told: string }>("select type || ' ' || severity as told from events where type <> 'opportunity_added' order by seq");
+  const events = rawSql<{ told: string }>(
+    "select type || ' ' || severity as told from events where type <> 'opportunity_added' order by seq",
+  );
   return (await earlier.db.all(events)).map(({ told }) => told);
 }
 

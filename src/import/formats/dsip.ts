@@ -102,7 +102,8 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     if (id !== "" && count > TOPICS_OF_ID_MAX)
       return { ...rejected(`more than ${TOPICS_OF_ID_MAX} topics have its topicId`), source: SOURCE, lineage: code };
     const whole = { ...topic, ...questions.get(id), ...survey.details.get(id)?.value };
-    return { kind: "record", record: toDraft(whole, context), partial: "omits" };
+    const record = toDraft(whole, context);
+    return { kind: "record", record, partial: "omits", reconcile: (stored) => reconciled(whole, record, stored) };
   });
   for (const [id, { input, line, raw }] of survey.details)
     if (!counts.has(id)) yield { input, line, raw, ...rejected(`no topic search response among the files has the topic ${id}`) };
@@ -226,7 +227,7 @@ function isQuestion(value: JsonObject): boolean {
 
 /* The draft */
 
-/** Search, details and questions have different fields. Fields that no file has are left out, so that stored values stay. */
+/** Search, details, questions, export and enriched topics have different fields. Fields that no file has are left out, so that stored values stay. */
 function toDraft(topic: JsonObject, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00", context);
@@ -238,16 +239,16 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
     organization: {
       agency: "Department of Defense",
       sub_agency: textOf(topic.component) || null,
-      issuing_office: textOf(topic.command) || null,
+      ...("command" in topic ? { issuing_office: textOf(topic.command) || null } : {}),
     },
     program: {
       type: programType({ program: textOf(topic.program), title: textOf(topic.solicitationTitle), number: code }),
       solicitation_id: textOf(topic.solicitationNumber) || null,
-      solicitation_title: textOf(topic.solicitationTitle) || null,
-      contract_class: phaseNames(topic.phaseHierarchy),
+      ...("solicitationTitle" in topic ? { solicitation_title: textOf(topic.solicitationTitle) || null } : {}),
+      ...("phaseHierarchy" in topic ? { contract_class: phaseNames(topic.phaseHierarchy) } : {}),
     },
     dates: {
-      posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00", context),
+      ...("topicPreReleaseStartDate" in topic ? { posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00", context) } : {}),
       opens_at: opens,
       closes_at: closes,
       response_at: closes,
@@ -256,6 +257,50 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
     ...("objective" in topic ? detailsOf(topic) : {}),
     ...("questions" in topic ? { questions: arrayOf(topic.questions).map(objectOf).map(questionOf) } : {}),
   };
+}
+
+/**
+ * Keeps stored values that say the same or more: the export has days without hours, texts without mark-up, and neither phases nor levels of CMMC;
+ * enriched topics lack the texts of the phases, and the solicitation's title, which may name another type.
+ */
+function reconciled(topic: JsonObject, draft: Draft, stored: Draft): Draft {
+  const exact = (name: "posted_at" | "opens_at" | "closes_at" | "response_at", given: unknown) => {
+    const [at, kept] = [draft.dates?.[name], stored.dates?.[name]];
+    return at != null && kept != null && isDay(given) && easternDayOf(at) === easternDayOf(kept) ? { [name]: kept } : {};
+  };
+  const level = /CMMC level: [^\n]{1,100}$/.exec(stored.eligibility?.requirements ?? "")?.[0];
+  const requirements = joined([draft.eligibility?.requirements ?? "", "cmmcLevel" in topic ? "" : (level ?? "")], " ");
+  return {
+    ...draft,
+    ...(saysTheSame(draft.description, stored.description, !("phase1Description" in topic))
+      ? { description: stored.description, summary: stored.summary ?? null }
+      : {}),
+    program: { ...draft.program, ...("solicitationTitle" in topic || stored.program?.type == null ? {} : { type: stored.program.type }) },
+    dates: {
+      ...draft.dates,
+      ...exact("posted_at", topic.topicPreReleaseStartDate),
+      ...exact("opens_at", topic.topicStartDate),
+      ...exact("closes_at", topic.topicEndDate),
+      ...exact("response_at", topic.topicEndDate),
+    },
+    ...(draft.eligibility === undefined ? {} : { eligibility: { ...draft.eligibility, requirements } }),
+  };
+}
+
+function isDay(value: unknown): boolean {
+  const text = textOf(value);
+  return !/^-?\d{1,14}$/.test(text) && parseInstantMs(text) === undefined;
+}
+
+function easternDayOf(instant: string): string {
+  return easternAt(parseInstantMs(instant) ?? 0).slice(0, "2026-03-01".length);
+}
+
+/** Whether a text differs from the stored one at most in mark-up and blanks. `isPart`: the layout has only the first of its sections. */
+function saysTheSame(given: string | null | undefined, stored: string | null | undefined, isPart: boolean): stored is string {
+  if (given == null || stored == null) return false;
+  const [words, known] = [given, stored].map((text) => plainText(text).replace(/\s+/g, "")) as [string, string];
+  return isPart ? known.startsWith(words) : known === words;
 }
 
 function detailsOf(topic: JsonObject) {

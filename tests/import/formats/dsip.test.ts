@@ -149,7 +149,8 @@ describe("real files", () => {
     const { questions, classifications, dates, program } = kept.get("A254-049") ?? {};
     expect(questions).toEqual(ofPortal?.questions ?? []);
     expect(classifications).toEqual(ofPortal?.classifications ?? {});
-    expect(dates).toEqual({ ...ofPortal?.dates, posted_at: null });
+    const { posted_at: _, ...others } = ofPortal?.dates ?? {}; // It has no day of the pre-release.
+    expect(dates).toEqual(others);
     expect(program?.contract_class).toBe("Phase I, Phase II, Sequential Phase II");
   });
 
@@ -165,7 +166,7 @@ describe("real files", () => {
       description: "<h3>Objective</h3>\nThe goal for this effort is to d",
       status: null,
       organization: { agency: "Department of Defense", sub_agency: "USAF", issuing_office: "SSC" },
-      program: { type: "SBIR", solicitation_id: "25.4", solicitation_title: "DoD SBIR 2025.4", contract_class: null },
+      program: { type: "SBIR", solicitation_id: "25.4", solicitation_title: "DoD SBIR 2025.4" },
       dates: {
         posted_at: "2025-07-02T00:00:00-04:00",
         opens_at: "2025-07-23T00:00:00-04:00",
