@@ -58,15 +58,15 @@ export function awardKeyOf({ source, title, organization }: Named): string | nul
 
 /** The awards of earlier rounds of an opportunity, the latest first. Reads one index, and the notices of the same office and title. */
 export async function readEarlierAwards(
-  sql: Pick<CatalogSql, "all">,
+  { all }: Pick<CatalogSql, "all">,
   opportunity: WholeOpportunity,
   now: EpochMs,
 ): Promise<EarlierAward[]> {
   const [key, before] = [awardKeyOf(opportunity), beganAt(opportunity) - ROUND_MS];
   if (key === null || Number.isNaN(before) || numberOf(opportunity) === null) return [];
-  const holders = await sql.all(holdersBefore, { key, before, limit: CANDIDATES_MAX });
+  const holders = await all(holdersBefore, { key, before, limit: CANDIDATES_MAX });
   const ids = holders.map(({ opportunity_id }) => opportunity_id);
-  const notices = await readOpportunities(sql, ids, now);
+  const notices = await readOpportunities({ all }, ids, now); // Nobody needs to know whether their source is silent.
   const awards = notices.flatMap((notice) => (isOfEarlierRound(notice, opportunity) ? earlierAward(notice) : []));
   const isSame = (one: EarlierAward, other: EarlierAward) => one.number === other.number && one.awardee === other.awardee;
   return awards.filter((award, n) => awards.findIndex((each) => isSame(each, award)) === n).slice(0, AWARDS_MAX); // Some notices are posted twice.

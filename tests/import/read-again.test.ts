@@ -124,6 +124,12 @@ describe("what an earlier version of the program did not read", () => {
     expect(await readAgain([file], samGov, bare)).toEqual(["field_updated material"]);
   });
 
+  test("makes no event for the winner whom a search of the page backend names", async () => {
+    const file = realPath("sam-gov-page/search-congress-trimmed-20260318.json");
+    const found = await readAgain([file], samGov, () => ({ award: null }));
+    expect(found).toEqual([]);
+  });
+
   test("is cosmetic for the first questions about closed topics of the DoD portal", async () => {
     const found = await readAgain([realPath("dod-dsip/topics-export-20250809-chunk_33.csv.gz")], dsip, () => ({ questions: [] }));
     expect(new Set(found)).toEqual(new Set(["qanda_updated cosmetic"]));

@@ -373,7 +373,8 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
       solicitation_title: notice.title || null,
       contract_class: notice.type || null,
     },
-    ...(notice.awardee === undefined ? {} : { funding: fundingOf(notice), award: awardOf(notice) }),
+    ...(notice.amount === undefined ? {} : { funding: fundingOf(notice) }),
+    ...(notice.awardee === undefined ? {} : { award: awardOf(notice) }),
     dates: {
       ...(posted === "" && postedAfter !== undefined ? {} : { posted_at: instantOf(posted, "00:00:00", context) }),
       ...(closes === undefined ? {} : { closes_at: closes, response_at: closes }),
@@ -430,7 +431,7 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
       ? { classifications: { ...draft.classifications, naics_codes } }
       : {}),
     ...(notice.resourceLinks === undefined && notice.infoLink !== undefined ? { attachments: [...others, ...infoLinkOf(notice)] } : {}),
-    ...(isOnlyNamed(notice, stored) ? { funding: stored.funding, award: stored.award } : {}),
+    ...(isOnlyNamed(notice, stored) ? { award: stored.award } : {}),
     ...(notice.type === "" && stored.program != null
       ? { program: { ...draft.program, type: stored.program.type ?? null, contract_class: stored.program.contract_class ?? null } }
       : {}),
