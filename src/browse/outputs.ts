@@ -9,6 +9,7 @@ import { changesAtomPrinter } from "../feed/atom.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../feed/deadlines.ts";
 import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
 import { describeFilter } from "../filter/filter.ts";
+import { PAGE_BYTES_MAX } from "../opportunities/page.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
 import { DAY_MS, formatInstant } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
@@ -38,7 +39,7 @@ export type SearchOutput = {
 };
 
 const [ROWS_DEFAULT, ROWS_MAX] = [100, 1000];
-const limit = integer(1, ROWS_MAX, ROWS_DEFAULT, "The most rows.");
+const limit = integer(1, ROWS_MAX, ROWS_DEFAULT, "The most rows. A page of long ones has fewer, about 4 MiB.");
 const DEFAULT_DAYS = 30;
 /** Reads of the feed for one output: each examines a thousand events. */
 const READS = 30;
@@ -138,7 +139,8 @@ export const outputs: readonly SearchOutput[] = [
 function foundBy({ catalog, index, now, form }: OutputContext, onlyMatching = false): Promise<SearchPage> {
   const { sort, after } = form.given;
   const { resolved: filter, allSources } = form;
-  const request = { filter, sort: sort as Sort | undefined, after, limit: limitOf(form), allSources, onlyMatching };
+  const order = sort as Sort | undefined;
+  const request = { filter, sort: order, after, limit: limitOf(form), allSources, onlyMatching, bytesMax: PAGE_BYTES_MAX };
   return search(catalog, index, request, now);
 }
 

@@ -8,12 +8,20 @@ import type { EpochMs } from "../text/instant.ts";
 import { shownAt } from "./clock.ts";
 import { isSightingOf, seenColumns } from "./last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "./opportunity.ts";
+import { unlessLong } from "./page.ts";
 
-const documentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select({ ...pick(opportunities, "id", "document", "sidecar", "status_basis", "turns_at"), ...seenColumns })
+const columns = { ...pick(opportunities, "id", "sidecar", "status_basis", "turns_at"), ...seenColumns };
+const shortDocumentsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
+  select({ ...columns, document: unlessLong(opportunities.document) })
     .from(opportunities)
     .leftJoin(sightings, isSightingOf)
     .where(inArray(opportunities.id, ids)),
+);
+const documentById = query(pick(opportunities, "id"), ({ id }) =>
+  select({ ...columns, document: opportunities.document })
+    .from(opportunities)
+    .leftJoin(sightings, isSightingOf)
+    .where(eq(opportunities.id, id)),
 );
 const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstream_id }) =>
   select(pick(opportunities, "id"))
@@ -26,26 +34,46 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
 /** Documents that are read and parsed at once: others may use the thread in between. */
 const AT_ONCE = 100;
 
+type Reader = Pick<CatalogSql, "all"> & { commits?: () => number };
+
 /**
  * The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. Those of silent sources are
  * marked, except in a transaction.
  */
-export async function readOpportunities(
-  catalog: Pick<CatalogSql, "all"> & { commits?: () => number },
+export async function readOpportunities(catalog: Reader, ids: readonly string[], now: EpochMs): Promise<WholeOpportunity[]> {
+  return (await readOnePage(catalog, ids, now, Number.POSITIVE_INFINITY)).opportunities;
+}
+
+/** The same, until their documents have `bytesMax` bytes together; at least one. `read` is how many of the ids that took. */
+export async function readOnePage(
+  catalog: Reader,
   ids: readonly string[],
   now: EpochMs,
-): Promise<WholeOpportunity[]> {
+  bytesMax: number,
+): Promise<{ opportunities: WholeOpportunity[]; read: number }> {
+  const { found, read } = await readWithin(catalog, ids, now, bytesMax);
+  const opportunities = found.length > 0 && isDatabase(catalog) ? markSilent(found, await readSilentSources(catalog, now)) : found;
+  return { opportunities, read };
+}
+
+async function readWithin(catalog: Reader, ids: readonly string[], now: EpochMs, bytesMax: number) {
   const found: WholeOpportunity[] = [];
+  let bytes = 0;
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
-    const rows = await catalog.all(documentsById, { ids: some });
+    const rows = await catalog.all(shortDocumentsById, { ids: some });
     const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const id of some) {
-      const stored = byId.get(id);
-      if (stored !== undefined) found.push(wholeOpportunity(shownAt(stored, now)));
+    for (const [n, id] of some.entries()) {
+      const row = byId.get(id);
+      const document = row?.document ?? null;
+      const [stored] = row === undefined ? [] : document === null ? await catalog.all(documentById, { id }) : [{ ...row, document }];
+      if (stored === undefined) continue;
+      found.push(wholeOpportunity(shownAt(stored, now)));
+      bytes += stored.document.length;
+      if (bytes >= bytesMax) return { found, read: from + n + 1 };
     }
   }
-  return found.length > 0 && isDatabase(catalog) ? markSilent(found, await readSilentSources(catalog, now)) : found;
+  return { found, read: ids.length };
 }
 
 function isDatabase<Reading extends { commits?: () => number }>(catalog: Reading): catalog is Reading & { commits: () => number } {

@@ -47,11 +47,19 @@ type OrderedSearch = {
 };
 
 /**
- * A page of ids. `total` opportunities match in all, and `twins` more records are of the same ones; 0 if the count ended early. `next` are the
- * keys after which the next page begins; null on the last one. `rows` are those of all records that match; null if they are many. `isWhole` is
+ * A page of ids, each with its keys. `total` opportunities match in all, and `twins` more records are of the same ones; 0 if the count ended
+ * early. `next` are the keys after which the next page begins; null on the last one. `rows` are those of all records that match; null if they are many. `isWhole` is
  * false if the budget was spent before all was found or counted.
  */
-type FoundIds = { total: number; twins: number; ids: string[]; next: CursorKey[] | null; rows: number[] | null; isWhole: boolean };
+type FoundIds = {
+  total: number;
+  twins: number;
+  ids: string[];
+  keys: CursorKey[][];
+  next: CursorKey[] | null;
+  rows: number[] | null;
+  isWhole: boolean;
+};
 
 /** So many matches are sorted; of more, rows are tried in the order of the result. */
 const FEW = 20_000;
@@ -65,7 +73,7 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
   const shown = allSources ? EVERY_ROW : isShown(matching);
   const all = shownOf(matching, allSources);
   const walked = walk(sqlite, orders[order](place.now), all, { isFew, most: limit + 1, from: place.keys }, budget);
-  const last = walked.rows.length > limit ? walked.rows[limit - 1] : undefined;
+  const page = walked.rows.slice(0, limit);
   const counted = isFew
     ? countFew(sqlite, gathered.rows, matching, { countAtMost, allSources })
     : countAtMost !== undefined && leastShown(sqlite, gathered.rows) >= countAtMost
@@ -74,8 +82,9 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
   return {
     total: counted.total,
     twins: counted.twins,
-    ids: walked.rows.slice(0, limit).map(({ id }) => id),
-    next: last?.keys ?? walked.next,
+    ids: page.map(({ id }) => id),
+    keys: page.map(({ keys }) => keys),
+    next: walked.rows.length > limit ? (page.at(-1)?.keys ?? null) : walked.next,
     rows: isFew && gathered.isAll ? gathered.rows : null,
     isWhole: gathered.isAll && walked.isWhole && counted.isWhole,
   };

@@ -4,7 +4,7 @@ import { type Filter, fieldNames } from "../filter/filter.ts";
 import { readQuestion } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { readOpportunities } from "../opportunities/records.ts";
+import { readOnePage } from "../opportunities/records.ts";
 import { readTwins } from "../opportunities/related.ts";
 import { openStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -37,6 +37,8 @@ export type SearchRequest = {
   onlyMatching?: boolean | undefined;
   /** Show every record, also several of one opportunity. */
   allSources?: boolean | undefined;
+  /** A page ends with the opportunity with which the stored ones reach this size, even if more were asked for. */
+  bytesMax?: number | undefined;
   /** How long it may take; without it, as long as a page may. */
   budget?: Budget | undefined;
 };
@@ -107,6 +109,7 @@ export async function searchFrom(
     countAtMost,
     onlyMatching = false,
     allSources = false,
+    bytesMax = Number.POSITIVE_INFINITY,
     budget = searchBudget(),
   }: Omit<SearchRequest, "after">,
   place: CursorPlace,
@@ -118,12 +121,12 @@ export async function searchFrom(
     const request = { words, filter: others, offset, limit, allSources, onlyMatching };
     const { found, hasMore, rows, ...page } = await bestMatches(catalog, index, request, place.now, budget);
     const byId = new Map(found.map((each) => [each.id, each]));
-    const results = await resultsOf(catalog, [...byId.keys()], place.now, ({ id }) => {
+    const { results, read } = await resultsOf(catalog, [...byId.keys()], bytesMax, place.now, ({ id }) => {
       const { snippet = null, isMatch = true, isFar = false, missing = [], named = [] } = byId.get(id) ?? {};
       return { snippet, isMatch, isFar, missing, named };
     });
     const total = Math.max(page.matching + (onlyMatching ? 0 : page.partial), found.length);
-    const next = hasMore ? [offset + limit] : null;
+    const next = read < found.length || hasMore ? [offset + read] : null;
     const counts = offset > 0 ? null : countRows(index, rows, allSources);
     const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
     const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
@@ -133,14 +136,20 @@ export async function searchFrom(
     return { ...page, total, results, next, isWeak, counts, hindered, agencyNotes: notes, inWords, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
-  const { total, twins, ids, next, rows, isWhole } = find(index, { filter, limit, order, countAtMost, allSources }, place, budget);
+  const { total, twins, ids, keys, rows, isWhole, ...found } = find(
+    index,
+    { filter, limit, order, countAtMost, allSources },
+    place,
+    budget,
+  );
   const request = { words, filter: others, allSources };
   const looked = hasGroups ? await countMatches(catalog, index, request, place.now, budget) : undefined;
   const groupOf = looked && groupsByWord(looked.question);
-  const results = await resultsOf(catalog, ids, place.now, (opportunity) => {
+  const { results, read } = await resultsOf(catalog, ids, bytesMax, place.now, (opportunity) => {
     const snippet = groupOf === undefined ? null : snippetOf(titleAndText(textsOf(opportunity)), groupOf);
     return { snippet, isMatch: true, isFar: false, missing: [], named: [] };
   });
+  const next = read < ids.length ? (keys[read - 1] ?? null) : found.next;
   const counts = place.keys.length > 0 ? null : countRows(index, rows, allSources);
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
   const notes = place.keys.length > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
@@ -186,13 +195,18 @@ function isWeakAnswer(results: readonly SearchResult[], { words }: Understood): 
   return results.every(({ isMatch, missing }) => !isMatch && missing.length * 2 >= words.length);
 }
 
-/** The opportunities with these ids, each with its twins and what `shown` says. */
+/** The opportunities with these ids, each with its twins and what `shown` says, and how many of the ids that took. */
 async function resultsOf(
   catalog: CatalogDb,
   ids: readonly string[],
+  bytesMax: number,
   now: EpochMs,
   shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "isMatch" | "isFar" | "missing" | "named">,
-): Promise<SearchResult[]> {
-  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
-  return opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), twins: twins.get(opportunity.id) ?? [] }));
+): Promise<{ results: SearchResult[]; read: number }> {
+  const { opportunities, read } = await readOnePage(catalog, ids, now, bytesMax);
+  const twins = await readTwins(catalog, ids.slice(0, read), now);
+  return {
+    results: opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), twins: twins.get(opportunity.id) ?? [] })),
+    read,
+  };
 }

@@ -5,12 +5,14 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import ICAL from "ical.js";
 import { XmlDocument } from "libxml2-wasm";
+import { openCatalog } from "../../db/sqlite/open.ts";
 import { eventsOutput } from "../../src/browse/events-output.ts";
 import { fieldNames } from "../../src/filter/filter.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectoryOfTheDemo, SAMPLE_NOW } from "../support/demo-data.ts";
-import { dropScratch } from "../support/imports.ts";
+import { aDirectory, dropScratch } from "../support/imports.ts";
+import { anOpportunity, storeRecords } from "../support/records.ts";
 
 setDefaultTimeout(300_000);
 
@@ -30,6 +32,38 @@ const text = async (path: string) => (await get(path)).text();
 // biome-ignore lint/suspicious/noExplicitAny: JSON of another program.
 const json = async (path: string): Promise<any> => (await get(path)).json();
 const run = async (...args: string[]) => (await fundfeed([...args, "--data", site.data], {}, () => SAMPLE_NOW)).out;
+
+describe("a page of long opportunities", () => {
+  let long: BrowsedSite;
+  beforeAll(async () => {
+    const data = aDirectory();
+    const db = openCatalog(data, SAMPLE_NOW);
+    const records = Array.from({ length: 7 }, (_, n) =>
+      anOpportunity({ title: `Sail ${n}`, description: "word ".repeat(300_000), source: { code: "OWN", opportunity_id: `${n}` } }),
+    );
+    await storeRecords(db, records, SAMPLE_NOW - 1000);
+    await db.close();
+    long = await browsed(data);
+  });
+  afterAll(() => long.stop());
+
+  test.each(["json?words=sail", "json?sort=closes", "csv?sort=posted&limit=5"])(
+    "/find.%s ends with the one that reaches 4 MiB, and the next page goes on after it",
+    async (output) => {
+      const titles: string[] = [];
+      const sizes: number[] = [];
+      for (let next: string | undefined = `/find.${output}`; next !== undefined; ) {
+        const response: Response = await fetch(new URL(next, long.origin));
+        const found = [...(await response.text()).matchAll(/\bSail \d/g)].map(([title]) => title);
+        titles.push(...new Set(found));
+        sizes.push(new Set(found).size);
+        next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+      }
+      expect(sizes).toEqual([3, 3, 1]); // Of 1.5 MB each.
+      expect(titles.sort()).toEqual(Array.from({ length: 7 }, (_, n) => `Sail ${n}`));
+    },
+  );
+});
 
 type Described = { paths: Record<string, { get: DescribedOutput }> };
 type DescribedOutput = { parameters: { name: string }[]; responses: Record<string, { content: Record<string, { schema: object }> }> };
