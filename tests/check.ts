@@ -26,11 +26,11 @@ const quick: readonly Part[] = [
   { name: "lint", command: ["run", "lint"] },
 ];
 const thorough = (): readonly Part[] => [
-  { name: "thorough tests", command: ["run", "test", ".thorough.test.ts"] },
+  { name: "thorough tests", command: ["run", "test", ".thorough.test.ts"], env: { FUNDFEED_DRAWS: "random" } },
   {
     name: "tests on PostgreSQL",
     command: ["run", "test", "--parallel=1", ...postgresTests().map((path) => `./${path}`)],
-    env: { FUNDFEED_TEST_ENGINE: "postgres" },
+    env: { FUNDFEED_TEST_ENGINE: "postgres", FUNDFEED_DRAWS: "random" },
     skipped: postgresPrograms() === undefined ? "PostgreSQL is not installed" : undefined,
   },
 ];

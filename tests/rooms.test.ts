@@ -204,7 +204,7 @@ describe("files", () => {
 
 /** What no file of `check` may use: tests/README.md says why. Anything else that a test waits for has five minutes. */
 const ONLY_THOROUGH =
-  /support\/(postgres|redis|haproxy|resolver|clocked-program|cpu-time|linear|load)\.ts"|"playwright-core"|performance\.now|cpuUsage|resourceUsage|AbortSignal\.timeout/;
+  /support\/(postgres|redis|haproxy|resolver|clocked-program|cpu-time|linear|load)\.ts"|"playwright-core"|performance\.now|cpuUsage|resourceUsage|AbortSignal\.timeout|Date\.now\(\) *[<>]|\bseconds: \d+ \}/;
 
 test("the lines of a document have at most 160 characters, without addresses, tables and examples", () => {
   const isLong = (line: string) => line.replace(/https?:\S+/g, "").length > 160 && !line.startsWith("|");

@@ -1,6 +1,6 @@
 /** Pages while another program builds the search index, as the job of `up` does. */
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { createBrowseApp } from "../../src/browse/app.tsx";
@@ -96,9 +96,9 @@ test("a program that commits to a whole index is waited for", async () => {
   await get("/");
   const writer = new Database(join(data, "search.db"));
   writer.run("begin exclusive");
-  const page = get("/?words=quantum");
-  setTimeout(() => writer.run("commit"), 50);
-  expect(await (await page).text()).toContain("Quantum sensing, amended");
+  using _waits = spyOn(Bun, "sleep").mockImplementation(async () => void writer.run("commit"));
+  expect(await (await get("/?words=quantum")).text()).toContain("Quantum sensing, amended");
+  expect(Bun.sleep).toHaveBeenCalledTimes(1);
   writer.close();
 });
 

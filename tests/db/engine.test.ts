@@ -257,18 +257,22 @@ describe.each(places)("an engine on %s", (kind, isThere, makePlace) => {
   testIf("keeps statements of other callers out of a transaction", async () => {
     await using place = await opened();
     const { one } = place;
+    const [half, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const writing = one.transaction(async (sql) => {
       await sql.run(rawSql(put, "half", bytes(".")));
-      await Bun.sleep(5);
+      half.resolve();
+      await asked.promise;
       await sql.run(rawSql("delete from settings where name = 'half'"));
       await sql.run(rawSql(put, "whole", bytes(".")));
     });
-    await Bun.sleep(1);
-    const seen = await Promise.all([
+    await half.promise;
+    const reading = Promise.all([
       namesIn(one),
       one.readTransaction((sql) => sql.all(rawSql<{ name: string }>(names))),
       one.all(query({}, () => selectAll(settings))),
     ]);
+    asked.resolve();
+    const seen = await reading;
     await writing;
     for (const rows of seen) expect(JSON.stringify(rows)).not.toContain("half");
     expect(await namesIn(one)).toEqual(["whole"]);

@@ -1,10 +1,11 @@
 /**
  * New, empty databases for a test: SQLite in memory, or PostgreSQL when `FUNDFEED_TEST_ENGINE=postgres` moves a whole run there.
  *
- * Preloaded by bunfig.toml for its time limits and its hooks. The hooks close what a test opened on PostgreSQL when the test ends, because the server has a
+ * Preloaded by bunfig.toml for its time limits, the seed of random draws, and its hooks. The hooks close what a test opened on PostgreSQL when the test ends, because the server has a
  * limited number of connections. Databases opened outside a test, for all tests of a file, stay open until the run ends.
  */
 import { afterEach, beforeEach, setDefaultTimeout } from "bun:test";
+import fc from "fast-check";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
@@ -12,6 +13,10 @@ import { searchLimit } from "../../src/search/budget.ts";
 import { type PostgresServer, postgresServer } from "./postgres.ts";
 
 searchLimit.ms = Number.POSITIVE_INFINITY; // What a page finds must not depend on how busy the machine is.
+
+/** What fast-check draws is the same at each run of `check`. `thorough` draws others; a failure there says its seed. */
+const draws = process.env.FUNDFEED_DRAWS ?? "1";
+if (draws !== "random") fc.configureGlobal({ seed: Number(draws) });
 
 /** Opens the catalog and the state of one location. Several connections to it share their data, except in memory. */
 export type TestLocation = { catalog: (now: number) => Promise<CatalogDb>; state: (now: number) => Promise<StateDb> };

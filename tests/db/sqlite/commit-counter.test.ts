@@ -47,7 +47,7 @@ test.skipIf(!existsSync("/proc/locks"))(
     const { ino } = statSync(join(directory, "state.db-shm"));
     const lock = new RegExp(`READ +${process.pid} \\S+:${ino} 128 128$`, "m");
     /** The list is read in parts, and locks that come and go meanwhile can repeat or hide one. */
-    const isHeld = () => waitFor("the lock is held", () => lock.test(readFileSync("/proc/locks", "utf8")), { seconds: 20 });
+    const isHeld = () => waitFor("the lock is held", () => lock.test(readFileSync("/proc/locks", "utf8")));
     await isHeld();
     const other = openState(directory, 0);
     for (const { commits } of [state, other]) commits();
