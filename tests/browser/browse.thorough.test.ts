@@ -208,7 +208,7 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
 });
 
 /** The source of axe, minified: Chromium reads it again on each page. */
-const AXE = readFileSync(import.meta.resolve("axe-core/axe.min.js").slice("file://".length), "utf8");
+const AXE = readFileSync(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /** Drops the third and later ones of rows that have the same elements and classes, and texts at the same places. */
 const DROP_ROWS = `

@@ -76,7 +76,7 @@ async function chromiumHere(): Promise<Omit<MadeWith, "probe">> {
 const PROBE = `✕ ▲ ◆ … – “é” 漢 <input type="date"> <input type="checkbox" checked> <select><option>one</select> <details><summary>more</summary></details>`;
 
 const font = (weight: number) => {
-  const file = import.meta.resolve(`@fontsource/noto-sans/files/noto-sans-latin-${weight}-normal.woff2`).slice("file://".length);
+  const file = Bun.fileURLToPath(import.meta.resolve(`@fontsource/noto-sans/files/noto-sans-latin-${weight}-normal.woff2`));
   return `@font-face{font-family:Pictured;font-weight:${weight};src:url(data:font/woff2;base64,${readFileSync(file).toString("base64")})}`;
 };
 

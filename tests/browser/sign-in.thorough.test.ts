@@ -18,7 +18,7 @@ if (!isThere) process.stderr.write(`SKIPPED: the tests of the sign-in in a brows
 /** Playwright's 30 s are too short on a busy machine. */
 const TIMEOUT_MS = 240_000;
 /** Minified: Chromium reads it on each page. */
-const AXE = readFileSync(import.meta.resolve("axe-core/axe.min.js").slice("file://".length), "utf8");
+const AXE = readFileSync(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const NAME = "fundfeed.test";
 const FLAGS = `--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --host-resolver-rules=MAP|${NAME}|127.0.0.1`;
 
