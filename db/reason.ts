@@ -83,3 +83,13 @@ export function sqlStateOf(thrown: unknown): string {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Why something fails, as `messageOf` says it; null if it does not. */
+export function failureOf(work: () => unknown): string | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

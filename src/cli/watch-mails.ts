@@ -1,7 +1,7 @@
 /** How the commands of `watch` send: mails need the state, which has the addresses of members and the secret of the links that end mails. */
 import type { StateDb } from "../../db/engine.ts";
 import { openStateAt } from "../../db/open.ts";
-import { messageOf } from "../../db/reason.ts";
+import { failureOf } from "../../db/reason.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { DeliveryError } from "../watch/attempts.ts";
 import { openChannel } from "../watch/member-channel.ts";
@@ -40,21 +40,12 @@ export async function withSending<T>(
         await sendToMember(parts, id, { machine, state, secret }, stop);
       },
       setupFault: ({ definition: { receiver } }) => {
-        if (receiver.to === "member") return faultOf(() => memberMailing(machine));
-        if (receiver.to === "channel") return secret === undefined ? null : faultOf(() => openChannel(receiver, machine, secret));
+        if (receiver.to === "member") return failureOf(() => memberMailing(machine));
+        if (receiver.to === "channel") return secret === undefined ? null : failureOf(() => openChannel(receiver, machine, secret));
         return setupFault(receiver, machine);
       },
     });
   } finally {
     await state?.close();
-  }
-}
-
-function faultOf(read: () => unknown): string | null {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    return messageOf(error);
   }
 }

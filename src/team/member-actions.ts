@@ -13,9 +13,10 @@ import { formHeader } from "../browse/watch-fields.tsx";
 import type { Machine } from "../runtime/machine.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { CHANNEL_MAX, channelHosts } from "../watch/member-channel.ts";
-import { mailTo, memberMailing, sendToMember, watchesToStop } from "../watch/member-mail.ts";
+import { memberMailing, sendToMember, watchesToStop } from "../watch/member-mail.ts";
 import { addOwnWatch, changeOwn, follow, ownWatch } from "../watch/member-watches.ts";
 import { newMessageId } from "../watch/run.ts";
+import { handToServer } from "../watch/smtp.ts";
 import type { WatchDefinition } from "../watch/watch.ts";
 import { readWatchForm, receiverOf } from "../watch/watch-form.ts";
 import { mute, pause, removeWatch, resume, unmute, watchesOf } from "../watch/watches.ts";
@@ -68,7 +69,8 @@ export function linkMailer({ machine }: MembersDeps): (address: string, path: st
     const { signInMail } = await import("./sign-in-mail.tsx");
     const mail = signInMail(mailing.origin, mailing.origin + path);
     const stop = new AbortController().signal;
-    await mailTo(machine, mailing, { address, to: "who asked for a link", id: newMessageId(machine), date: machine.now(), ...mail }, stop);
+    const about = { mail_to: address, to: "who asked for a link", id: newMessageId(machine), date: machine.now() };
+    await handToServer({ ...mailing, ...about, ...mail }, machine, stop);
   };
 }
 

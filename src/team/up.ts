@@ -1,6 +1,6 @@
 /** `up`: a server with everything that a small team needs, on one address: the API, the pages, and the work that keeps the data fresh. (E-67) */
 import { resolve } from "node:path";
-import { messageOf } from "../../db/reason.ts";
+import { failureOf } from "../../db/reason.ts";
 import type { Access } from "../accounts/access.ts";
 import { readPagesSecret } from "../accounts/secret.ts";
 import { ADDRESS_HEADER, FORM_HEADER, MEMBER_HEADER } from "../browse/addresses.ts";
@@ -135,7 +135,7 @@ function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
 
 /** What members need; undefined if they are off, if the pages ask for no key, or if there is no mail server. */
 function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], log: Log, onFailure: (error: unknown) => void) {
-  if (options.members === "off" || options.pages !== "key" || memberFault(env) !== null) return undefined;
+  if (options.members === "off" || options.pages !== "key" || failureOf(() => memberMailing({ env })) !== null) return undefined;
   return {
     watchDirectory: resolve(options.watchData ?? options.data),
     machine: { env, now: machine.now, randomBytes: machine.randomBytes },
@@ -145,15 +145,6 @@ function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], lo
   };
 }
 
-function memberFault(env: Machine["env"]): string | null {
-  try {
-    memberMailing({ env });
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
 /** The headers that the pages read. Cookies and keys stay here. */
 const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
@@ -161,7 +152,7 @@ const READERS = { open: "open to all who reach this address", key: "for those wh
 
 function membersInWords(members: UpOptions["members"], env: Machine["env"]): string {
   if (members === "off") return "Nobody signs in with a mail address (--members off)";
-  const fault = memberFault(env);
+  const fault = failureOf(() => memberMailing({ env }));
   return fault === null ? "Members sign in with a mail address: fundfeed members add" : `Nobody signs in with a mail address. ${fault}`;
 }
 

@@ -12,12 +12,12 @@ import type { Message } from "./message.ts";
 import { post } from "./post.ts";
 import { handToServer, linkBase, smtpServer } from "./smtp.ts";
 import { teamsMessage } from "./teams.ts";
-import type { ChannelReceiver, Receiver, SentMessage, Watch } from "./watch.ts";
+import type { ChannelReceiver, Receiver, SecretPlace, SentMessage, Watch } from "./watch.ts";
 import { listWatches, watchesOf } from "./watches.ts";
 import { postingTo } from "./webhook.ts";
 
-/** What mails to members need of the machine. */
-type MemberMailing = { origin: string; from: string };
+/** Where the links of mails to members lead, and the server and the sender of these mails. */
+type MemberMailing = { origin: string; url: SecretPlace; mail_from: string };
 
 const SMTP = { variable: "FUNDFEED_SMTP_URL" };
 
@@ -25,32 +25,12 @@ const SMTP = { variable: "FUNDFEED_SMTP_URL" };
 export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {
   const { env } = machine;
   smtpServer({ url: SMTP }, machine);
-  const from = env.FUNDFEED_MAIL_FROM ?? "";
-  if (!isMailAddress(from)) throw new DeliveryError("Cannot write to members: FUNDFEED_MAIL_FROM is not set");
+  const mail_from = env.FUNDFEED_MAIL_FROM ?? "";
+  if (!isMailAddress(mail_from)) throw new DeliveryError("Cannot write to members: FUNDFEED_MAIL_FROM is not set");
   const origin = linkBase(machine);
   if (origin === undefined)
     throw new DeliveryError("Cannot write to members: FUNDFEED_PAGES_URL is not set, to which the links of mails lead");
-  return { origin, from };
-}
-
-/** Sends a mail to an address. `to` is who that is in errors. */
-export async function mailTo(
-  machine: Pick<Machine, "env">,
-  { from }: Pick<MemberMailing, "from">,
-  mail: {
-    address: string;
-    to: string;
-    id: string;
-    date: number;
-    subject: string;
-    text: string;
-    html: string;
-    headers?: Record<string, string>;
-  },
-  stop: AbortSignal,
-): Promise<void> {
-  const { address: mail_to, ...rest } = mail;
-  await handToServer({ url: SMTP, mail_from: from, mail_to, ...rest }, machine, stop);
+  return { origin, url: SMTP, mail_from };
 }
 
 /** Where the links of mails lead, and the secret that signs those that end them. */
@@ -132,7 +112,8 @@ export async function sendToMember(
     "X-Fundfeed-Messages": sent.map(({ message }) => message.id).join(" "),
   };
   const date = Math.max(...parts.map(({ message }) => parseInstantMs(message.timestamp) ?? 0));
-  await mailTo(machine, mailing, { address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) }, stop);
+  const mail = { mail_to: address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) };
+  await handToServer({ ...mailing, ...mail }, machine, stop);
 }
 
 /** The page on which a member changes a watch. */

@@ -1,5 +1,5 @@
 /** Sends a message to the receiver of its watch. */
-import { messageOf } from "../../db/reason.ts";
+import { failureOf } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
 import { additionsFor, type MailBase } from "./member-mail.ts";
@@ -30,14 +30,11 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
 
 /** Why the receiver cannot be used as this machine is set up, such as a variable that is not set; null if it can. */
 export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): string | null {
-  try {
+  return failureOf(() => {
     if (receiver.to === "smtp") smtpServer(receiver, machine);
     if (receiver.to === "slack" || receiver.to === "teams" || receiver.to === "webhook") urlOf(receiver.url, machine);
     if (receiver.to === "webhook") readSigningSecrets(receiver.secret, machine);
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
+  });
 }
 
 /** What the receiver is called that is a member. */
