@@ -329,7 +329,8 @@ const readers: readonly Reader[] = [
       const isCode = place.length === 2;
       if (isCode && (!IN_CAPITALS.test(place) || /^fo?r/i.test(all))) return undefined;
       const code = placeCode(place);
-      return code === undefined || code.length > 2 ? undefined : always({ place: [code] }, isCode ? undefined : place);
+      if (code === undefined || code.length > 2) return undefined;
+      return isCode ? always({ place: [code] }) : { ...always({ place: [code] }), isSought: true };
     },
   },
   {
