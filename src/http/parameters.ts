@@ -33,7 +33,10 @@ export function parameters({ params = {}, query = {} }: { params?: Table; query?
     params: standardSchema(schemaOf(params)),
     query: standardSchema(Type.Partial(schemaOf(query))),
     beforeHandle: (context: AdmittedContext) => {
-      Object.assign(context, readParameters(context.call, { params, query }));
+      // Elysia reads the source of this function: were the context passed on, it would parse all headers and cookies of every request first.
+      const values = readParameters(context.call, { params, query });
+      context.params = values.params;
+      context.query = values.query;
     },
   };
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { dateInWords } from "../text/date-in-words.ts";
-import { dateAt, type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
+import { DAY_MS, dateAt, type EpochMs, formatInstant, secondsSince } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
 import { listImportedSources, readInstants } from "./instants.ts";
 import { readNews } from "./news.ts";
@@ -74,7 +74,7 @@ const STANDS_MS = 60_000;
 export function readSilentSources(catalog: Reading & { commits: () => number }, now: EpochMs): Promise<SilentSources> {
   const commits = catalog.commits();
   const former = known.get(catalog);
-  if (former !== undefined && dateAt(former.at) === dateAt(now)) {
+  if (former !== undefined && Math.floor(former.at / DAY_MS) === Math.floor(now / DAY_MS)) {
     if (former.commits === commits || (Number.isNaN(commits) && Math.abs(now - former.at) < STANDS_MS)) return former.silent;
   }
   const silent = readSilentNow(catalog, now);
