@@ -12,6 +12,8 @@ RUN bun install --frozen-lockfile --production --ignore-scripts
 COPY tsconfig.json ./
 COPY clients clients
 COPY db db
+COPY SECURITY.md ./
+COPY docs docs
 COPY src src
 # For `fundfeed version`: --build-arg SOURCE_COMMIT=$(git rev-parse --short HEAD)
 ARG SOURCE_COMMIT

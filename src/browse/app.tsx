@@ -18,6 +18,7 @@ import { deadlinesPage } from "./deadlines-page.tsx";
 import { eventsOutput, eventsResponse } from "./events-output.ts";
 import { findPage } from "./find-page.tsx";
 import { plainResponse, SECURITY_HEADERS } from "./headers.ts";
+import { helpPage } from "./help-page.tsx";
 import { homePage } from "./home-page.tsx";
 import { hostNameOf, isServedHost } from "./host.ts";
 import { type IndexProgress, isProgress, noIndexYet, progressInWords, RETRY_SECONDS } from "./index-being-built.tsx";
@@ -135,6 +136,8 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
     .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage, always))
     .get("/robots.txt", () => new Response(robotsText(options.up?.hasSignIn === true), { headers: ROBOTS }))
+    .get("/help", ({ request }) => respondPage(request, helpPage() ?? noPage()))
+    .get("/help/:topic", ({ request, params: { topic } }) => respondPage(request, helpPage(topic) ?? noTopic()))
     .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
@@ -284,6 +287,10 @@ function notYet(building: IndexProgress): Response {
   const problem = { title: "Not yet", status: 503, detail: `${progressInWords(building)}.` };
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", "Retry-After": `${RETRY_SECONDS}` };
   return new Response(JSON.stringify(problem), { status: 503, headers });
+}
+
+function noTopic(): BrowsePage {
+  return notFound("The manual has no such page: Help, at the foot of each page, lists all.");
 }
 
 function noPage(): BrowsePage {

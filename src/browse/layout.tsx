@@ -81,19 +81,23 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         </main>
         <footer>
           <p>US federal funding opportunities as their sources publish them. Dates without a zone are US Eastern time.</p>
-          {frame.up && (
-            <p>
-              <a href="/v1/docs">API for programs</a>
-              {" · "}
-              <a href="/status">Jobs of this server</a>
-              {frame.up.hasSignIn && (
-                <>
-                  {" · "}
-                  <a href="/sign-out">Sign out</a>
-                </>
-              )}
-            </p>
-          )}
+          <p>
+            <a href="/help">Help</a>
+            {frame.up && (
+              <>
+                {" · "}
+                <a href="/v1/docs">API for programs</a>
+                {" · "}
+                <a href="/status">Jobs of this server</a>
+              </>
+            )}
+            {frame.up?.hasSignIn && (
+              <>
+                {" · "}
+                <a href="/sign-out">Sign out</a>
+              </>
+            )}
+          </p>
         </footer>
       </body>
     </html>

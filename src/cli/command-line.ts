@@ -6,7 +6,7 @@ import { version } from "../runtime/version.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
-import { commands, MAINTENANCE, modules } from "./commands.ts";
+import { commands, modules } from "./commands.ts";
 
 /** The commands that list the options of all commands. */
 const LIST_ALL = ["completion", "man"];
@@ -51,14 +51,14 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
     .version(version, "-V, --version", "print the version")
     .addHelpText(
       "after",
-      "\nStart with: fundfeed demo\nExit codes: 0 done, 1 failed (nothing changed unless the error says what did),\n2 usage error, 3 done but some records were rejected.",
+      "\nStart with: fundfeed demo\nManual: fundfeed help topics\nExit codes: 0 done, 1 failed (nothing changed unless the error says what did),\n2 usage error, 3 done but some records were rejected.",
     );
   const isGiven = LIST_ALL.includes(argv[0] ?? "") ? () => true : (word: string) => argv.includes(word);
   for (const [heading, entries] of Object.entries(commands)) {
     for (const [name, entry] of Object.entries(entries))
       program.addCommand((await createCommand(cli, name, entry, isGiven)).helpGroup(heading));
   }
-  program.commandsGroup(MAINTENANCE).helpCommand("help [command]", "Print the help of a command");
+  program.helpCommand(false); // The table has one that knows the manual, too.
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
     configureOutput(command, cli.machine, argv);
     refuseRepeats(command);

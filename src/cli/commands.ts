@@ -5,9 +5,6 @@
  */
 import type { CommandEntry, CommandGroup, LoadCommands } from "./command.ts";
 
-/** The heading of the last group. The command `help`, which is not in the table, is listed there, too. */
-export const MAINTENANCE = "Maintenance:";
-
 /** By the headings of the help, in its order. */
 export const commands: Readonly<Record<string, Readonly<Record<string, CommandEntry | CommandGroup>>>> = {
   "Serve:": {
@@ -146,7 +143,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       },
     },
   },
-  [MAINTENANCE]: {
+  "Maintenance:": {
     backup: {
       about: "Copy the databases and the watches while a server runs; the copy is consistent, checked and usable as --data",
       args: "<dir>",
@@ -177,6 +174,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
       args: "[shell]",
       mode: "nothing",
     },
+    help: { about: "Print a page of the manual, such as help find, or the help of a command", args: "[topic...]", mode: "nothing" },
     man: { about: "Print the manual page, with all commands and options", mode: "nothing" },
     version: { about: "Print the versions of fundfeed, its commit and schemas, Bun and SQLite", mode: "nothing" },
   },
@@ -223,6 +221,7 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   check: () => import("./commands/check.ts"),
   report: () => import("./commands/report.ts"),
   completion: () => import("./commands/completion.ts"),
+  help: () => import("./commands/help.ts"),
   man: () => import("./commands/man.ts"),
   version: () => import("./commands/version.ts"),
 };

@@ -269,6 +269,7 @@ export async function allPictured(): Promise<Pictured[]> {
     page("quality", many.get("/sources/quality")),
     page("months", many.get("/sources/months")),
     page("subscribe", many.get("/subscribe?words=coast&status=open", many.ofServer)),
+    page("help", many.get("/help/tls")),
     page("no-such-page", many.get("/nowhere")),
     page("cannot-be-shown", many.get("/", many.broken)),
     page("index-being-built", many.get("/", many.building)),

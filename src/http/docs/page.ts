@@ -38,7 +38,7 @@ export function docsPage(document: ApiDescription, { style, script, hasPages }: 
 <nav aria-label="Documents">
 <a href="#overview">Guide</a>
 <a href="#operations">Operations</a>
-<a href="openapi.json">OpenAPI</a>${hasPages ? '\n<a href="../">Pages</a>' : ""}
+<a href="openapi.json">OpenAPI</a>${hasPages ? '\n<a href="../">Pages</a>\n<a href="../help">Help</a>' : ""}
 </nav>
 </header>
 <div id="guide">
