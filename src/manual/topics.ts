@@ -24,7 +24,6 @@ import tlsPage from "../../docs/guides/tls.md" with { type: "text" };
 import upPage from "../../docs/guides/up.md" with { type: "text" };
 import watchPage from "../../docs/guides/watch.md" with { type: "text" };
 import indexPage from "../../docs/index.md" with { type: "text" };
-import columnsPage from "../../docs/reference/columns.md" with { type: "text" };
 import commongrantsPage from "../../docs/reference/commongrants.md" with { type: "text" };
 import contractPage from "../../docs/reference/contract.md" with { type: "text" };
 import eventsPage from "../../docs/reference/events.md" with { type: "text" };
@@ -70,7 +69,6 @@ const pages: Readonly<Record<string, string>> = {
   "guides/tls": tlsPage,
   "guides/up": upPage,
   "guides/watch": watchPage,
-  "reference/columns": columnsPage,
   "reference/commongrants": commongrantsPage,
   "reference/contract": contractPage,
   "reference/events": eventsPage,
