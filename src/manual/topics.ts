@@ -34,6 +34,7 @@ import licensesPage from "../../docs/reference/licenses.md" with { type: "text" 
 import metricsPage from "../../docs/reference/metrics.md" with { type: "text" };
 import requestsPage from "../../docs/reference/requests.md" with { type: "text" };
 import schemasPage from "../../docs/reference/schemas.md" with { type: "text" };
+import searchPage from "../../docs/reference/search.md" with { type: "text" };
 import settingsPage from "../../docs/reference/settings.md" with { type: "text" };
 import sqlPage from "../../docs/reference/sql.md" with { type: "text" };
 import installPage from "../../docs/start/install.md" with { type: "text" };
@@ -80,6 +81,7 @@ const pages: Readonly<Record<string, string>> = {
   "reference/requests": requestsPage,
   "reference/schemas": schemasPage,
   "reference/settings": settingsPage,
+  "reference/search": searchPage,
   "reference/sql": sqlPage,
   "explanation/faults": faultsPage,
   "explanation/stability": stabilityPage,
