@@ -30,6 +30,7 @@ import eventsPage from "../../docs/reference/events.md" with { type: "text" };
 import factsPage from "../../docs/reference/facts.md" with { type: "text" };
 import filtersPage from "../../docs/reference/filters.md" with { type: "text" };
 import formatsPage from "../../docs/reference/formats.md" with { type: "text" };
+import layoutsPage from "../../docs/reference/layouts.md" with { type: "text" };
 import licensesPage from "../../docs/reference/licenses.md" with { type: "text" };
 import metricsPage from "../../docs/reference/metrics.md" with { type: "text" };
 import requestsPage from "../../docs/reference/requests.md" with { type: "text" };
@@ -76,6 +77,7 @@ const pages: Readonly<Record<string, string>> = {
   "reference/facts": factsPage,
   "reference/filters": filtersPage,
   "reference/formats": formatsPage,
+  "reference/layouts": layoutsPage,
   "reference/licenses": licensesPage,
   "reference/metrics": metricsPage,
   "reference/requests": requestsPage,
