@@ -4,22 +4,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectFiles, readText, root } from "../support/project-files.ts";
 
-/** The cells of a row: what is promised, and in the last one the tests that prove it. */
-const tables: [string, string[][]][] = [
-  ["SECURITY.md", tableRows("SECURITY.md").filter((cells) => cells.length === 3)],
-  [
-    "tests/faults/faults.tsv",
-    readText("tests/faults/faults.tsv")
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.split("\t")),
-  ],
-];
-
-test.each(tables)("%s cites tests that exist", (_, rows) => {
-  const cited = rows
-    .slice(1)
-    .flatMap(([, , tests = ""]) => tests.split("; ").map((each) => /^`([\w/-]+)`(?:: (.+))?$/.exec(each) ?? [each, "", ""]));
+/** Tables of what is promised, whose last cell has the tests that prove it. */
+test.each(["tests/docs/threats.tsv", "tests/faults/faults.tsv"])("%s cites tests that exist", (table) => {
+  const rows = readText(table).trimEnd().split("\n").slice(1);
+  const cited = rows.flatMap((row) =>
+    (row.split("\t").at(-1) ?? "").split("; ").map((each) => /^`([\w/-]+)`(?:: (.+))?$/.exec(each) ?? [each, "", ""]),
+  );
   expect(cited.length).toBeGreaterThan(20);
   for (const [whole, path = "", words = ""] of cited) {
     const files = ["test.ts", "thorough.test.ts"].map((end) => join(root, "tests", `${path}.${end}`)).filter((file) => existsSync(file));
@@ -27,14 +17,19 @@ test.each(tables)("%s cites tests that exist", (_, rows) => {
   }
 });
 
-function tableRows(page: string): string[][] {
-  return readText(page)
+test("every threat of threats.tsv is in SECURITY.md, and has its tests there", () => {
+  const threats = readText("tests/docs/threats.tsv")
+    .trimEnd()
     .split("\n")
-    .filter((line) => line.startsWith("| "))
-    .map((line) => line.replace(/^\| | \|$/g, "").split(" | "));
-}
+    .slice(1)
+    .map((row) => row.split("\t")[0]);
+  const named = [...readText("SECURITY.md").matchAll(/^\| (.+?) \| .+ \|$/gm)]
+    .map(([, threat]) => threat)
+    .filter((threat) => threat !== "Threat");
+  expect(named).toEqual(threats);
+});
 
-/** Paths in code spans; the tests that SECURITY.md cites have no extension and are checked above. */
+/** Paths in code spans. */
 const CITED_FILE = /(?:src|db|clients|tests|bench|examples|docs)\/[\w@./-]+\.(?:ts|md|json|sh|cfg|yaml|lua)\b/g;
 
 test("every document cites files that exist", () => {
