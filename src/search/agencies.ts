@@ -7,7 +7,7 @@ export type AgencyCount = { agency: Agency; records: number };
 
 const kept = keptUntilChanged<AgencyCount[]>();
 
-/** The agencies that have records, those of their parts included: the most first. */
+/** The agencies that have records, including those of their parts. Sorted by number of records, the largest first. */
 export function countByAgency({ sqlite }: { sqlite: Database }): AgencyCount[] {
   return kept(sqlite, () => countAll(sqlite));
 }

@@ -1,4 +1,4 @@
-/** What a person should know about the agencies of a filter: those that have no records, and texts that stand in names of several agencies. (E-59) */
+/** Notes on the agencies of a filter: agencies without records, and texts that occur in the names of several agencies. (E-59) */
 import type { CatalogDb } from "../../db/engine.ts";
 import { resolveAgency } from "../agencies/resolve.ts";
 import { isWithin, withParents } from "../agencies/table.ts";
@@ -14,14 +14,14 @@ import type { SearchFile } from "./search-file.ts";
 /** The most departments in a sentence. */
 const SHOWN = 3;
 
-/** Sentences without a period on the values of the filter `agency`; numbers are of all records, whatever else is asked for. */
+/** Sentences without a period about the values of the filter `agency`. They count all records, whatever the other filters are. */
 export async function agencyNotes(catalog: CatalogDb, index: SearchFile, values: readonly string[]): Promise<string[]> {
   const notes: string[] = [];
   for (const value of values) {
     const codes = codesMeant(value);
     const empty = codes.length === 0 ? null : withoutRecords(index, codes);
     if (empty !== null) notes.push(empty);
-    if (/^[A-Z\d&.-]+$/.test(value)) continue; // An abbreviation or a code is no word of names.
+    if (/^[A-Z\d&.-]+$/.test(value)) continue; // An abbreviation or a code, not a word of a name.
     const named = await countNamed(catalog, value, codes);
     if (named === "") continue;
     notes.push(
@@ -43,10 +43,13 @@ function withoutRecords(index: SearchFile, codes: readonly string[]): string | n
   return `${agencyInWords(code)}: no records${whole}`;
 }
 
-/** "Department of Defense (DOD) and its agencies 120, others 3": the records with a text in the name of an agency that is not among `codes`. */
+/**
+ * "Department of Defense (DOD) and its agencies 120, others 3": counts the records whose agency name contains a text and whose code is not
+ * among `codes`.
+ */
 async function countNamed(catalog: CatalogDb, text: string, codes: readonly string[]): Promise<string> {
   const needle = needleOf(text);
-  // "State" means an agency, so that "United States" is no other one with its name; a text is the beginning of a word.
+  // A text must begin a word. "State" means an agency, so "United States" does not count as another one with that name.
   const hasText = (names: string) =>
     codes.length === 0 ? names.includes(needle) : names.split("\n").some((name) => `${name} `.includes(`${needle} `));
   const counts = new Map<string | null, number>();

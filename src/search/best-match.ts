@@ -1,6 +1,6 @@
 /**
- * The records that answer a question best, and how the question was understood. What matches comes first; then what has only some of the words,
- * that with the most of them first. Filters stay strict. (E-65, E-150)
+ * The records that answer a question best, and how the question was understood. Matches come first, then records with only some of the words,
+ * those with the most words first. Filters stay strict. (E-65, E-150)
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -26,11 +26,11 @@ import { isSpanish } from "./spanish.ts";
 import type { Understood } from "./understood.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
-/** Candidates that are compared exactly at a time. The next ones follow them, so that a walk through the pages shows each record once. */
+/** Candidates are compared exactly in blocks of this size. Blocks keep their order, so paging shows each record once. */
 const BLOCK = 150;
-/** Blocks that are compared: those after them stay in the order of their weights. */
+/** Blocks that are compared exactly. Later ones stay in the order of their weights. */
 const BLOCKS_MAX = 20;
-/** Candidates for the first pages: nobody knows how many are twins of others and give no row. */
+/** Candidates for the first pages. It is not known yet how many are linked records of others and add no row. */
 const CANDIDATES = BLOCK * BLOCKS_MAX;
 /** Characters of a description that are read for the score. */
 const DESCRIPTION_MAX = 12_000;
@@ -38,14 +38,14 @@ const DESCRIPTION_MAX = 12_000;
 const NUMBERED_MAX = 50;
 
 /**
- * A result. `missing`: the words of the question that it does not have; none if it matches. `named`: those of which it has only another name.
- * `isFar`: it matches, but has some of the words only after what is read of its texts for the score.
+ * A result. `missing`: the words of the question that it lacks; empty if it matches. `named`: the words for which it has only a synonym.
+ * `isFar`: it matches, but some of the words occur only after the part of its texts that is scored.
  */
 type BestMatch = { id: string; snippet: string | null; isMatch: boolean; isFar: boolean; missing: string[]; named: string[] };
 
 /**
- * `rows` of the index are all that match, or have some of the words if none does; null if they are too many to count. `isAll` is false if there
- * may be more than were counted, and `isWhole` if the budget was spent before all were found and compared.
+ * `rows`: all rows of the index that match or, if none does, have some of the words; null if there are too many to count. `isAll` is false if
+ * there may be more than were counted. `isWhole` is false if the budget was spent before all were found and compared.
  */
 type BestMatches = GroupCounts & {
   found: BestMatch[];
@@ -62,7 +62,7 @@ type BestMatchRequest = {
   offset: number;
   limit: number;
   allSources?: boolean;
-  /** Leave out what has only some of the words. */
+  /** Leaves out records that have only some of the words. */
   onlyMatching?: boolean;
 };
 
@@ -120,7 +120,7 @@ export async function bestMatches(
   };
 }
 
-/** How many opportunities match, and how many more have some of the words, whatever the order. */
+/** How many opportunities match, and how many more have some of the words. The order does not matter. */
 export async function countMatches(
   catalog: CatalogDb,
   { sqlite }: SearchFile,
@@ -137,7 +137,7 @@ export async function countMatches(
   return { ...looked, understood: { ...looked.understood, preferences }, counts };
 }
 
-/** Counts what was found. If the question is nothing but a number, what has some of its words is nothing that anybody wants. */
+/** Counts what was found. If the question is only a number, partial matches are of no use and are not counted. */
 function countFound(sqlite: Database, candidates: Looked["candidates"], { rows, isWhole }: Numbered, allSources: boolean): GroupCounts {
   const { matching, partial, twins } = allSources ? { ...candidates, twins: 0 } : countGroups(sqlite, candidates);
   const more = rows.filter(({ isMatch, isPartial }) => !isMatch && (isWhole || !isPartial)).length;
@@ -152,7 +152,7 @@ function conditionIn(filter: BestMatchRequest["filter"], now: EpochMs): Conditio
 
 type Looked = { question: SpelledQuestion; candidates: ReturnType<typeof candidatesFor>; understood: Omit<Understood, "preferences"> };
 
-/** Reads a question and finds the candidates. If nothing has its phrases, their words may stand anywhere, and nothing matches. */
+/** Reads a question and finds the candidates. If no record has its phrases, their words may stand anywhere, and no record counts as a match. */
 export function lookFor(sqlite: Database, words: string, condition: Condition | undefined, most: number, budget: Budget): Looked {
   const vocabulary = vocabularyOf(sqlite);
   let question = spellQuestion(words, vocabulary);
@@ -179,7 +179,7 @@ export function lookFor(sqlite: Database, words: string, condition: Condition | 
   return { question, candidates, understood };
 }
 
-/** What is preferred comes before what weighs as much: what matches, then the others. */
+/** Among equal weights, preferred records come first. Matches come before the others. */
 function preferredFirst(candidates: readonly Candidate[], factorOf: (row: number) => number): Candidate[] {
   const weighed = candidates.map((candidate) => ({
     candidate,
@@ -190,7 +190,7 @@ function preferredFirst(candidates: readonly Candidate[], factorOf: (row: number
     .map(({ candidate }) => candidate);
 }
 
-/** All rows that match, or have some of the words if none does; null if they are too many to count. */
+/** All rows that match or, if none does, have some of the words; null if there are too many to count. */
 function keptRows({ isAll, kinds, matching }: Looked["candidates"]): number[] | null {
   return isAll ? rowsOf(kinds, matching > 0 ? MATCH : PARTIAL) : null;
 }
@@ -208,9 +208,9 @@ type Ranked = Omit<BestMatch, "snippet"> & { texts?: string[] };
 type Conditions = { filters: Condition | undefined; all: Condition };
 
 /**
- * Takes the first record of each group, and no group twice. In its place stands the row of the group: of those that match the canonical record,
- * else the first by id, as in any other order; if none matches, the canonical record if it meets the filters. With null for the conditions,
- * every record is a group of its own.
+ * Takes one result for each group, at the place of its first record. It shows, of the records that match, the canonical one, else the first by
+ * id, as any other order does. If none matches, it shows the canonical record if that meets the filters. If the conditions are null, every
+ * record is a group of its own.
  */
 function groupsIn(sqlite: Database, conditions: Conditions | null): { first: (ranked: readonly Ranked[]) => Ranked[] } {
   const taken = new Set<string>();
@@ -227,7 +227,7 @@ function groupsIn(sqlite: Database, conditions: Conditions | null): { first: (ra
   };
 }
 
-/** The groups of twins, and for groups the record that is shown; without it, the first one is. */
+/** The groups of linked records, and which record of a group is shown; if there is none for a group, the first one is shown. */
 type Shown = { groups: Map<string, string>; shown: Map<string, string> };
 
 const NO_GROUPS: Shown = { groups: new Map(), shown: new Map() };
@@ -249,7 +249,7 @@ function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, al
 
 const GROUP_AMONG = "(id in (select value from json_each(?1)) or twin_of in (select value from json_each(?1)))";
 
-/** Those of the ids whose records meet a condition. */
+/** The ids whose records meet a condition. */
 function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Condition): Set<string> {
   const statement = `select id from records where id in (select value from json_each(?)) and (${sql})`;
   const rows = sqlite.query<unknown, (string | number)[]>(statement).values(JSON.stringify(ids), ...values) as [string][];
@@ -258,7 +258,7 @@ function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Cond
 
 type CandidateRow = { id: string; seq: number; mask: number; isMatch: boolean; isAccepting: boolean };
 
-/** The ids of candidates, in their order; those that have gone since are left out. */
+/** The ids of candidates, in the same order. Records that were deleted meanwhile are left out. */
 function idsOf(sqlite: Database, candidates: readonly Candidate[]): CandidateRow[] {
   const sql = `select seq, id, ${IS_ACCEPTING} as accepts from records where seq in (select value from json_each(?))`;
   const rows = sqlite
@@ -271,7 +271,7 @@ function idsOf(sqlite: Database, candidates: readonly Candidate[]): CandidateRow
   });
 }
 
-/** Records with a number that was asked for; `isWhole` is true if the question is nothing else. */
+/** Records with a number that was asked for. `isWhole`: the question is only that number. */
 type Numbered = { rows: (Ranked & { isPartial: boolean })[]; isWhole: boolean };
 
 async function findNumbered(
@@ -295,8 +295,8 @@ function uncompared({ id, isMatch }: CandidateRow): Ranked {
 }
 
 /**
- * Candidates in the order of their scores, of equal ones the newest first: what matches, then the others. What has some of its words only after
- * what is read of its texts is one of the others, because they are far apart.
+ * Candidates by score, the newest first among equal scores; matches come before the others. A record that has some of the words only after the
+ * scored part of its texts counts as one of the others, because the words are far apart.
  */
 async function compared(
   catalog: CatalogDb,
@@ -311,7 +311,7 @@ async function compared(
     const texts = textsOf(opportunity, DESCRIPTION_MAX);
     const { score: plain, has, named } = score(texts, agencyCodeOf(opportunity));
     const { mask, isMatch, isAccepting, seq } = byId.get(opportunity.id) ?? { mask: 0, isMatch: false, isAccepting: false, seq: 0 };
-    // The mask also knows the words after what is read of a long text.
+    // The mask also covers the words after the scored part of a long text.
     const lacked = isMatch
       ? []
       : groups.flatMap(({ asked }, n) => (has[n] || (mask & (bits[n] ?? 0)) !== 0 ? [] : { asked, isNamed: named[n] }));

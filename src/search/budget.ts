@@ -1,6 +1,7 @@
 /**
  * How long one search may take where others wait for it: a page, an agent, a server. SQLite cannot be interrupted from here, so a search reads
- * a bounded number of rows at a time, and asks in between. Then it returns what it has, and says so. (E-86)
+ * a bounded number of rows at a time and checks the budget in between. When it is spent, the search returns what it has found, marked as
+ * incomplete. (E-86)
  */
 
 /** Rows of the index that one statement of a search reads at most. */
@@ -23,5 +24,5 @@ export function searchBudget(): Budget {
   return { isSpent: () => performance.now() >= until };
 }
 
-/** For commands: who started one can end it. */
+/** No limit, for commands: their user can interrupt them. */
 export const NO_BUDGET: Budget = { isSpent: () => false };

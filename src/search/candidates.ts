@@ -1,7 +1,7 @@
 /**
- * The records that may match a question best, without FTS5's `bm25()`, which reads every row that has any of the words. For each row a mask
- * says which words of the question it has, and which of them in its title. The rows whose masks weigh most are the candidates; `score.ts`
- * compares them exactly. The work is bounded: of too many rows, only the newest are read. (E-65)
+ * The records that may match a question best, without FTS5's `bm25()`, which reads every row that has any of the words. A mask for each row
+ * shows which words of the question the row has, and which of them are in its title. The rows whose masks weigh most are the candidates;
+ * `score.ts` compares them exactly. The work is bounded: if there are too many rows, only the newest are read. (E-65)
  */
 import type { Database } from "bun:sqlite";
 import { agencyTag } from "../filter/agency-words.ts";
@@ -17,26 +17,26 @@ import { vocabularyOf } from "./vocabulary.ts";
 
 /** Bounds of the work for one question, however much time it has. */
 const WORK_MAX = {
-  /** Rows that are read of a word without bytes. */
+  /** Most rows that are read for a word without stored bytes. */
   rows: 50_000,
-  /** Rows that are read of those with a phrase, with a word that must not occur, or that meet the filters. */
+  /** Most rows that are read for a phrase, for an excluded word, or for the filters. */
   strict: 200_000,
   /** Bytes of common words. */
   bytes: 12_000_000,
 };
 
-/** Of more matches, the rows are not kept. */
+/** If more rows match, they are not kept. */
 export const COUNTED_MAX = 10_000;
 
-/** A row number of the index. `mask` has the bits of the groups that it has, of those with their own bit. */
+/** A row number of the index. `mask` has the bits of its groups, as far as they have their own bit. */
 export type Candidate = { seq: number; weight: number; mask: number; isMatch: boolean };
 
 type Candidates = {
-  /** What matches comes first. */
+  /** Matches come first. */
   best: Candidate[];
   /** For each row of the index whether it matches, or has only some of the words. */
   kinds: Uint8Array;
-  /** Records that match, and more that have some of the words. At least so many, if `isAll` is false. */
+  /** Records that match, and further ones that have some of the words. These are minimums if `isAll` is false. */
   matching: number;
   partial: number;
   /** Whether all records were looked at, and not only the newest. */
@@ -59,9 +59,9 @@ type Part = Rows & {
   commonStem?: string;
   bit: number;
   left: number;
-  /** Only makes candidates, and no matches: a word that was probably meant. */
+  /** Finds candidates but no matches: a guessed correction of a mistyped word. */
   isNear: boolean;
-  /** The place of the group among those that `counts` counts; NOT_COUNTED if its bit says that a row has it. */
+  /** The index of the group in `counts`; NOT_COUNTED if its bit shows that a row has it. */
   counted: number;
 };
 
@@ -69,19 +69,19 @@ type Rows = { rows: number[]; titled: number[]; bytes: ReturnType<typeof commonR
 
 const NO_ROWS: Rows = { rows: [], titled: [], bytes: new Map() };
 
-/** What is sought for a group: rows with any of its words, and those of an agency that it means. */
+/** The queries for a group: rows with any of its words, and rows of an agency that it names. */
 type Sought = { parts: Part[]; bit: number; records: number; idf: number; hasNear: boolean };
 
 type Wanted = {
   /** On the table `records`. */
   condition: Condition | undefined;
-  /** How many candidates are wanted; none to count. */
+  /** How many candidates are wanted; 0 to only count. */
   most: number;
-  /** False if rows without a phrase are wanted, because none has it: then nothing matches. */
+  /** False if no record has the phrase, so rows without it are wanted and nothing matches. */
   isDemanding?: boolean;
 };
 
-/** The `most` rows with the heaviest masks: what matches first, then the heaviest, of equal ones the newest. */
+/** The `most` rows with the heaviest masks: matches first, then by weight, then the newest. */
 export function candidatesFor(
   sqlite: Database,
   question: SpelledQuestion,
@@ -125,7 +125,7 @@ export function candidatesFor(
         if (part.left > 0) continue;
         isAll = false;
         isEnd ||= (part.bit & (demanded | OUT)) !== 0;
-        if (part.bit === OUT) oldest = part.rows[0] ?? oldest; // Older rows may have what must not occur.
+        if (part.bit === OUT) oldest = part.rows[0] ?? oldest; // Older rows were not checked for excluded words.
       }
     }
     if (bytes > WORK_MAX.bytes) {
@@ -189,7 +189,7 @@ class Heaviest {
   readonly kinds: Uint8Array;
   readonly #most: number;
   #collected: Candidate[] = [];
-  /** What a row must weigh more than. */
+  /** The weight that a further row must exceed. */
   #least = 0;
 
   constructor(most: number, last: number) {
@@ -218,7 +218,7 @@ class Heaviest {
     if (this.#collected.length >= this.#most * 8) this.#choose();
   }
 
-  /** Leaves the heaviest, of equal ones those that came first. Sorting numbers takes a tenth of sorting candidates. */
+  /** Keeps the heaviest, and among equal weights those that came first. Sorting numbers takes a tenth of sorting candidates. */
   #choose(): void {
     if (this.#collected.length <= this.#most) return;
     const weights = new Float64Array(this.#collected.map(({ weight }) => weight)).sort();
@@ -228,14 +228,14 @@ class Heaviest {
     this.#least = least;
   }
 
-  /** The heaviest first, of equal ones the newest. */
+  /** Sorted by weight, then the newest first. */
   best(): Candidate[] {
     this.#choose();
     return this.#collected.sort((left, right) => right.weight - left.weight || right.seq - left.seq);
   }
 }
 
-/** `shared` has the parts of what stands for several groups. */
+/** `shared` has the parts that stand for several groups. */
 function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: Map<Near, Part>): Sought {
   const parts = partsOf(sqlite, group, shared);
   const countOf = sqlite.query<{ records: number }, [string]>("select records from words where word = ?");
@@ -243,7 +243,7 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: M
     spellings.reduce((sum, { word }) => sum + (countOf.get(word)?.records ?? 0), 0);
   const guesses = group.near.filter(({ isGuess }) => isGuess).flatMap(({ spellings }) => spellings);
   const counted = countAll([...group.spellings, ...guesses]);
-  // Phrases and numbers are not counted, nor is a word that was added since the index was built, or a number that only one record has.
+  // The vocabulary has no counts for phrases, for numbers that only one record has, or for words added since the index was built.
   const isThere = sqlite.query<unknown, [string]>("select 1 from texts where texts match ? limit 1");
   const least = counted > 0 || !parts.some(({ query }) => query !== "" && isThere.get(query) !== null) ? 0 : 1;
   const inPhrases = group.phrases.map((words) => Math.min(...words.map((word) => countOf.get(word)?.records ?? 1)));
@@ -254,7 +254,7 @@ function soughtOf(sqlite: Database, group: SpelledGroup, last: number, shared: M
   return { parts, bit: 0, records, idf, hasNear: group.near.length > 0 };
 }
 
-/** Of the records with the rarest word of a phrase, one in so many is taken to have the phrase. */
+/** One in this many records with the rarest word of a phrase is assumed to have the phrase. */
 const PHRASE_ONE_IN = 4;
 
 function partsOf(sqlite: Database, { terms, agencies, numbers, near }: SpelledGroup, shared: Map<Near, Part>): Part[] {
@@ -286,7 +286,7 @@ function partOf(sqlite: Database, query: string, stem: string | undefined): Part
   };
 }
 
-/** What is not a word of the question, with the bits that a row must have. */
+/** The queries that are not words of the question, with the bits that a row must have. */
 function othersOf(
   sqlite: Database,
   question: SpelledQuestion,
@@ -310,7 +310,7 @@ function othersOf(
   return { others, demanded };
 }
 
-/** What each combination of words weighs: their inverse document frequencies together, times their share of the whole question. */
+/** The weight of each combination of words: the sum of their inverse document frequencies, times their share of the whole question. */
 function weightsOf(ownBit: readonly Sought[], whole: number): Float64Array {
   const weights = new Float64Array(1 << ownBit.length);
   for (let mask = 1; mask < weights.length; mask++) {

@@ -22,7 +22,7 @@ import { lastRow } from "./common-rows.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
 import { countAgain, finishBuild, writeRecords } from "./write.ts";
 
-/** Records written in one transaction: few while the index is in use, so that requests get their turn; many while it is built. */
+/** Records written in one transaction: few while the index is in use, so that requests are not delayed; many while it is built. */
 const [BATCH, BUILD_BATCH] = [500, 20_000];
 /** Bytes of documents after which a batch ends. */
 const BATCH_BYTES = 64 << 20;
@@ -72,12 +72,12 @@ type State = {
   counted_until: number;
 };
 
-/** `report` is called after each batch, with the records written and those that there were to write. The next batch waits for it. */
+/** `report` is called after each batch, with the number of records written and the total to write. The next batch waits for it. */
 export type Report = (done: number, total: number) => unknown;
 
 /**
- * Returns the number of records that were written. With `now`, the index has each record as it is at that instant (D-37), whether or not
- * the catalog has it so. (E-64)
+ * Returns the number of records that were written. With `now`, the index has each record as it is at that instant (D-37), even if the catalog
+ * was not updated yet. (E-64)
  */
 export async function catchUp(
   catalog: CatalogDb,
@@ -109,7 +109,7 @@ export async function catchUp(
   }
 }
 
-/** What is to be done next: nothing, a rebuild, a batch of records, or the check at the end. */
+/** The next step: nothing, a rebuild, a batch of records, or the check at the end. */
 async function readStep(
   catalog: CatalogSql,
   state: State,
@@ -127,12 +127,12 @@ async function readStep(
 }
 
 /**
- * Records to write. `isSame` if the catalog has the last record of the index as the index has it: then it has all of them so, as commits
- * have an order.
+ * Records to write. `isSame`: the catalog and the index have the same version of the index's last record. Because commits are ordered, all
+ * records are then the same.
  */
 type Batch = { rows: readonly StoredRow[]; isSame: boolean };
 
-/** The next records; of a build, many of them. */
+/** The next records; many of them during a build. */
 async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_built }: State): Promise<StoredRow[]> {
   const rows: StoredRow[] = [];
   for (let [from, bytes] = [{ time, last }, 0]; ; ) {
@@ -145,7 +145,7 @@ async function readBatch(catalog: CatalogSql, { stored_at: time, id: last, is_bu
   }
 }
 
-/** Whether a backup was restored: the catalog ends before the position. */
+/** Whether a backup was restored: the catalog then ends before the position. */
 function isOlder(newest: (Pick<Position, "id"> & { stored_at: number }) | undefined, state: State): boolean {
   if (state.id === "") return false;
   if (newest === undefined || newest.stored_at < state.stored_at) return true;
@@ -160,7 +160,7 @@ function stateOf(sqlite: Database): State {
   return state;
 }
 
-/** Writes in one transaction, unless another process was faster: then its state is read and followed. */
+/** Writes in one transaction. If another process was faster, reads its state and continues from there. */
 function whileAt(sqlite: Database, state: State, write: () => void): void {
   sqlite
     .transaction(() => {
@@ -171,8 +171,8 @@ function whileAt(sqlite: Database, state: State, write: () => void): void {
 
 /**
  * Finishes a build, and compares the index with the catalog after a catch-up, unless `expected` is undefined. They differ if a backup was
- * restored and records were imported into it before this index noticed. The index is then built again, as it is once a fifth of its rows are
- * of records that have changed. When it has twice the rows that it had when words were counted, they are counted again.
+ * restored and records were imported into it before this index noticed. The index is then built again. It is also built again once a fifth of
+ * its rows are outdated. Words are counted again once the index has twice the rows that it had at the last count.
  */
 function finish(sqlite: Database, identity: string, expected: Checksum | undefined, { is_built, counted_until }: State): void {
   if (is_built === 0) {
@@ -191,24 +191,24 @@ function finish(sqlite: Database, identity: string, expected: Checksum | undefin
   }
 }
 
-/** An index of more rows is built again if fewer of them than this share are left. */
+/** A larger index is built again if less than this share of its rows is still in use. */
 const [ROWS_WORN_MIN, LIVING_SHARE_MIN] = [100_000, 0.8];
 
-/** The first records that are another at `now` than the index has them. */
+/** The first records whose state at `now` differs from the index. */
 function dueIds(sqlite: Database, now: EpochMs | undefined): string[] {
   if (now === undefined) return [];
   const rows = sqlite.query<{ id: string }, [number, number]>("select id from records where turns_at <= ? order by turns_at limit ?");
   return rows.all(now, BATCH).map(({ id }) => id);
 }
 
-/** Records that are due, and as the catalog has them. A catalog that was restored may lack one, which is then due no more. */
+/** Records that are due, as the catalog has them. A restored catalog may lack one, which is then no longer due. */
 type Turn = { due: readonly string[]; turned: readonly StoredRow[]; twins: ReadonlyMap<string, readonly WholeOpportunity[]> };
 
 async function readTurn(catalog: CatalogSql, due: readonly string[], now = Number.NEGATIVE_INFINITY): Promise<Turn> {
   return { due, turned: await catalog.all(recordsByIds, { ids: due }), twins: await readTwins(catalog, due, now) };
 }
 
-/** Writes what the clock has changed, without the texts. */
+/** Writes the columns that changed because time passed, but not the texts. */
 function turnRecords(sqlite: Database, { due, turned, twins }: Turn, now: EpochMs | undefined): void {
   const settle = sqlite.query("update records set turns_at = null where id = ?");
   for (const id of due) settle.run(id);
@@ -224,7 +224,7 @@ function noteJudged(sqlite: Database, now: EpochMs | undefined): void {
   if (now !== undefined) sqlite.query("update progress set judged_until = max(judged_until, ?)").run(now);
 }
 
-/** A record at an instant, what it is called due at then, why it cannot be applied for, and when any of it changes. */
+/** A record at an instant, with its next due date, the reason why it cannot be applied for, and when any of these changes. */
 function timed(row: StoredRow, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);

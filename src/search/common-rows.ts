@@ -1,7 +1,6 @@
 /**
- * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges
- * of rows that are full, which never change. Rows after the last full range are asked of FTS5; rows that have gone since are skipped by
- * whoever reads them. (E-65)
+ * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges of
+ * rows that are full, which never change. Rows after the last full range are read from FTS5. Readers skip rows that were deleted since. (E-65)
  */
 import type { Database } from "bun:sqlite";
 import { agencyTag } from "../filter/agency-words.ts";
@@ -20,10 +19,10 @@ create table common_rows (
 
 /** A stem is common if at least 1 in 200 records and at least 1,000 records contain it. */
 const [ONE_IN, RECORDS_MIN] = [200, 1000];
-/** Ranges that are read of FTS5 at once. */
+/** Ranges that are read from FTS5 at once. */
 const RANGES_AT_ONCE = 64;
 
-/** Chooses the stems of which bytes are made from now on. Those that were made before are deleted. */
+/** Chooses the stems that get bytes from now on, and deletes the earlier bytes. */
 export function chooseCommonStems(sqlite: Database): void {
   for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
   const records = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
@@ -39,7 +38,7 @@ export function chooseCommonStems(sqlite: Database): void {
   for (const tag of [ACCEPTING_TAG, ...agencies.map(([code]) => agencyTag(code))]) add.run(tag, anyOf([tag]));
 }
 
-/** Makes the bytes of each range that is full and has none. */
+/** Makes the bytes of each full range that has none yet. */
 export function coverFullRanges(sqlite: Database): void {
   const first = lastCommonRow(sqlite) / RANGE_ROWS;
   const ranges = Math.floor(lastRow(sqlite) / RANGE_ROWS);

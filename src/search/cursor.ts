@@ -1,4 +1,7 @@
-/** Where a list goes on, as an opaque text that is valid for one request only. It is not signed: it leads to nothing that the request does not. */
+/**
+ * The position where a list continues, as an opaque text that is valid for one request only. It is not signed, because it gives access to
+ * nothing that the request does not.
+ */
 import type { EpochMs } from "../text/instant.ts";
 import { arrayOf, parseJson } from "../text/json-value.ts";
 
@@ -7,7 +10,10 @@ export type CursorKey = string | number | null;
 /** `keys` are the sort keys of the last result shown; the first page has none. `now` is the instant of that page, so that `30d` means the same on all. */
 export type CursorPlace = { now: EpochMs; keys: readonly CursorKey[] };
 
-/** A text that is no cursor of this request. The message says what it must be; `isOfOther` is true for a cursor of another request. */
+/**
+ * Thrown for a text that is not a cursor of this request. The message says what it must be. `isOfOther` is true for a cursor of another
+ * request.
+ */
 export class BadCursor extends Error {
   constructor(readonly isOfOther: boolean) {
     super(`It must be a cursor ${isOfOther ? "of a search with the same words, filters and sort" : "that a search returned"}.`);
@@ -17,7 +23,7 @@ export class BadCursor extends Error {
 /** A longer text is refused before it is decoded. */
 const LENGTH_MAX = 2000;
 
-/** The cursor of a place in what `request`, any JSON value, returns. Models repeat it, so it is short. */
+/** The cursor of a position in the results of `request`, which is any JSON value. It is short because language models copy it. */
 export function encodePlace(request: unknown, { now, keys }: CursorPlace): string {
   return hashOf(request) + Buffer.from(JSON.stringify([now, ...keys])).toString("base64url");
 }

@@ -15,7 +15,7 @@ type Period = { since: EpochMs; until: EpochMs };
 
 type Most = { limit: number; allSources: boolean };
 
-/** The deadlines of `deadlinesIn`, and the twins. */
+/** The deadlines of `deadlinesIn`, and the number of linked records. */
 export function listDeadlines(index: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most, budget: Budget): Deadlines {
   const deadlines = deadlinesIn(index, filter, period, now, most);
   const isWhole = !budget.isSpent();
@@ -24,8 +24,8 @@ export function listDeadlines(index: SearchFile, filter: Filter, period: Period,
 }
 
 /**
- * The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. To count their twins
- * takes longer than to list them.
+ * The opportunities that match and are due at `since` or later and before `until`, the next one first; at most `limit`. Counting their linked
+ * records takes longer than listing them.
  */
 export function deadlinesIn({ sqlite }: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most): Deadline[] {
   const { sql, values } = shownOf(matchingIn(filter, period, now), most.allSources);

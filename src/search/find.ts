@@ -13,7 +13,7 @@ import { lastRow } from "./common-rows.ts";
 import type { CursorKey, CursorPlace } from "./cursor.ts";
 import type { SearchFile } from "./search-file.ts";
 
-/** A part of an order: rows in the order of a column, forwards or backwards, and of equal values in the order of row numbers. */
+/** A part of an order: rows sorted by a column, forwards or backwards, then by row number. */
 type Run = { column: string; where: string; isDescending: boolean; isNull: boolean };
 
 const isNull = (column: string): Run => ({ column, where: `${column} is null`, isDescending: true, isNull: true });
@@ -40,16 +40,16 @@ type OrderedSearch = {
   filter: Filter;
   limit: number;
   order: Order;
-  /** Show every record, also several of one opportunity. */
+  /** Shows every record, even if several are of one opportunity. */
   allSources?: boolean | undefined;
-  /** Count no further than this: counting every match takes as long as finding them. */
+  /** Counting stops here, because counting every match takes as long as finding them. */
   countAtMost?: number | undefined;
 };
 
 /**
- * A page of ids, each with its keys. `total` opportunities match in all, and `twins` more records are of the same ones; 0 if the count ended
- * early. `next` are the keys after which the next page begins; null on the last one. `rows` are those of all records that match; null if they are many. `isWhole` is
- * false if the budget was spent before all was found or counted.
+ * A page of ids, each with its keys. `total` opportunities match in all, with `twins` further records of the same ones; 0 if the count ended
+ * early. `next`: the keys after which the next page begins; null on the last one. `rows`: those of all records that match; null if there are
+ * too many. `isWhole` is false if the budget was spent before all was found or counted.
  */
 type FoundIds = {
   total: number;
@@ -61,7 +61,7 @@ type FoundIds = {
   isWhole: boolean;
 };
 
-/** So many matches are sorted; of more, rows are tried in the order of the result. */
+/** Up to this many matches are sorted. If there are more, rows are tested in result order. */
 const FEW = 20_000;
 
 /** The opportunities that match, in order. As long as the index stays the same, a walk through the pages returns each of them once. */
@@ -110,10 +110,10 @@ export function matchingRows(
   return { rows, isAll: true };
 }
 
-/** The first span is short, because the newest rows may be enough. */
+/** The first span is short because the newest rows may be enough. */
 const SPAN_MIN = 1 << 15;
 
-/** Returns the condition of a filter for `width` rows up to an end: of its words, only rows of the span are read. */
+/** Returns the condition of a filter for `width` rows up to an end. Its words are looked up only in these rows. */
 function spanCondition(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): (end: number, width: number) => Condition {
   const { sql, values } = conditionOf(others, now);
   const { included, excluded } = queriesOf(sqlite, words);
@@ -126,7 +126,7 @@ function spanCondition(sqlite: Database, { words = "", ...others }: Filter, now:
   };
 }
 
-/** The condition of a filter for rows that are tried one by one: its words are looked for in each of them. */
+/** The condition of a filter for rows that are tested one by one: its words are looked for in each row. */
 export function probing(sqlite: Database, { words = "", ...others }: Filter, now: EpochMs): Condition {
   const condition = conditionOf(others, now);
   const { included, excluded } = queriesOf(sqlite, words);
@@ -137,7 +137,7 @@ export function probing(sqlite: Database, { words = "", ...others }: Filter, now
   };
 }
 
-/** The queries of FTS5 for what must and what must not be there; undefined where there is none. */
+/** The FTS5 queries for required and for excluded words; undefined if there are none. */
 function queriesOf(sqlite: Database, words: string): { included: string | undefined; excluded: string | undefined } {
   const { included, excluded } = matchesOf(readQuestion(words));
   return { included: included && queryOf(sqlite, included), excluded: excluded && queryOf(sqlite, excluded) };
@@ -152,10 +152,10 @@ type Walked = { id: string; keys: [run: number, value: CursorKey, seq: number] }
 
 type Walking = { isFew: boolean; most: number; from: readonly CursorKey[] };
 
-/** Rows that are tried at once: few at first, because most of them may match. */
+/** Rows that are tested at once: few at first, because most of them may match. */
 const [WINDOW_MIN, WINDOW_MAX] = [1 << 10, 1 << 16];
 
-/** The rows that meet a condition, from a place on. If the budget is spent, `next` is where it ended. */
+/** The rows that meet a condition, from a place on. If the budget is spent, `next` is the place where to continue. */
 function walk(
   sqlite: Database,
   runs: readonly Run[],
@@ -188,7 +188,7 @@ function walk(
 
 type Place = { value: CursorKey; seq: number };
 
-/** The place that is `width` rows further; undefined if the run ends before. */
+/** The place `width` rows further; undefined if the run ends before that. */
 function endOfWindow(sqlite: Database, run: Run, begin: Place | undefined, width: number): Place | undefined {
   const { sql, values } = between(run, begin, undefined);
   const statement = `select ${run.column} as value, seq from records ${indexedBy(run)} where ${sql} order by ${inOrder(run)} limit 1 offset ?`;
@@ -218,7 +218,7 @@ function between({ column, where, isDescending, isNull }: Run, begin: Place | un
 
 type Counted = { total: number; twins: number; isWhole: boolean };
 
-/** Twins are few, so counting all that match and taking them away is faster than looking at each row. */
+/** Few records are linked, so counting all matches and subtracting the linked ones is faster than looking at each row. */
 function countFew(
   sqlite: Database,
   rows: readonly number[],
@@ -230,7 +230,7 @@ function countFew(
   return total < countAtMost ? { total, twins, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
 }
 
-/** How many of these rows are shown at least, whatever the other records of their opportunities are. */
+/** A minimum for how many of these rows are shown, whatever the other records of their opportunities are. */
 function leastShown(sqlite: Database, rows: readonly number[]): number {
   const { sql, values } = isAmong(rows);
   const alone = sqlite.query<{ rows: number }, CursorKey[]>(`select count(*) as rows from records where ${sql} and twin_of is null`);
@@ -261,7 +261,7 @@ function countMany(
   return total < countAtMost ? { total, twins: records - total, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
 }
 
-/** How many records match and are not shown, because another one of their group is. */
+/** How many records match but are not shown, because another record of their group is. */
 export function countTwins(sqlite: Database, matching: Condition): number {
   const preceded = isPreceded(matching);
   return (
@@ -282,7 +282,7 @@ export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, al
     .map(({ id }) => id);
 }
 
-/** The groups of records, by id. Those that the index does not have are alone in theirs. */
+/** The groups of records, by id. A record that is not in the index is a group of its own. */
 export function groupsOf({ sqlite }: SearchFile, ids: readonly string[]): Map<string, string> {
   const sql = 'select id, twin_of as "group" from records where id in (select value from json_each(?)) and twin_of is not null';
   const twins = new Map(
@@ -294,7 +294,7 @@ export function groupsOf({ sqlite }: SearchFile, ids: readonly string[]): Map<st
   return new Map(ids.map((id) => [id, twins.get(id) ?? id]));
 }
 
-/** The versions that match, and those that the index does not have. */
+/** The versions that match, and those that are not in the index. */
 export function whichMayMatch<Version extends { id: string; stored_at: EpochMs }>(
   { sqlite }: SearchFile,
   filter: Filter,
@@ -319,14 +319,14 @@ function isPreceded({ sql, values }: Condition): Condition {
   return { sql: `exists (select 1 from records as other where (${isBefore}) and ${sql})`, values }; // The columns are those of `other`.
 }
 
-/** The condition that a record matches, and is the row of its group; with `allSources` every record is. */
+/** The condition that a record matches and is the one shown for its group. With `allSources`, every record is shown. */
 export function shownOf(matching: Condition, allSources: boolean): Condition {
   if (allSources) return matching;
   const shown = isShown(matching);
   return { sql: `${matching.sql} and ${shown.sql}`, values: [...matching.values, ...shown.values] };
 }
 
-/** The condition that a record that matches is the row of its group. */
+/** The condition that a matching record is the one shown for its group. */
 function isShown(matching: Condition): Condition {
   const { sql, values } = isPreceded(matching);
   return { sql: `(records.twin_of is null or not ${sql})`, values };
@@ -340,7 +340,7 @@ export function isInMatchingGroup({ sql, values }: Condition): Condition {
 
 /**
  * The ids of opportunities with this number, or whose id begins so; of one source, if it is given; at most `limit`. A number that ends with "…"
- * was cut by a table, so its beginning is enough.
+ * was shortened in a table, so its beginning is enough.
  */
 export function findByNumber({ sqlite }: SearchFile, text: string, limit: number, source: string | null = null): string[] {
   const number = text.trim().toUpperCase();

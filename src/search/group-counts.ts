@@ -1,14 +1,14 @@
-/** How many opportunities rows of the index are: several records may be of one. (E-57) */
+/** Counts the opportunities of index rows, because several records may be of one opportunity. (E-57) */
 import type { Database } from "bun:sqlite";
 import { keptUntilChanged } from "./kept-counts.ts";
 import { MATCH, PARTIAL } from "./masks.ts";
 
-/** Opportunities that match, more that have only some of the words, and how many rows more these have. */
+/** Opportunities that match, further ones that have only some of the words, and how many extra rows all of them have. */
 export type GroupCounts = { matching: number; partial: number; twins: number };
 
 type Rows = { kinds: Uint8Array; matching: number; partial: number };
 
-/** Counts the groups of rows. A group with a record that matches is one that matches. */
+/** Counts the groups of rows. A group matches if one of its records does. */
 export function countGroups(sqlite: Database, { kinds, matching, partial }: Rows): GroupCounts {
   const counts = { matching, partial, twins: 0 };
   const { rows, groups } = kept(sqlite, () => membersOf(sqlite));
@@ -27,7 +27,7 @@ export function countGroups(sqlite: Database, { kinds, matching, partial }: Rows
   return counts;
 }
 
-/** The rows of opportunities with several records, those of one next to each other, and a number for each group. */
+/** The rows of opportunities with several records, grouped by opportunity, with a number for each group. */
 type Members = { rows: Int32Array; groups: Int32Array };
 
 const kept = keptUntilChanged<Members>();

@@ -9,7 +9,10 @@ export type Hindered = { obstacle: Obstacle; opportunities: number };
 
 type ObstacleRow = { opportunity: string; obstacle: Obstacle | null };
 
-/** Of rows that are open, counts the opportunities all of whose rows are hindered, by the reason of the first, the most frequent reason first. */
+/**
+ * Counts the opportunities whose open rows all have a reason against applying, by the reason of the first row. The most frequent reason comes
+ * first.
+ */
 export function countObstacles(rows: readonly ObstacleRow[]): Hindered[] {
   const counts = new Map<Obstacle, number>();
   for (const records of Map.groupBy(rows, ({ opportunity }) => opportunity).values()) {
@@ -23,7 +26,7 @@ export function countObstacles(rows: readonly ObstacleRow[]): Hindered[] {
 
 const OPEN = openStatuses.map((status) => `'${status}'`).join(", ");
 
-/** Of rows of the index, those that are open by their sources; none if the rows are too many to look at. */
+/** The given rows that are open according to their sources; none if there are too many rows to look at. */
 export function countHindered({ sqlite }: SearchFile, rows: readonly number[] | null): Hindered[] {
   if (rows === null || rows.length > COUNTED_MAX) return [];
   const sql = `select coalesce(twin_of, id) as opportunity, obstacle from records

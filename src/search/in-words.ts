@@ -1,4 +1,7 @@
-/** What matches but for who may apply, which only its text says. Guessing from words would be wrong in some, and nobody could tell in which. */
+/**
+ * Records that match except for who may apply, which only their text says. Guessing from the text would be wrong for some records, and nobody
+ * could see for which.
+ */
 import { codesOfKind, IN_WORDS } from "../filter/applicants.ts";
 import type { Filter } from "../filter/filter.ts";
 import { counted } from "../text/counted.ts";
@@ -8,7 +11,10 @@ import { COUNTED_MAX } from "./candidates.ts";
 import { matchingRows } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
-/** How many more opportunities match with those that say in words who may apply; 0 if it was not asked, or if they are too many to count. */
+/**
+ * How many more opportunities match if those that state only in text who may apply are included; 0 if this was not asked, or if there are too
+ * many to count.
+ */
 export function countInWords({ sqlite }: SearchFile, filter: Filter, now: EpochMs, allSources: boolean, budget: Budget): number {
   const { applicant = [] } = filter;
   const codes = applicant.flatMap(codesOfKind);

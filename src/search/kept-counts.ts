@@ -4,8 +4,8 @@ import type { Database } from "bun:sqlite";
 type Keep<Result> = (sqlite: Database, make: () => Result, about?: unknown) => Result;
 
 /**
- * Returns a function that returns what it made last of an index, and makes it again after the index has changed or for another `about`, a
- * value as JSON. A promise that is rejected is not kept.
+ * Memoizes a function of an index. It runs again after the index has changed, or for another `about`, a value as JSON. A rejected promise is
+ * not kept.
  */
 export function keptUntilChanged<Result>(): Keep<Result> {
   const kept = new WeakMap<Database, { state: string; result: Result }>();

@@ -1,12 +1,13 @@
 /**
- * What each row of a range has of a question, in 32 bits. At a million records, the median question takes 35 to 97 ms with masks, and 1.0 to
+ * Which parts of a question each row of a range has, in 32 bits. At a million records, the median question takes 35 to 97 ms with masks, and
+ * 1.0 to
  * 3.5 s with `bm25()` (bench/README.md). (E-65)
  *
  *     31      30         29      28   27   26        25, 24  23 … 12                11 … 0
  *     unused  ACCEPTING  STRICT  MET  OUT  NUMBERED  unused  group n, in the title  group n
  *
- * ACCEPTING: the record may still be applied for. STRICT: it has all that is demanded. MET: it meets the filters. OUT: it has a word that must
- * not occur. NUMBERED: its number is the whole question.
+ * ACCEPTING: the record may still be applied for. STRICT: it has everything that is required. MET: it meets the filters. OUT: it has an
+ * excluded word. NUMBERED: its number is the whole question.
  */
 import { ACCEPTING_FACTOR } from "./accepting.ts";
 
@@ -15,24 +16,24 @@ export const GROUPS_MAX = 12;
 export const [ACCEPTING, STRICT, MET, OUT, NUMBERED] = [1 << 30, 1 << 29, 1 << 28, 1 << 27, 1 << 26];
 const WORDS = (1 << GROUPS_MAX) - 1;
 
-/** Whether a bit is that of a group. */
+/** Whether a bit belongs to a group. */
 export function isGroup(bit: number): boolean {
   return (bit & WORDS) !== 0;
 }
 
-/** What a row has of a question: nothing that is shown, some of the words, or all that makes it match. */
+/** How well a row fits a question: it is not shown, has some of the words, or matches. */
 export const [NONE, PARTIAL, MATCH] = [0, 1, 2];
 
-/** Of what does not count. No count is so. */
+/** The value for groups that are not counted. No count reaches it. */
 export const NOT_COUNTED = -1;
-/** What words in the title add to the weight of a row. */
+/** The extra weight of words in the title. */
 const TITLED = 0.8;
-/** What a row that matches weighs more than any other. `best-match.ts` moves down what has some of its words only far down. */
+/** The extra weight of a match, so that it outweighs any other row. `best-match.ts` moves down what has some of its words only far down. */
 export const MATCHING = 1e6;
 
 /**
- * What is wanted of a row. It is shown if it has all bits of `demanded`. It matches if it also has all of `everyBit`, and `counted` groups were
- * counted of it. `weights` has the weight of each combination of the bits of groups.
+ * What a row needs. It is shown if it has all bits of `demanded`. It matches if it also has all of `everyBit`, and `counted` of its groups were
+ * counted. `weights` has the weight of each combination of group bits.
  */
 type Wanted = { weights: Float64Array; everyBit: number; counted: number; demanded: number; canMatch: boolean };
 
@@ -47,7 +48,7 @@ export class Masks {
     [this.#masks, this.#counts, this.#wanted] = [new Int32Array(rows), new Uint8Array(rows), wanted];
   }
 
-  /** Forgets the range before, and begins the one whose first row this is. */
+  /** Clears the masks and begins the range with this first row. */
   begin(first: number): void {
     this.first = first;
     this.#masks.fill(0);
@@ -55,9 +56,9 @@ export class Masks {
   }
 
   /**
-   * Sets a bit in the mask of each of these rows, and adds one to its count if that is `counted`: a row with all of several groups, which are
-   * added one after the other, counts up to their number. The rows are bytes of `gapsOf`, or ascending row numbers, of which the last ones are
-   * in this range and are taken off.
+   * Sets a bit in the mask of each of these rows. Increments the row's count if that equals `counted`: groups are added one after the other, so
+   * only a row with all of them reaches their number. The rows are bytes of `gapsOf`, or ascending row numbers, of which the last ones are in
+   * this range and are taken off.
    */
   add(rows: Uint8Array | number[], bit: number, counted: number): void {
     if (rows instanceof Uint8Array) this.#addGaps(rows, bit, counted);
@@ -106,7 +107,7 @@ export class Masks {
     return words === 0 ? NONE : PARTIAL;
   }
 
-  /** How much a row weighs that met this. */
+  /** The weight of a row with this mask. */
   weight(place: number, met: number): number {
     const { weights } = this.#wanted;
     const mask = this.#masks[place] ?? 0;

@@ -1,6 +1,6 @@
 /**
- * How many opportunities each department posted, had open and closed in each month, from the dates and the history. Stored counts would
- * have to follow links, agencies and backfills that change later.
+ * How many opportunities each department posted, had open and closed in each month, computed from the dates and the history. Stored counts
+ * would have to follow links, agencies and backfills that change later.
  */
 import type { Database } from "bun:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -18,15 +18,15 @@ import { keptUntilChanged } from "./kept-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /**
- * Of a month in US Eastern time. `posted` has the day of posting in it; `open` was open at its end, or is now; `closed` was open and is not at
- * some time in it. The last two are null before the first import, when nobody looked.
+ * Counts of a month in US Eastern time. `posted`: posted in it. `open`: open at its end, or now. `closed`: closed in it. The last two are null
+ * before the first import, because nothing was observed then.
  */
 export type MonthCounts = { posted: number; open: number | null; closed: number | null };
 
 export type Months = {
-  /** "2026-03", the present one last. */
+  /** "2026-03", the current month last. */
   names: readonly string[];
-  /** For each of them. An opportunity counts once, whatever number of sources have it. */
+  /** One entry for each month. An opportunity counts once, however many sources have it. */
   all: readonly MonthCounts[];
   /** By the code of the department; "" for those whose agency is not in the table. */
   departments: ReadonlyMap<string, readonly MonthCounts[]>;
@@ -76,13 +76,13 @@ async function countAll(catalog: CatalogDb, sqlite: Database, names: readonly st
   const departments = Map.groupBy(rows, ({ department }) => department);
   const counted = new Map<string, MonthCounts[]>();
   for (const [code, some] of departments) {
-    await nextTurn(); // Others who share the thread go on meanwhile.
+    await nextTurn(); // Lets other work on this thread continue.
     counted.set(code, count(some));
   }
   return { names, all: count(rows), departments: counted };
 }
 
-/** The turns of each record, the oldest first. `present` has the status that each has now. */
+/** The status changes of each record, the oldest first. `present` has its current status. */
 async function readTurns(catalog: CatalogDb, present: ReadonlyMap<string, string>, now: EpochMs): Promise<Map<string, Turn[]>> {
   const records = new Map<number, { id: string; statuses: { at: EpochMs; status: string }[] }>();
   await catalog.readTransaction(async (sql) => {
@@ -96,14 +96,14 @@ async function readTurns(catalog: CatalogDb, present: ReadonlyMap<string, string
         const statuses = records.get(opportunity_seq)?.statuses;
         if (change === undefined || statuses === undefined) continue;
         const [first] = statuses;
-        if (statuses.length === 1 && first !== undefined) first.status = `${change.previous}`; // What it was until then.
+        if (statuses.length === 1 && first !== undefined) first.status = `${change.previous}`; // Its status until then.
         statuses.push({ at, status: `${change.current}` });
       }
     });
   });
   for (const { id, statuses } of records.values()) {
     const status = present.get(id) ?? "";
-    if (statuses.at(-1)?.status !== status) statuses.push({ at: now, status }); // The clock has turned it, and no event says so yet.
+    if (statuses.at(-1)?.status !== status) statuses.push({ at: now, status }); // The status changed because time passed; there is no event for it yet.
   }
   return new Map([...records.values()].map(({ id, statuses }) => [id, turnsOf(statuses)]));
 }
@@ -118,7 +118,7 @@ function turnsOf(statuses: readonly { at: EpochMs; status: string }[]): Turn[] {
   });
 }
 
-/** `starts` are those of the months and of the one after the last. Nothing is known of what was open before `firstAt`. */
+/** `starts` are the starts of the months and of the month after the last. What was open before `firstAt` is unknown. */
 function countsOf(
   rows: readonly MonthRow[],
   turns: ReadonlyMap<string, readonly Turn[]>,
@@ -150,7 +150,7 @@ function countsOf(
   return counts;
 }
 
-// ---- Months of US Eastern time, in which federal deadlines are.
+// ---- Months in US Eastern time, the time zone of federal deadlines.
 
 function monthsUntil(now: EpochMs): string[] {
   const utc = formatInstant(now).slice(0, 7);
@@ -158,7 +158,7 @@ function monthsUntil(now: EpochMs): string[] {
   return Array.from({ length: MONTHS }, (_, n) => monthAfter(last, n - MONTHS + 1));
 }
 
-/** The month so many months after another one. */
+/** The month `months` after another one. */
 function monthAfter(month: string, months: number): string {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return formatInstant(Date.UTC(year, number - 1 + months)).slice(0, 7);

@@ -6,9 +6,9 @@ import type { Database } from "bun:sqlite";
 import { isWithinEdits } from "../text/closest.ts";
 
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
-/** A word of fewer records may be mistyped itself. */
+/** A word that fewer records have may be mistyped itself. */
 const RECORDS_MIN = 3;
-/** In a shorter word, two other letters make another word. */
+/** In a shorter word, changing two letters usually gives a different word. */
 const LONG = 8;
 
 /** The most frequent of the nearest words; undefined if none is near. */

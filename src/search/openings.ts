@@ -13,25 +13,27 @@ import { countObstacles, type Hindered } from "./hindered.ts";
 import { keptUntilChanged } from "./kept-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
-/** Open opportunities of a department: `amount` is the sum of the largest awards of those that state any, whose number is `withAmount`. */
+/**
+ * Open opportunities of a department. `amount` is the sum of the largest awards, and `withAmount` the number of opportunities that state one.
+ */
 export type DepartmentOpenings = { agency: Agency | undefined; opportunities: number; withAmount: number; amount: bigint };
 
-/** Each opportunity is counted once, whatever number of sources have it. */
+/** Each opportunity is counted once, however many sources have it. */
 export type Openings = {
   open: number;
-  /** What a source calls open as well, and cannot be applied for: the most frequent reason first. */
+  /** Further opportunities that a source calls open but that cannot be applied for, by reason, the most frequent first. */
   uncounted: readonly Hindered[];
   /** Forecast or pre-release. */
   coming: number;
-  /** When the open ones are due, without those that state no date. */
+  /** When the open ones are due. Those without a date are left out. */
   dueAt: readonly EpochMs[];
-  /** The most opportunities first. Those whose agency is not in the table are together. */
+  /** Sorted by number of opportunities, the largest first. Agencies that are not in the table form one entry. */
   departments: readonly DepartmentOpenings[];
 };
 
 const kept = keptUntilChanged<Openings>();
 
-/** The openings as the index has them. They are counted again only after the index has changed. */
+/** The openings in the index. They are counted again only after the index has changed. */
 export function countOpenings({ sqlite }: SearchFile): Openings {
   return kept(sqlite, () => countAll(sqlite));
 }

@@ -1,4 +1,4 @@
-/** What a question prefers, in the index: which rows meet it, and how many a filter would leave. (E-242) */
+/** The preferences in a question: which rows meet them, and how many rows each filter would leave. (E-242) */
 import type { Database } from "bun:sqlite";
 import { conditionOf, type Filter, fieldNames, readFilter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
@@ -6,16 +6,18 @@ import type { Preference } from "../filter/preferences.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { wordsOf } from "../text/words-of.ts";
 
-/** What was asked, the filter that makes it strict, and how many of the results meet that; null if they are too many to count. */
+/** What was asked, the filter that makes it strict, and how many results meet the filter; null if there are too many to count. */
 export type Preferred = { asked: string; filter: Filter; opportunities: number | null };
 
 /** A preference with the condition of its filter, and the condition by which a row is preferred. */
 type Wanted = { asked: string; filter: Filter; strict: Condition; loose: Condition };
 
-/** How much better a record is that meets a preference than another one that answers as well. Strict preferences lost whole answers. */
+/**
+ * The factor by which a record that meets a preference outranks another one that matches equally well. Strict preferences lost good results.
+ */
 const PREFERRED_FACTOR = 1.5;
 
-/** The preferences of a question but those that a filter decides. */
+/** The preferences of a question, without those that a filter already decides. */
 export function wantedOf(preferences: readonly Preference[], given: Omit<Filter, "words">, now: EpochMs): Wanted[] {
   return preferences.flatMap(({ asked, filter: filterAt, hint = "" }) => {
     const filter = readFilter(filterAt(now), "a preference");
@@ -31,7 +33,7 @@ export function wantedOf(preferences: readonly Preference[], given: Omit<Filter,
   });
 }
 
-/** By how much the weight of each of these rows is to be multiplied. */
+/** The factor for the weight of each of these rows. */
 export function factorsOf(sqlite: Database, wanted: readonly Wanted[], rows: readonly number[]): (row: number) => number {
   const among = JSON.stringify(rows);
   const met = wanted.map(({ loose: { sql, values } }) => {
@@ -41,7 +43,7 @@ export function factorsOf(sqlite: Database, wanted: readonly Wanted[], rows: rea
   return (row) => PREFERRED_FACTOR ** met.filter((each) => each.has(row)).length;
 }
 
-/** How many opportunities, or with `allSources` records, of these rows each filter would leave; null stands for too many. */
+/** How many opportunities (with `allSources`, records) of these rows each filter would leave; null if there are too many rows. */
 export function countPreferred(
   sqlite: Database,
   wanted: readonly Wanted[],

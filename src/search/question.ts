@@ -1,41 +1,42 @@
 /**
- * A question as the best match looks for it: for each group all words that count for it, other names of what was asked for, and for a word that
- * hardly any record has the one that was probably meant. These add, at a lower weight, and never make a record match. (E-65, E-150)
+ * A question, prepared for the best match: all words that count for each group, synonyms, and corrections of words that hardly any record has.
+ * Synonyms and corrections add weight, at a lower rate, but never make a record match. (E-65, E-150)
  */
 import { type Group, type Question, readQuestion } from "../filter/question.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { synonymsIn } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** A word that counts for what was asked. `weight` is less than 1 for another word of the same stem, and for a guess. */
+/** A word that counts for the word that was asked for. `weight` is less than 1 for another word of the same stem and for a correction. */
 type Spelling = { word: string; weight: number };
 
-/**
- * What stands for one or several groups: the words of a stem, or phrases. `isGuess` if it is the word that was probably meant, and no other name.
- */
+/** A substitute for one or several groups: the words of a stem, or phrases. `isGuess`: it is a correction, not a synonym. */
 export type Near = { stem?: string; spellings: Spelling[]; phrases: string[][]; isGuess: boolean };
 
-/** A group with the words that count for it, several of which in order are a phrase, and the number of records that have any of its words. */
+/** A group with the words that count for it (several words in order are a phrase), and the number of records that have any of them. */
 export type SpelledGroup = Group & { spellings: Spelling[]; phrases: string[][]; near: Near[] };
 
 export type SpelledQuestion = Omit<Question, "groups"> & {
   groups: SpelledGroup[];
-  /** Words that few records have or none, and what was looked for, too. */
+  /** Words that few or no records have, with the corrections that were also looked for. */
   corrections: { asked: string; also: string; records: number }[];
-  /** Other names that were looked for, too. */
+  /** Synonyms that were also looked for. */
   synonyms: { asked: string; also: string[] }[];
-  /** Words that mean an agency with records, and its code. */
+  /** Words that name an agency with records, and its code. */
   agencies: { asked: string; code: string }[];
 };
 
 const [STEM_WEIGHT, NEAR_WEIGHT] = [0.9, 0.8];
-/** What another name counts. */
+/** The weight of a synonym. */
 export const SYNONYM_WEIGHT = 0.6;
-/** Forms of the last word of a name: "unmanned aerial vehicle", "unmanned aerial vehicles". */
+/** The forms of the last word of a synonym: "unmanned aerial vehicle", "unmanned aerial vehicles". */
 const FORMS_MAX = 4;
-/** A word that more records have is no mistake, nor one beside which the other has not so many times as many: a looser rule corrects names. */
+/**
+ * A word is corrected only if at most this many records have it and the other word has this many times as many. A looser rule would correct
+ * names.
+ */
 const [RARE_MAX, TIMES_MORE] = [5, 20];
-/** A shorter word is as often an abbreviation as a mistake. */
+/** A shorter word is as likely an abbreviation as a mistake. */
 const MISTAKE_LENGTH_MIN = 5;
 
 /** Looks up the words of a question. */
@@ -61,7 +62,7 @@ export function spellQuestion(text: string, vocabulary: Vocabulary): SpelledQues
   return { ...question, groups: spelled, corrections, synonyms, agencies };
 }
 
-/** Which group of a question a word of a text belongs to, as it is written there; undefined if to none. */
+/** The group of a question that a word of a text belongs to; undefined if there is none. */
 export function groupsByWord({ groups }: SpelledQuestion): (word: string) => number | undefined {
   const byWord = new Map<string, number>();
   groups.forEach(({ spellings, phrases, near }, group) => {
@@ -91,7 +92,7 @@ function phrasesOf({ terms }: Group): string[][] {
   return terms.flatMap((term) => (term.kind === "phrase" && term.words.length > 1 ? [term.words] : []));
 }
 
-/** The word that was probably meant, if hardly any record has the one that was asked for, and many have the other. */
+/** The correction of a word that hardly any record has, if many records have the corrected word. */
 function nearOf(group: Group, records: number, vocabulary: Vocabulary): (Near & { word: string }) | undefined {
   const { agencies, terms } = group;
   const [term] = terms;
@@ -106,7 +107,10 @@ function nearOf(group: Group, records: number, vocabulary: Vocabulary): (Near & 
   return { word, stem, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
 }
 
-/** Another name as it is looked for: all words of its stem, or the phrase with the forms of its last word; undefined if no record has its words. */
+/**
+ * The words to look for instead of a synonym: all words of its stem, or the phrase with the forms of its last word; undefined if no record has
+ * them.
+ */
 function namedOf(name: string, vocabulary: Vocabulary): Near | undefined {
   const words = wordsOf(name);
   const [last = ""] = words.splice(-1);

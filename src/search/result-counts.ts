@@ -1,4 +1,4 @@
-/** Counts beside the results: how many have each status, source, department and type; and which filter leaves nothing, if nothing is found. */
+/** Counts shown with the results: how many have each status, source, department and type, and, if nothing is found, which filters to drop. */
 import { conditionOf, type FieldName, type Filter, fieldNames } from "../filter/filter.ts";
 import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -8,7 +8,7 @@ import { COUNTED_MAX } from "./candidates.ts";
 import { matchingRows } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
-/** What is counted, and the SQL of its value: of an agency, the department that it is a part of. */
+/** The fields that are counted, with the SQL of their values. An agency counts for its department. */
 const counted = {
   status: "status",
   source: "source",
@@ -27,7 +27,7 @@ export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null
   const all = sqlite.query<CountedRow, [string]>(
     `select ${allSources ? "id" : "coalesce(twin_of, id)"} as opportunity, ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
   );
-  const found = all.all(JSON.stringify(rows)); // Once: it is reading the rows that takes time.
+  const found = all.all(JSON.stringify(rows)); // One statement, because reading the rows takes most of the time.
   const countsOf = (name: keyof typeof counted) =>
     [...Map.groupBy(found, (row) => row[name] ?? "")]
       .filter(([value]) => value !== "")
@@ -37,8 +37,8 @@ export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null
 }
 
 /**
- * Each filter without which the others would find something, and how many; the one that finds most first. With `isPartial`, what has some of the words counts, too. What
- * is not known when the budget is spent is left out.
+ * The filters without which the others would find something, with the number of results, the largest first. With `isPartial`, records with some
+ * of the words count, too. Filters that were not tried before the budget was spent are left out.
  */
 export function filtersToDrop(
   { sqlite }: SearchFile,

@@ -1,6 +1,6 @@
 /**
  * The exact score of a record for a question, from its texts: BM25 over columns of different weight (Robertson and Zaragoza, 2009, BM25F),
- * times the share of the question that the record has, and more where words of the question are neighbors in the text. (E-65)
+ * times the share of the question that the record has, plus a bonus for words of the question that are neighbors in the text. (E-65)
  */
 import { isWithin } from "../agencies/table.ts";
 import { textColumns, textWeights } from "../filter/texts.ts";
@@ -9,14 +9,14 @@ import { type SpelledQuestion, SYNONYM_WEIGHT } from "./question.ts";
 
 /** The usual parameters of BM25, and the words of an average record. */
 const [K1, B, AVERAGE_WORDS] = [1.2, 0.75, 150];
-/** What two neighboring words of the question are worth that are neighbors in a text. */
+/** The bonus for two neighboring words of the question that are also neighbors in a text. */
 const NEIGHBORS = { text: 0.3, title: 0.6 };
-/** Of a long text this much is read: an opportunity says at its beginning what it is about. */
+/** How much of a long text is scored. An opportunity says at its beginning what it is about. */
 const CHARACTERS_MAX = 8000;
 
 /**
- * `has` says for each group of the question whether the record has it, and `named` whether it has only another name of it. A word that was
- * probably meant does not count for either.
+ * For each group of the question, `has` shows whether the record has it, and `named` whether it has only a synonym. A correction counts for
+ * neither.
  */
 type Score = { score: number; has: boolean[]; named: boolean[] };
 
@@ -26,7 +26,7 @@ export function scorerOf(
   idf: readonly number[],
 ): (texts: readonly string[], agencyCode?: string | null) => Score {
   const whole = idf.reduce((sum, each) => sum + each, 0);
-  // Of few words each one matters; of many, some may be missing.
+  // In a short question every word matters; in a long one some may be missing.
   const power = Math.min(2, 3 / Math.max(1, groups.length));
   const sought = new SoughtWords();
   const allPhrases: Phrase[] = [];
@@ -106,10 +106,10 @@ const WORD_CODES = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[a-z0-9]/.test(character) ? character.charCodeAt(0) : 0;
 });
 
-/** Finds a few words in texts. Makes no string for words of an ASCII text that are not sought: 150 texts are read for each question. */
+/** Finds a few words in texts. It allocates no strings for other words of an ASCII text, because 150 texts are read for each question. */
 class SoughtWords {
   readonly #byWord = new Map<string, Sought[]>();
-  /** Whether a sought word has a hash that ends so. */
+  /** Whether the hash of a sought word ends in these bits. */
   readonly #endings = new Uint8Array(1 << 12);
 
   add(word: string, sought: Sought): void {

@@ -18,10 +18,10 @@ import { beginBuild, finishBuild } from "./write.ts";
 
 const SEARCH_FILE = "search.db";
 
-/** To be raised with any change of the tables or of what is written to them: an index of another version is built again. */
+/** Raise this with any change of the tables or of what is written to them. An index of another version is built again. */
 const VERSION = 20;
 
-/** The number in the file's header: another table of agencies makes another index, too. */
+/** The number in the file's header. It also changes with the table of agencies. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion} ${officesVersion}`) >>> 1;
 
 const TABLES = `
@@ -42,7 +42,7 @@ ${CREATE_TEXTS};
 
 export type SearchFile = {
   sqlite: Database;
-  /** Whether the path still has the file that was opened: it can be deleted at any time, and SQLite writes to no deleted file. */
+  /** Whether the path still has the file that was opened. It can be deleted at any time, and SQLite does not write to a deleted file. */
   isInPlace: () => boolean;
   close: () => void;
 };
@@ -77,7 +77,9 @@ function inodeOf(path: string): bigint | undefined {
 /** How long a statement waits for a program that commits to the index. */
 const READ_WAIT_MS = 1000;
 
-/** Opens the index in a directory to read it alone, while another program writes it. Undefined if there is none that this program can read. */
+/**
+ * Opens the index in a directory for reading only, while another program may write it. Undefined if there is none that this program can read.
+ */
 export function openSearchFileToRead(directory: string): SearchFile | undefined {
   const path = join(directory, SEARCH_FILE);
   if (inodeOf(path) === undefined) return undefined;
@@ -99,12 +101,12 @@ export function openSearchFileToRead(directory: string): SearchFile | undefined 
   return undefined;
 }
 
-/** Whether another program holds the index for itself at the moment, as one does that builds it. */
+/** Whether another program has locked the index, as it does during a build. */
 function isBusy(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(codeOf(error));
 }
 
-/** Whether an index is whole, and how many rows it has. Undefined if another program holds it at the moment. */
+/** Whether an index is whole, and how many rows it has. Undefined if another program has locked it. */
 export function buildOf({ sqlite }: SearchFile): { isBuilt: boolean; rows: number } | undefined {
   sqlite.run("pragma busy_timeout = 0");
   try {
@@ -120,7 +122,7 @@ export function buildOf({ sqlite }: SearchFile): { isBuilt: boolean; rows: numbe
   }
 }
 
-/** An index of no records, in memory until the program ends. */
+/** An empty index in memory. */
 export function openEmptySearchFile(): SearchFile {
   const index = openTemporarySearchFile();
   finishBuild(index.sqlite);
@@ -134,7 +136,7 @@ export function openTemporarySearchFile(): SearchFile {
   try {
     const { sqlite, close } = openSearchFile(directory);
     sqlite.run("pragma journal_mode = memory"); // SQLite writes to no deleted file that has a journal next to it.
-    sqlite.run("pragma synchronous = off"); // Nobody reads it after a loss of power.
+    sqlite.run("pragma synchronous = off"); // It is not needed after a loss of power.
     return { sqlite, isInPlace: () => true, close };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -147,7 +149,7 @@ export function isUnwritable(error: unknown): boolean {
   return /^(SQLITE_(READONLY|CANTOPEN|PERM|FULL|IOERR)|EACCES|EPERM|EROFS|ENOSPC)/.test(codeOf(cause));
 }
 
-/** Whether SQLite finds damage in the index, when the catalog might be the damaged one. */
+/** Whether SQLite finds damage in the index. Used to find out which of the index and the catalog is damaged. */
 export function isDamaged({ sqlite }: SearchFile): boolean {
   try {
     return sqlite.query<{ quick_check: string }, []>("pragma quick_check(1)").get()?.quick_check !== "ok";
@@ -165,10 +167,13 @@ export function createIndexTables(sqlite: Database, identity: string): void {
   sqlite.query("insert into progress values (1, ?, -8640000000000000, '', 0, 0, 0, -8640000000000000, 0)").run(identity);
 }
 
-/** As much of the file as SQLite ever maps. A filter reads all rows, and half of its time were system calls. */
+/**
+ * The largest part of the file that SQLite maps into memory. Without mapping, half the time of a filter, which reads all rows, is spent in
+ * system calls.
+ */
 const MAPPED_MAX = 0x7fff0000;
 
-/** A rollback journal, as one next to a deleted file does no harm: SQLite would apply a write-ahead log to the new file. */
+/** A rollback journal is harmless if the index is deleted next to it. SQLite would apply a leftover write-ahead log to the new file. */
 function prepare(sqlite: Database): void {
   tune(sqlite);
   sqlite.run("pragma synchronous = normal");
@@ -187,15 +192,15 @@ function prepare(sqlite: Database): void {
 function tune(sqlite: Database): void {
   sqlite.run("pragma temp_store = memory");
   sqlite.run("pragma cache_size = -32000");
-  sqlite.run(`pragma mmap_size = ${MAPPED_MAX}`); // A filter reads all rows: without a system call for each page it takes half the time.
+  sqlite.run(`pragma mmap_size = ${MAPPED_MAX}`); // See MAPPED_MAX.
 }
 
-/** Whether the tables of this version are there. */
+/** Whether the file has the tables of this version. */
 function isCurrent(sqlite: Database): boolean {
   return headerNumber(sqlite, "user_version") === MARK;
 }
 
-/** Takes the write lock and lets it go, so that a file that cannot be written is noticed here. */
+/** Takes and releases the write lock, so that a read-only file is noticed here. */
 function requireWritable(sqlite: Database): void {
   sqlite.run("begin immediate");
   sqlite.run("rollback");

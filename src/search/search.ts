@@ -1,4 +1,4 @@
-/** A search as people and agents ask for it: the best matches of a question first, or all that matches in the order of a date or an amount. */
+/** A search: the best matches of a question first, or all matches sorted by a date or an amount. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type Filter, fieldNames } from "../filter/filter.ts";
 import { readQuestion } from "../filter/question.ts";
@@ -33,19 +33,20 @@ export type SearchRequest = {
   sort?: Sort | undefined;
   after?: string | null | undefined;
   countAtMost?: number | undefined;
-  /** Leave out what has only some of the words. */
+  /** Leaves out records that have only some of the words. */
   onlyMatching?: boolean | undefined;
-  /** Show every record, also several of one opportunity. */
+  /** Shows every record, even if several are of one opportunity. */
   allSources?: boolean | undefined;
-  /** A page ends with the opportunity with which the stored ones reach this size, even if more were asked for. */
+  /** A page ends once the stored size of its opportunities reaches this limit, even if more were asked for. */
   bytesMax?: number | undefined;
-  /** How long it may take; without it, as long as a page may. */
+  /** How long it may take; by default, as long as a page may. */
   budget?: Budget | undefined;
 };
 
 /**
- * A result. `snippet` shows where words matched, null if nowhere in a text; `missing` are the words that it does not have if it does not match;
- * `named` those of which it has only another name; `isFar` if it matches, but has some of the words only far down; `twins` are the other records of the same opportunity.
+ * A result. `snippet`: where words matched; null if no text has one. `missing`: the words that it lacks, if it does not match. `named`: the
+ * words for which it has only a synonym. `isFar`: it matches, but some of the words occur only far down. `twins`: the other records of the same
+ * opportunity.
  */
 export type SearchResult = {
   opportunity: WholeOpportunity;
@@ -58,38 +59,38 @@ export type SearchResult = {
 };
 
 /**
- * A page: all pages together have `total` opportunities, with `twins` more records of the same ones, and `next` begins the next page. `matching`
- * and `partial` are the same in any order: what has only some of the words is on pages of the best matches.
+ * A page. All pages together have `total` opportunities, with `twins` further records of the same ones. `next` begins the next page. `matching`
+ * and `partial` do not depend on the order, but only the best matches list partial matches.
  */
 export type SearchPage<Next = string> = Matched & {
   total: number;
   twins: number;
   results: SearchResult[];
   next: Next | null;
-  /** Whether nothing on the first page has most of the words. */
+  /** True if no result on the first page has most of the words. */
   isWeak: boolean;
   /** Null without words. */
   understood: Understood | null;
-  /** Of all that match, or else have some of the words, on the first page; null if they are too many. */
+  /** Counts of all matches or, if there are none, of the partial matches. Only on the first page; null if there are too many. */
   counts: ResultCounts;
-  /** If open ones are asked for: how many of those that their sources call open cannot be applied for, on the first page. */
+  /** Only on the first page, if open ones are asked for: how many that their sources call open cannot be applied for. */
   hindered: Hindered[];
-  /** How many more match that say only in words who may apply, on the first page, if it was asked who may. */
+  /** Only on the first page, if the search asks who may apply: how many more match that state this only in text. */
   inWords: number;
-  /** What is to be known of the agencies of the filter, in sentences, on the first page. */
+  /** Only on the first page: notes on the agencies of the filter, in sentences. */
   agencyNotes: string[];
-  /** If nothing is found: filters without which something would be. */
+  /** If nothing is found: the filters without which something would be. */
   drop: ReturnType<typeof filtersToDrop>;
-  /** False if time was over before all was found and counted. */
+  /** False if the budget was spent before everything was found and counted. */
   isWhole: boolean;
 };
 
-/** How results are sorted unless a search says it: the best matches first if there are words that must occur. */
+/** The default order: the best matches first if the search has words that must occur. */
 export function defaultSort({ words = "" }: Filter): Sort {
   return readQuestion(words).groups.length === 0 ? "updated" : "relevance";
 }
 
-/** A page with cursors as texts. Throws a BadCursor if `after` is none of this search. */
+/** A page with cursors as texts. Throws a BadCursor if `after` is not a cursor of this search. */
 export async function search(catalog: CatalogDb, index: SearchFile, request: SearchRequest, now: EpochMs): Promise<SearchPage> {
   const { after, filter, allSources = false, sort = defaultSort(filter) } = request;
   const same = [sort, allSources, ...fieldNames.map((name) => filter[name] ?? null)];
@@ -180,13 +181,13 @@ function hinderedIn(index: SearchFile, { status = [] }: Filter, rows: readonly n
   return status.some((each) => openStatuses.includes(each)) ? countHindered(index, rows) : [];
 }
 
-/** The place of the first result that does not match; undefined if there is none. The line that says so is before it. */
+/** The index of the first partial match; undefined if there is none. The dividing line comes before it. */
 export function firstPartial(results: readonly SearchResult[]): number | undefined {
   const first = results.findIndex(({ isMatch }) => !isMatch);
   return first === -1 ? undefined : first;
 }
 
-/** In a longer question some words say little. */
+/** In a longer question, some words carry little meaning. */
 const WEAK_WORDS_MAX = 5;
 
 /** Whether none of the first results has most of the words of a short question. */
@@ -195,7 +196,7 @@ function isWeakAnswer(results: readonly SearchResult[], { words }: Understood): 
   return results.every(({ isMatch, missing }) => !isMatch && missing.length * 2 >= words.length);
 }
 
-/** The opportunities with these ids, each with its twins and what `shown` says, and how many of the ids that took. */
+/** The opportunities with these ids, each with its linked records and its entry of `shown`, and how many of the ids were used. */
 async function resultsOf(
   catalog: CatalogDb,
   ids: readonly string[],

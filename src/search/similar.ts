@@ -1,6 +1,6 @@
 /**
- * What is most like an opportunity: the best matches of its telling words. And the other rounds of the same call, as far as titles,
- * agencies and numbers tell. Nothing is stored, so there is no second index; each result says why it is there.
+ * The most similar opportunities: the best matches of an opportunity's most distinctive words. Also the other rounds of the same call, as far
+ * as titles, agencies and numbers show them. Nothing is stored, so there is no second index. Each result says why it was found.
  */
 import type { Database } from "bun:sqlite";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -23,21 +23,22 @@ import { vocabularyOf } from "./vocabulary.ts";
 /** An opportunity and its other records. */
 type Other = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
 
-/** `shared` are the telling words that both have. */
+/** `shared`: the distinctive words that both have. */
 type SimilarOne = Other & { shared: string[] };
 
-/** Another round of the same call, and why it is taken for one. */
+/** Another round of the same call, and why it is considered one. */
 export type Round = Other & { isEarlier: boolean; reason: string };
 
 /**
- * `words` are the telling words of the opportunity, the most telling first. `isWhole` is false if the budget was spent before all was looked at.
+ * `words`: the distinctive words of the opportunity, the most distinctive first. `isWhole` is false if the budget was spent before everything
+ * was compared.
  */
 export type Similar = { words: string[]; similar: SimilarOne[]; rounds: Round[]; isWhole: boolean };
 
 export const relations = ["earlier_round", "later_round", "similar"] as const;
 type Relation = Other & { relation: (typeof relations)[number]; why: string };
 
-/** What was found, rounds first, each with what it is to the opportunity and why. */
+/** The results, rounds first, each with its relation to the opportunity and the reason. */
 export function relationsIn({ similar, rounds }: Similar): Relation[] {
   return [
     ...rounds.map(({ isEarlier, reason: why, ...round }): Relation => {
@@ -47,18 +48,18 @@ export function relationsIn({ similar, rounds }: Similar): Relation[] {
   ];
 }
 
-/** Telling words that are looked for, and characters of a description in which they are. */
+/** How many distinctive words are looked for, and how many characters of the description they are taken from. */
 const [WORDS_MAX, CHARACTERS_MAX] = [10, 600];
-/** How often a word counts where it is in a title; and how often at most. */
+/** How often a word in a title counts, and how often any word counts at most. */
 const [IN_TITLE, TIMES_MAX] = [2, 4];
-/** How many of the telling words a similar opportunity has at least: two, and a third of them. */
+/** A similar opportunity has at least two of the distinctive words, and at least a third of them. */
 const [SHARED_MIN, SHARED_SHARE_MIN] = [2, 1 / 3];
 /** Matches among which rounds are looked for, and rounds at most. */
 const [MATCHES, ROUNDS_MAX] = [60, 5];
-/** The share of words that the titles of two rounds have in common. */
+/** The minimum share of words that the titles of two rounds have in common. */
 const TITLE_SHARE = 0.8;
 
-/** At most `limit` opportunities that are most like one, the most similar first, and its rounds, the latest first. */
+/** The opportunities most similar to one, at most `limit`, the most similar first, and its rounds, the latest first. */
 export async function findSimilar(
   catalog: CatalogDb,
   index: SearchFile,
@@ -96,7 +97,7 @@ function byYear({ opportunity: left }: Round, { opportunity: right }: Round): nu
   return yearOf(numberOf(right) ?? "") - yearOf(numberOf(left) ?? "") || beganAt(right) - beganAt(left);
 }
 
-/** The words of the title, the keywords and the beginning of the description that say most about an opportunity and that others have, too. */
+/** The most distinctive words of the title, the keywords and the beginning of the description that other opportunities also have. */
 function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[] {
   const texts = textsOf(opportunity, CHARACTERS_MAX);
   const byStem = new Map<string, { word: string; times: number }>();
@@ -122,8 +123,8 @@ function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[]
 }
 
 /**
- * A record as another round of the same call; undefined if it is none. Title and agency are the same, and the number differs in digits only:
- * in a year, or, some months apart, in a sequence.
+ * A record as another round of the same call; undefined if it is not one. Rounds have the same title and agency, and their numbers differ only
+ * in digits: in a year or, some months apart, in a sequence number.
  */
 function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: readonly WholeOpportunity[]): Round | undefined {
   const [number, another] = [numberOf(opportunity) ?? "", numberOf(other) ?? ""];
@@ -144,7 +145,7 @@ function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: 
   };
 }
 
-/** The share of the words of two titles that both have; years and other numbers do not count. */
+/** The share of words that two titles have in common. Years and other numbers do not count. */
 function shareOfTitles(one: string, other: string): number {
   const [words, others] = [titleWordsOf(one), titleWordsOf(other)];
   const either = words.union(others).size;

@@ -8,8 +8,8 @@ export const MATCH_END = "\u0003";
 const [WORDS, WORDS_MAX] = [14, 2000];
 
 /**
- * The part of the first text with the most of the sought words, with each of them marked; null if no text has one. `groupOf` says which group
- * of the question a word belongs to; a snippet that has more groups is better.
+ * The best part of the first text that has any of the sought words, with each of them marked; null if no text has one. `groupOf` returns the
+ * group of the question that a word belongs to. The part with the most groups is the best.
  */
 export function snippetOf(texts: readonly string[], groupOf: (word: string) => number | undefined): string | null {
   let best: { groups: number; show: () => string } | undefined;
@@ -44,7 +44,7 @@ function bestPart(text: string, groupOf: (word: string) => number | undefined): 
   return { groups: most, show: () => marked(text, words, centered(words, from)) };
 }
 
-/** Begins a little before the first match, not at the last possible word. */
+/** The snippet begins a few words before the first match. */
 function centered(words: readonly Word[], from: number): number {
   const part = words.slice(from, from + WORDS);
   const first = part.findIndex(({ group }) => group !== undefined);

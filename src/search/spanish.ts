@@ -1,7 +1,7 @@
-/** Whether a question is in Spanish: all texts are in English, so hardly anything answers it. */
+/** Whether a question is in Spanish. All texts are in English, so it hardly finds anything. */
 import { wordsOf } from "../text/words-of.ts";
 
-/** Words that no English question has; of the second list, only beside one of the first. */
+/** Words that English questions do not have. Those of the second list count only together with one of the first. */
 const SPANISH = new Set(
   `para por con una del que sobre como hay donde subvenciones subvencion becas beca fondos ayudas ayuda pequenas pequena empresas empresa
   investigacion proyectos financiacion salud agua energia mujeres`.split(/\s+/),

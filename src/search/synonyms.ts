@@ -1,24 +1,24 @@
-/** Other names of what a question asks for: GNSS for GPS. They add to what is found, and never make a record match. (E-241) */
+/** Synonyms of what a question asks for, such as GNSS for GPS. They raise the score but never make a record match. (E-241) */
 import { type Group, STOP_WORDS } from "../filter/question.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import text from "./synonyms.tsv" with { type: "text" };
 
-/** What was asked, the places of its groups in the question, and the other names of it. */
+/** What was asked, the indexes of its groups in the question, and its synonyms. */
 type Synonyms = { asked: string; groups: number[]; names: string[] };
 
-/** A name as it is read: the stems of its words. `others` are the names of the same subject that are looked for. */
+/** A name by the stems of its words. `others` are its synonyms that are looked for. */
 type Name = { stems: string[]; isInCapitals: boolean; others: string[] };
 
 let read: Map<string, Name[]> | undefined;
 
-/** The synonyms of a question. Of names that begin with the same word, the longest counts. */
+/** The synonyms of a question. If several names begin with the same word, the longest counts. */
 export function synonymsIn(groups: readonly Group[]): Synonyms[] {
   read ??= readNames(text);
   const asked = groups.flatMap(wordsAsked);
-  const isShouted = groups.length > 1 && !groups.some((group) => /[a-z]/.test(group.asked));
+  const isAllCaps = groups.length > 1 && !groups.some((group) => /[a-z]/.test(group.asked));
   const found: Synonyms[] = [];
   for (let at = 0; at < asked.length; ) {
-    const name = read.get(asked[at]?.stem ?? "")?.find((each) => isAsked(each, asked, at, isShouted));
+    const name = read.get(asked[at]?.stem ?? "")?.find((each) => isAsked(each, asked, at, isAllCaps));
     if (name === undefined) at++;
     else {
       const places = [...new Set(asked.slice(at, at + name.stems.length).map(({ group }) => group))];
@@ -30,7 +30,7 @@ export function synonymsIn(groups: readonly Group[]): Synonyms[] {
   return found;
 }
 
-/** A word of a question; `stem` is "" if it is to be found exactly as it is, or means an agency. */
+/** A word of a question. `stem` is "" if the word must match exactly or names an agency. */
 type Asked = { stem: string; typed: string; group: number; isFirst: boolean; isLast: boolean };
 
 function wordsAsked({ asked, terms, agencies, isDemanded }: Group, group: number): Asked[] {
@@ -41,10 +41,10 @@ function wordsAsked({ asked, terms, agencies, isDemanded }: Group, group: number
   return words.map((word, n) => ({ stem: stemOf(word), typed: asked, group, isFirst: n === 0, isLast: n === words.length - 1 }));
 }
 
-function isAsked({ stems, isInCapitals }: Name, asked: readonly Asked[], at: number, isShouted: boolean): boolean {
+function isAsked({ stems, isInCapitals }: Name, asked: readonly Asked[], at: number, isAllCaps: boolean): boolean {
   const [first, last] = [asked[at], asked[at + stems.length - 1]];
   if (first?.isFirst !== true || last?.isLast !== true || !stems.every((stem, n) => asked[at + n]?.stem === stem)) return false;
-  return !isInCapitals || (!isShouted && first.typed === first.typed.toUpperCase());
+  return !isInCapitals || (!isAllCaps && first.typed === first.typed.toUpperCase());
 }
 
 /** The names by the stem of their first word, the longest first. */

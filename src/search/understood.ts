@@ -13,21 +13,21 @@ export type Understood = {
   words: string[];
   /** Words that must not be there. */
   excluded: string[];
-  /** Words that few records have or none, and what was looked for, too. */
+  /** Words that few or no records have, with the corrections that were also looked for. */
   corrections: { asked: string; also: string; records: number }[];
-  /** Other names of what was asked for, which were looked for, too. */
+  /** Synonyms that were also looked for. */
   synonyms: { asked: string; also: string[] }[];
-  /** What the question says besides, and the filters that make it strict. */
+  /** Preferences in the question, and the filters that make them strict. */
   preferences: Preferred[];
-  /** Words that mean an agency, and our code of it: what is of the agency was found, too. */
+  /** Words that name an agency, with its code. Records of the agency are found, too. */
   agencies: { asked: string; code: string }[];
-  /** Phrases whose words were looked for anywhere, because no record has them, or none that meets the filters. */
+  /** Phrases that no record has, or none that meets the filters, so their words were looked for anywhere. */
   loosened: { phrases: string[]; isFiltered: boolean } | null;
   /** Whether the question is in Spanish. */
   isSpanish: boolean;
 };
 
-/** How many opportunities match, and how many more have only some of the words; at least so many, if `isAll` is false. */
+/** How many opportunities match, and how many more have only some of the words. These are minimums if `isAll` is false. */
 export type Matched = { matching: number; partial: number; isAll: boolean };
 
 /** Sentences without a period: how the words were read. */
@@ -52,12 +52,12 @@ export function readingInWords({ corrections, synonyms, agencies, excluded, loos
   return sentences;
 }
 
-/** The most other names in a sentence. */
+/** The most synonyms in a sentence. */
 const NAMES_SHOWN = 4;
 
 /**
  * A sentence for each preference: 'Understood "over $2 million" as awards of $2,000,000 or more (--min-amount 2000000, 12 of these)'. `how`
- * says how to ask for nothing else.
+ * tells how to use only that filter.
  */
 export function preferencesInWords({ preferences }: Understood, now: EpochMs, how: (filter: Filter) => string): string[] {
   return preferences.map((preferred) => `${preferenceInWords(preferred, now)} (${how(preferred.filter)}${ofThese(preferred)})`);
@@ -73,7 +73,7 @@ function ofThese({ opportunities }: Preferred): string {
   return opportunities === null ? "" : `, ${opportunities === 0 ? "none" : withCommas(opportunities)} of these`;
 }
 
-/** "12 match; 148 more have some of these words"; null if only one number is to be told, which is the total. */
+/** "12 match; 148 more have some of these words"; null if there is only one number to report, which is the total. */
 export function matchedInWords({ matching, partial, isAll }: Matched): string | null {
   if (partial === 0) return null;
   const some = `${partial === 1 ? "has" : "have"} some of these words`;
@@ -81,13 +81,13 @@ export function matchedInWords({ matching, partial, isAll }: Matched): string | 
   return `${atLeast(matching, isAll)} ${matching === 1 ? "matches" : "match"}; ${atLeast(partial, isAll)} more ${some}`;
 }
 
-/** The same as a sentence, with where the others are: they are only among the best matches. */
+/** The same as a sentence, which adds that partial matches are only listed among the best matches. */
 export function matchedElsewhere(matched: Matched, where: string): string[] {
   const sentence = matchedInWords(matched);
   return sentence === null ? [] : [`${capitalized(sentence)}${where}`];
 }
 
-/** The line between what matches and what has only some of the words. `isWeak` if nothing has most of them. */
+/** The line between matches and partial matches. `isWeak`: no result has most of the words. */
 export function partialInWords({ matching, partial, isAll, isWeak }: Matched & { isWeak: boolean }): string {
   if (isWeak) return "Nothing has most of your words; nearest";
   const more = matching === 0 ? "" : " more";

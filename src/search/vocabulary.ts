@@ -11,13 +11,13 @@ export const WORD_TABLES = "create table words (word text primary key, stem text
 /** A word and the number of records that have it. */
 type KnownWord = { word: string; records: number };
 
-/** What a question asks of the index about words. */
+/** What the index knows about words, for reading a question. */
 export type Vocabulary = {
-  /** All words of a stem, the most frequent first. A stem has few. */
+  /** All words of a stem, the most frequent first. A stem has only a few. */
   withStem: (stem: string) => KnownWord[];
   /** Whether a record has, or had, the word. */
   has: (word: string) => boolean;
-  /** The most frequent words that begin so. */
+  /** The most frequent words with this beginning. */
   startingWith: (beginning: string) => KnownWord[];
   /** How many records are of an agency or its parts. */
   recordsOf: (agency: string) => number;
@@ -25,7 +25,7 @@ export type Vocabulary = {
   nearest: (word: string) => string | undefined;
 };
 
-/** The most words of a beginning that are scored. */
+/** The most words with the same beginning that are scored. */
 const COMPLETIONS_MAX = 64;
 
 export function vocabularyOf(sqlite: Database): Vocabulary {
@@ -47,8 +47,8 @@ export function vocabularyOf(sqlite: Database): Vocabulary {
 }
 
 /**
- * Counts all words of the table `texts`. Tags are none. Numbers that one record has are left out: nobody mistypes them, and they are most of
- * all words.
+ * Counts all words of the table `texts`, without tags. Numbers that only one record has are left out, because they are not corrected and make
+ * up most of all words.
  */
 export function countWords(sqlite: Database): void {
   sqlite.run("delete from words");
@@ -61,8 +61,8 @@ export function countWords(sqlite: Database): void {
 }
 
 /**
- * Adds words of new texts. Words that are there keep their count, which is an estimate until the index is built again. A new word of a common
- * stem is looked for in the ranges that get bytes from now on; no earlier row has it.
+ * Adds words of new texts. Known words keep their count, which is an estimate until the index is built again. A new word of a common stem is
+ * included in ranges that get bytes from now on; earlier rows do not have it.
  */
 export function addWords(sqlite: Database, words: ReadonlySet<string>): void {
   const insert = sqlite.query("insert into words values (?, ?, 1) on conflict (word) do nothing");

@@ -40,7 +40,7 @@ const INDEXES = [
   "records_by_twin_of on records (twin_of, id) where twin_of is not null",
   "records_by_updated_at on records (updated_at)",
   "records_by_agency_code on records (agency_code)",
-  "records_by_stored_at on records (stored_at)", // The check after each catch-up then reads no table.
+  "records_by_stored_at on records (stored_at)", // Covers the check after each catch-up.
   "records_by_due_at on records (due_at)",
   "records_by_posted_at on records (posted_at)",
   "records_by_amount_high on records (amount_high)",
@@ -48,7 +48,7 @@ const INDEXES = [
   `records_unended on records (twin_of, id, status, obstacle, due_at, agency_code, amount_high) where ${IS_UNENDED}`,
 ];
 
-/** What FTS5 keeps in memory while an index is built, and later. */
+/** How much FTS5 keeps in memory while an index is built, and later. */
 const [BUILDING_BYTES, BYTES] = [64 << 20, 1 << 20];
 
 /** Prepares empty tables for a build. */
@@ -56,7 +56,10 @@ export function beginBuild(sqlite: Database): void {
   configure(sqlite, { hashsize: BUILDING_BYTES });
 }
 
-/** Makes everything that needs all records: indexes, counts of words, the rows of common words. Records that changed meanwhile are once there. */
+/**
+ * Finishes a build with everything that needs all records: indexes, word counts, and the rows of common words. Removes the old rows of records
+ * that changed meanwhile.
+ */
 export function finishBuild(sqlite: Database): void {
   for (const index of INDEXES) sqlite.run(`create index ${index}`);
   const replaced = "select seq from records as r where exists (select 1 from records as n where n.id = r.id and n.seq > r.seq)";
@@ -76,7 +79,7 @@ export function countAgain(sqlite: Database): void {
   sqlite.query("update progress set counted_until = ?").run(lastRow(sqlite));
 }
 
-/** A record with what it is called due at, why it cannot be applied for, and when any of it changes next. */
+/** A record with its next due date, the reason why it cannot be applied for, and when any of these changes next. */
 type Written = {
   opportunity: WholeOpportunity;
   stored_at: EpochMs;
@@ -85,15 +88,15 @@ type Written = {
   turns_at: EpochMs | null;
 };
 
-/** Writes a batch in the order of changes. `isBuilding` until `finishBuild`: then old rows of the same records are not looked for. */
+/** Writes a batch in the order of changes. With `isBuilding` (until `finishBuild`), it does not look for old rows of the same records. */
 export function writeRecords(sqlite: Database, records: readonly Written[], isBuilding: boolean): void {
   const words = new Set<string>();
   const opportunities = records.map(({ opportunity }) => opportunity);
-  let seq = lastRow(sqlite); // Before rows are deleted: the number of a row that has gone is still among the common ones.
+  let seq = lastRow(sqlite); // Read before rows are deleted, because the bytes of common words still have their numbers.
   if (!isBuilding) {
     markGroups(sqlite, opportunities); // The groups that a record leaves.
     const ids = JSON.stringify(opportunities.map(({ id }) => id));
-    // All deletes first, in the order of rows: FTS5 writes out what it has in memory for each row that is not after the last one.
+    // All deletes first, in the order of rows: FTS5 flushes its memory for each row that does not follow the last one.
     deleteRows(sqlite, rowsOf(sqlite, "select seq from records where id in (select value from json_each(?)) order by seq", ids));
   }
   const [insertRecord, insertTexts] = [sqlite.query(INSERT_RECORD), sqlite.query(INSERT_TEXTS)];
@@ -130,7 +133,7 @@ function allTagsOf(opportunity: WholeOpportunity, obstacle: Obstacle | null): st
   return [...(obstacle === null && unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity)];
 }
 
-/** Writes the group of a record, and of all that name it, directly or through others: their rows do not change when it moves. */
+/** Writes the group of a record and of all records linked to it, directly or through others. Their rows do not change when it does. */
 function moveToGroup(sqlite: Database, id: string): void {
   const canonical = sqlite.query<{ canonical_id: string | null }, [string]>("select canonical_id from records where id = ?");
   const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
@@ -146,7 +149,7 @@ function moveToGroup(sqlite: Database, id: string): void {
   }
 }
 
-/** Lets everything in the groups of some records turn at once: what one record of a group lists is due for the others, too. (E-64) */
+/** Updates all records in the groups of some records at the same instant, because due dates of one record apply to the others, too. (E-64) */
 function markGroups(sqlite: Database, records: readonly { id: string }[]): void {
   const ids = JSON.stringify(records.map(({ id }) => id));
   sqlite
