@@ -170,7 +170,7 @@ describe("no file is changed by", () => {
     for (const directory of places) {
       const before = stateOf(directory);
       const { code, out } = await fundfeed(lineOf(words, ["--data", directory]));
-      expect(existsSync(join(directory, "search.db"))).toBe(["find", "similar", "browse"].includes(words));
+      expect(existsSync(join(directory, "search.db"))).toBe(["find", "similar", "browse", "watch check"].includes(words));
       rmSync(join(directory, "search.db"), { force: true });
       expect(stateOf(directory)).toEqual(before);
       expect(isWell(words, code)).toBe(true);
