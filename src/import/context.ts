@@ -36,7 +36,7 @@ export type ImportContext = {
   progress: (progress: ImportProgress) => void | Promise<void>;
   /** Stops the import at its next progress report. */
   stop?: AbortSignal | undefined;
-  /** Records in one transaction, where a test has few; `CHUNK` otherwise. */
+  /** Records in one transaction, for tests with few records; `CHUNK` by default. */
   chunk?: number | undefined;
 };
 
@@ -51,7 +51,7 @@ export async function advance({ progress, stop }: ImportContext, made: ImportPro
   if (stop?.aborted) throw new Stopped("it was stopped before anything was stored");
 }
 
-/** The error of an import that failed or was stopped when `stored` of `total` records were stored. If there are any, it says so. */
+/** The error of an import that failed or was stopped after storing `stored` of `total` records. The message mentions stored records, if any. */
 export function failedAfter(error: unknown, stored: number, total: number): unknown {
   if (stored === 0) return error;
   const [count, all] = [stored, total].map(withCommas);

@@ -26,7 +26,7 @@ import { Rejection, readerOf, refuseFuture, rejectionOf, requireName, sourceCode
 
 /** Events in one transaction. */
 const CHUNK = 2000;
-/** Events between two progress reports, at which the import may be stopped. */
+/** Events between two progress reports. The import can be stopped at each report. */
 const REPORT_EVERY = 500;
 
 const EventLine = Type.Object({
@@ -117,7 +117,7 @@ async function storeEvents(
   }
 }
 
-/** Throws a Rejection if the event is not valid or still to come, or its record is not stored. Adds its source to `sources`. */
+/** Throws a Rejection if the event is invalid or in the future, or if its record is not stored. Adds its source to `sources`. */
 async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>, now: EpochMs): Promise<ValidEvent> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
@@ -129,7 +129,7 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
   sources.add(code);
   const detectedAt = parseStoredMs(given.detected_at);
   if (detectedAt === undefined) throw new Rejection("detected_at must lie in the years 0000 to 9999 of UTC");
-  refuseFuture("detected_at", detectedAt, now); // A copy refuses what is ahead of the clock.
+  refuseFuture("detected_at", detectedAt, now); // Copies of the catalog refuse events from the future.
   const event: OpportunityEvent = {
     id: uuid5(`${record.id}\n${JSON.stringify([type, severity, summary, changed_fields, changes, given.detected_at])}`),
     opportunity_id: record.id,

@@ -46,12 +46,12 @@ export type FirstPass = {
   rejected: number;
   sources: Set<string>;
   kind: ImportKind;
-  /** The newest `updated_at` of the records to restore, if there are some. */
+  /** The newest `updated_at` of the records to restore, if any. */
   restoredUpTo: EpochMs | undefined;
-  /** How many records have each contradiction, and one of them. */
+  /** For each contradiction, how many records have it and one example. */
   contradictory: Map<string, { records: number; example: string }>;
   placements: Placements;
-  /** Whether files like these never have such a record, so that it is not missing from them. */
+  /** Whether files like these never contain a record, so that it does not count as missing. */
   neverHas: (record: LiveRecord) => boolean;
 };
 
@@ -171,7 +171,7 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
       continue;
     }
     const version = pass.placements.of(item);
-    // Such a record takes what it lacks from the one that these files have of it in another layout.
+    // A partial record takes missing fields from the same record in another layout among these files.
     if (dependsOnStored(item) && hasRecordOf(accepted, lineageOf(item, version))) await stageAccepted(sql, pass, accepted.splice(0));
     try {
       accepted.push({ record: await prepare(sql, pass, item, version, newDigests.get(item)), version });
@@ -184,7 +184,7 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
   await stageAccepted(sql, pass, accepted);
 }
 
-/** An item that is read, unless that is left to its digest. */
+/** An item that is read, unless its digest decides. */
 type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
 
 /** The steps from an item to a record that can be staged. Throws a Rejection if it cannot be imported. */
@@ -200,7 +200,7 @@ async function prepare(
   return render(pass, record);
 }
 
-/** A draft as it is to be validated, with the upstream's own history of the record. */
+/** A draft to validate, with the upstream's own history of the record. */
 type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
 
 /** Reads a lazy item, and completes a record that depends on the stored one. */
@@ -232,7 +232,7 @@ function validate({ names }: Pass, { draft, revisions, staged }: Drafted, source
   return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
 }
 
-/** The instants of an export count only in an empty catalog. */
+/** The instants of an export are only used in an empty catalog. */
 function asNew({ restored: _, ...record }: ValidRecord): ValidRecord {
   return record;
 }
@@ -254,7 +254,7 @@ async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: 
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
-/** Counts what its source states of it and cannot be so. The first such record is the example. */
+/** Counts contradictions in what the source states about a record. The first record with a contradiction is its example. */
 function noteContradictions({ contradictory }: FirstPass, { content }: ValidRecord): void {
   for (const { says, breaks } of contradictions) {
     if (!breaks(content)) continue;
@@ -290,7 +290,7 @@ async function stageAccepted(sql: CatalogSql, { staging, found }: Pass, accepted
 
 function stage(staging: Staging, record: PreparedRecord, isUnchanged: boolean, version: PlacedVersion | undefined): void {
   const { indexed, lineage, earlier_ids } = record;
-  if (!isUnchanged) staging.addUpstreamIds(indexed.source.code, lineage, earlier_ids); // Of an unchanged one, all are stored.
+  if (!isUnchanged) staging.addUpstreamIds(indexed.source.code, lineage, earlier_ids); // Those of an unchanged record are already stored.
   const rank = version === undefined ? undefined : rankOf(version);
   if (version?.isOlder) staging.putUnchanged(indexed.source.code, lineage, { rank });
   else if (isUnchanged) staging.putUnchanged(indexed.source.code, lineage, { reread: record, rank });
@@ -321,7 +321,7 @@ function lineageOf(item: OpenedItem, version: PlacedVersion | undefined): string
   return version?.lineage ?? key?.lineage ?? key?.upstreamId;
 }
 
-/** The digests of the lazy items that must be read, because the stored digest is another or missing. */
+/** The digests of the lazy items that must be read, because the stored digest differs or is missing. */
 async function findNewDigests(sql: CatalogSql, { digestOf }: Pass, items: readonly OpenedItem[]): Promise<Map<OpenedItem, Buffer>> {
   const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
@@ -360,7 +360,7 @@ function refuseTruncated(last: Item): void {
 const WARNINGS_MAX = 200;
 const WARNING_LENGTH_MAX = 300;
 
-/** Passes each message on once: an unknown code in ten thousand records is one piece of news. */
+/** Passes each message on once, because an unknown code in ten thousand records needs only one warning. */
 function once(notify: (message: string) => void): (message: string) => void {
   const sent = new Set<string>();
   return (whole) => {

@@ -12,24 +12,26 @@ export type Input = {
 export type FormatContext = {
   /** Warns the operator of something odd that is imported nevertheless, such as an unknown code. Repeated messages are dropped. */
   warn: (message: string) => void;
-  /** Warns that the files, by their own account, hold only a part of what the upstream has. As a snapshot, they are refused. */
+  /** Warns that, according to the files themselves, they hold only a part of the upstream's records. They are refused as a snapshot. */
   incomplete: (message: string) => void;
-  /** Says which records files like these never have, whatever the upstream publishes. A snapshot of them removes none of those (D-34). */
+  /**
+   * Declares which records files like these never contain, whatever the upstream publishes. A snapshot does not remove those records (D-34).
+   */
   neverHas: (isOther: (record: LiveRecord) => boolean) => void;
 };
 
 /** A stored record that a snapshot may remove. */
 export type LiveRecord = { lineage: string; status: string };
 
-/** One entry of a file, and where it stands. */
+/** One entry of a file, and its position. */
 export type Item = SourceLine & (RecordItem | LazyItem | VersionItem | RejectedItem);
 
-/** Where an item stands in a file. */
+/** The position of an item in a file. */
 export type SourceLine = {
   input: Input;
   /** Counted from 1: a line of text, otherwise an element or a row. */
   line: number;
-  /** The entry as the file has it, or a function that makes it when it is asked for: use `rawOf`. */
+  /** The entry as in the file, or a function that makes it on demand: use `rawOf`. */
   raw: unknown;
   /** The exact JSON of `raw` if it is on one line. Parsed numbers lose digits. */
   json?: string;
@@ -48,7 +50,7 @@ export type RecordItem = {
   record: Draft | { [field: string]: unknown };
   /** The record has only some of the fields. Missing ones keep their stored values; with "adds", lists keep their stored items, too. */
   partial?: "omits" | "adds";
-  /** Returns the record with those stored values that say the same more exactly, or that only another layout has. (E-9) */
+  /** Returns the record with stored values that are equal but more exact, or that this layout lacks. (E-9) */
   reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
@@ -57,8 +59,9 @@ export type RecordItem = {
 };
 
 /**
- * A record that is read only if `digested` differs from the last import. It must follow from `digested`, this program, the operator's
- * settings and, by `reconcile`, the stored record alone; whatever changes that one drops its digest. `id` is its upstream id and its lineage.
+ * A record that is read only if `digested` differs from the last import. It must depend only on `digested`, this program, the operator's
+ * settings and, through `reconcile`, the stored record; any change of the stored record drops its digest. `id` is its upstream id and its
+ * lineage.
  */
 export type LazyItem = {
   kind: "lazy";
@@ -67,7 +70,7 @@ export type LazyItem = {
   /** The text whose SHA-256 is the source digest. */
   digested: string;
   read: () => Draft | { [field: string]: unknown };
-  /** As that of a record item. */
+  /** Like that of a record item. */
   reconcile?: (record: Draft, stored: Draft) => Draft;
 };
 
@@ -78,8 +81,8 @@ export type VersionItem = { kind: "version"; source: string; id: string; read: (
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
 /**
- * A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` decides to which record it belongs,
- * by what is stored and not by what else is in the files.
+ * A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` decides to which record it belongs, by
+ * what is stored and not by the other contents of the files.
  */
 export type Version = {
   source: string;
@@ -87,14 +90,14 @@ export type Version = {
   id: string;
   /** If undefined, the version is known by its id alone. */
   facts?: Facts;
-  /** Ids of other versions of the same record, as far as the upstream names them. */
+  /** Ids of other versions of the same record, if the upstream names them. */
   others?: readonly string[];
 };
 
 /** Facts by which a version is assigned to a known opportunity. */
 type Facts = {
   /**
-   * Shared by all revisions. It is the lineage of the first opportunity that has it. If it is the series, too, it is provisional: another layout
+   * Shared by all revisions. It is the lineage of the first opportunity that has it. If it equals the series, it is provisional: another layout
    * of the same version may have a better one.
    */
   key: string;
@@ -106,26 +109,26 @@ type Facts = {
 };
 
 /**
- * A version that is read only if it must be. It and its item, a `VersionItem`, must follow from `digested`, this program, the operator's
- * settings and the stored record alone: neither is read if all of these are as they were. (E-22)
+ * A version that is read only if it must be. It and its item, a `VersionItem`, must depend only on `digested`, this program, the operator's
+ * settings and the stored record: neither is read if none of these changed. (E-22)
  */
 export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
 
 /** For an upstream whose records change their ids. */
 export type Versions = {
   /**
-   * The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. Where some are
-   * unread, they are in the order of the items, with undefined for each item that has no version.
+   * The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. If some are unread,
+   * the versions are in the order of the items, with undefined for each item without a version.
    */
   in: (inputs: readonly Input[]) => AsyncIterable<Version | UnreadVersion | undefined>;
   /**
-   * What a key says that makes its versions one opportunity, whatever their titles and whatever other versions they name: the number of an
-   * award. "" if there is no such thing.
+   * The part of a key, such as an award number, that makes its versions one opportunity, whatever their titles are and whatever other versions
+   * they name. "" if there is none.
    */
   partOf?: (key: string) => string;
   /** Lineages of the earlier phases of a version with this key, nearest first. */
   parentsOf?: (key: string) => readonly string[];
-  /** The same among other keys of its series, whose versions have a similar title. */
+  /** The same for other keys of its series whose versions have a similar title. */
   parentsAmong?: (key: string, others: readonly string[]) => readonly string[];
 };
 
@@ -138,7 +141,7 @@ export type Format = {
   name: string;
   /** One sentence for `--help`. */
   about: string;
-  /** The source code of its records, if all have the same. */
+  /** The source code of its records, if they share one. */
   source?: string;
   /** Matches the entry of a zip archive to read. If undefined, the archive must have one entry. */
   entry?: RegExp;

@@ -82,12 +82,15 @@ export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number
   });
 }
 
-/** What a killed import had counted that this one continues. */
+/** The counts of a killed import that this one continues. */
 export async function countsBefore(sql: CatalogSql, begun: Begun): Promise<Summary> {
   return { ...emptySummary, ...(JSON.parse((await findUnfinished(sql, begun))?.counts ?? "{}") as Partial<Summary>) };
 }
 
-/** The counts of an import that was killed and run again, as if it had run once. The second run finds unchanged what the first one stored. */
+/**
+ * The counts of an import that was killed and run again, as if it had run once. For the second run, the records that the first one stored are
+ * unchanged.
+ */
 export function inTotal(before: Summary, { read, merged, rejected, ...summary }: Summary): Summary {
   const added = before.added + summary.added;
   const unchanged = summary.unchanged - before.added - before.changed;

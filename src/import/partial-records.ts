@@ -1,4 +1,4 @@
-/** What a layout does not have, or says less exactly, is taken from the stored record (`partial` and `reconcile` in `format.ts`). (E-9) */
+/** Takes values that a layout lacks, or has less exactly, from the stored record (`partial` and `reconcile` in `format.ts`). (E-9) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { type Content, contentOf, type PreparedRecord, readContent } from "../changes/content.ts";
 import { findStored } from "../changes/stored.ts";
@@ -8,9 +8,8 @@ import { type NaturalKey, readNaturalKey } from "./validate.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
- * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. What the same files have of it
- * comes before what is stored. A missing status is never completed, and neither is the upstream's word for
- * it or until when it holds.
+ * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. Values from the same files take
+ * precedence over stored ones. A missing status is never completed, nor are the upstream's word for it and its end.
  */
 export async function completeRecord(
   sql: CatalogSql,

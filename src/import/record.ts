@@ -7,11 +7,11 @@ export type Draft = {
   /** If absent, the status follows from the dates (D-37). */
   status?: string | null;
   status_display?: string | null;
-  /** Until when the status holds; then it follows from the dates. If absent, until an import states another one. */
+  /** Until when the status holds; afterwards it follows from the dates. If absent, it holds until an import states another one. */
   status_until?: string | null;
   /** From when on the record is archived. */
   archives_at?: string | null;
-  /** Of a stored record with one of these two: what its source stated. `status` and `status_display` are then what holds now. */
+  /** The source's statement, for a stored record with one of these two fields. `status` and `status_display` are then the current values. */
   stated?: { status: string | null; status_display: string | null };
   organization?: { agency?: string | null; sub_agency?: string | null; issuing_office?: string | null };
   program?: { type?: string | null; solicitation_id?: string | null; solicitation_title?: string | null; contract_class?: string | null };

@@ -91,7 +91,7 @@ export function createRejects(options: RejectsOptions): Rejects {
   };
 }
 
-/** The import is stored by now, so what it rejected must not be lost. */
+/** The import is already stored, so its rejects must not be lost. */
 function renamed(partial: string, file: string): string {
   try {
     renameSync(partial, file);
@@ -116,7 +116,7 @@ function isWithin(directory: string, file: string): boolean {
   return outer !== parse(outer).root && (inner === outer || inner.startsWith(outer + sep));
 }
 
-/** A line as `createRejects` writes it, up to the record. */
+/** The part of a line of `createRejects` before the record. */
 const HEAD = /^\{"line":\d+,"reason":"(?:[^"\\]|\\.)*",/;
 const WITHOUT_RECORD = '"record":null}';
 

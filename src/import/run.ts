@@ -59,11 +59,11 @@ import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
- * Records in one transaction. It takes some 0.6 s, for which other writers wait, and no more than that is lost when an import is killed.
+ * Records in one transaction. It takes some 0.6 s. Other writers wait that long, and at most that much work is lost when an import is killed.
  * Each transaction writes nearly every page of the indexes on ids and hashes once, so smaller chunks write them more often.
  */
 export const CHUNK = 4000;
-/** Records between two progress reports, at which an import may be stopped. */
+/** Records between two progress reports. An import can be stopped at each report. */
 const REPORT_EVERY = 500;
 /** Pause between transactions, in which other writers, such as a server's status turns, get the lock. */
 const PAUSE_MS = 10;
@@ -111,7 +111,7 @@ async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<Epoc
 
 const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (docs/guides/import.md)";
 
-/** Row numbers of the live records that are missing from a snapshot. Throws if they are too many to be plausible. */
+/** Row numbers of the live records that are missing from a snapshot. Throws if implausibly many are missing. */
 async function findMissing(
   db: CatalogDb,
   { sources, neverHas }: FirstPass,
@@ -127,12 +127,12 @@ async function findMissing(
         `Cannot import this snapshot: it would remove ${gone.length} of the ${live.length} live ${source} records, more than 20 %; --allow-removals says that this is right`,
       );
     }
-    for (const { seq } of gone) missing.push(seq); // Not spread: there may be more than a call has arguments.
+    for (const { seq } of gone) missing.push(seq); // Not spread, because a call has a maximum number of arguments.
   }
   return missing;
 }
 
-/** What the first pass left to do. `missing` and `parents` name stored records by row number. */
+/** The work that the first pass planned. `missing` and `parents` name stored records by row number. */
 type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
 
 /** The plan, while it is being stored. */
@@ -144,7 +144,7 @@ type Run = Plan & {
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
-  /** Records to change, how many of them are changed, and how many of these in committed transactions. */
+  /** Records to change, how many of them are changed so far, and how many of these are committed. */
   total: number;
   done: number;
   committed: number;
@@ -152,13 +152,14 @@ type Run = Plan & {
   transactions: number;
   /** Row numbers of stored records that only an import can end, by source. */
   seen: Map<string, number[]>;
-  /** Sources of which the present transaction stores news. */
+  /** Sources with new information in the current transaction. */
   changing: Set<string>;
 };
 
 /**
- * A dry run: makes the decisions of the import at the instant it would have, counts them, and stores nothing. It shares `decideAndCount`
- * with the import: one that is rolled back would hold the write lock. It counts no links, which would need all records in memory.
+ * A dry run: makes and counts the decisions of the import at the instant that it would use, and stores nothing. It shares `decideAndCount` with
+ * the import. A transaction that is rolled back would hold the write lock. It does not count links, because that would need all records in
+ * memory.
  */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
@@ -213,7 +214,7 @@ async function begin(db: CatalogDb, begun: Begun): Promise<{ importId: number; n
   });
 }
 
-/** Turns statuses first, so that the import finds what a running server would have left, and its own events are about what the files say. */
+/** Updates statuses first, as a running server would have done, so that the import's own events are only about the contents of the files. */
 async function turnDue(run: Run): Promise<void> {
   const { context, begun, firstPass } = run;
   const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
@@ -296,7 +297,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   const { sql } = writing;
   const { firstPass, importId, staging, summary } = run;
   const { source } = record.indexed;
-  // While the catalog was empty there is nothing to find: no record is staged twice, and no other import writes.
+  // A catalog that was empty has no record to find: no record is staged twice, and no other import writes.
   const before = firstPass.kind === "later" ? await findBefore(sql, record) : undefined;
   const found = mayBeLinked(firstPass, record) ? await findLinks(storedHolders(sql), record.indexed) : {};
   const { decision, history } = await decideAndCount(sql, summary, before, record, writing, found);
@@ -319,12 +320,12 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   return decision.id;
 }
 
-/** Whether another record may be found for a record. A restored one has its links, and a source never leads back to itself. */
+/** Whether a record may be linked to another one. A restored record has its links, and a source is never linked to itself. */
 function mayBeLinked({ kind, sources }: FirstPass, { restored }: PreparedRecord): boolean {
   return restored === undefined && !(kind !== "later" && sources.size === 1);
 }
 
-/** Whether the source said something new. A status or a next due date alone may have changed because a date passed. */
+/** Whether the source changed something. If only a status or next due date changed, a date may just have passed. */
 function isNews({ outcome, events, foreseen }: Decision): boolean {
   const isOfClock = (field: string) => field === "status" || field === "status_display" || foreseen.has(field);
   return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
@@ -359,8 +360,8 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
 }
 
 /**
- * Notes which of the records that nothing else would end the input contains, and which it lacks. One that lacks more of them than it contains is
- * no whole copy of the source, and tells nothing about what it lacks. (E-205)
+ * Some records can only be ended by an import. Notes which of these the input contains, and which it lacks. An input that lacks more of them
+ * than it contains is not a full copy of the source, so the missing ones are ignored. (E-205)
  */
 async function noteAllSeen(run: Run): Promise<void> {
   const { context, begun, firstPass, staging, seen } = run;
@@ -370,7 +371,7 @@ async function noteAllSeen(run: Run): Promise<void> {
     const known = new Set(noted.map(({ opportunity_seq }) => opportunity_seq));
     const added = (seen.get(source) ?? []).filter((seq) => !known.has(seq));
     const current = noted.filter(({ seen_at, missed_at }) => !isLongUnseen({ at: seen_at, missed_at }, at));
-    // An export is no copy of a source: what it restores was last seen as it says.
+    // An export is not a copy of a source. It states itself when each record was last seen.
     const [present, lacking] = firstPass.kind === "restore" ? [[], []] : partition(noted, ({ lineage }) => staging.has(source, lineage));
     const isWhole =
       current.length >= TELLING_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
@@ -396,16 +397,19 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-/** Of fewer records, a file that lacks some may be one of a day. */
+/** With fewer records, a file that lacks some may be a daily file. */
 const TELLING_MIN = 10;
 
-/** Whether a record is open, or will be, and no date of its own ends it. */
+/** Whether a record is open or will be, and has no date that ends it. */
 function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolean {
   const { status, dates } = clockedAt(indexed, status_basis, now);
   return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && indexed.archives_at === undefined;
 }
 
-/** Links records again for which another record may be found since, be they in the files or not, and those that a killed import left. */
+/**
+ * Updates the links of records for which another record may now be found, whether or not they are in the files, and of records that a killed
+ * import left.
+ */
 async function linkAgain(run: Run): Promise<void> {
   const { db } = run.context;
   while ((await listMovedKeys(db)).length > 0) {
@@ -502,7 +506,7 @@ function* allRecords(staging: Staging): Iterable<PreparedRecord> {
   for (const chunk of staging.chunks(CHUNK)) yield* chunk;
 }
 
-/** The summary before anything is stored. Of several records of one opportunity, one is staged; the others are merged into it. */
+/** The summary before anything is stored. If an opportunity has several records, one is staged, and the others are merged into it. */
 function firstSummary({ read, rejected }: FirstPass, staging: Staging): Summary {
   const { toWrite, unchanged } = staging.counts();
   return { ...emptySummary, read, unchanged, merged: read - rejected - toWrite - unchanged, rejected };

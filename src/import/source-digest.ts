@@ -1,7 +1,7 @@
 /** Source digests. An equal digest means that a record cannot have changed (D-32), so it is neither mapped nor validated again. (E-22) */
 import { programDigest } from "./program-digest.ts" with { type: "macro" };
 
-/** Another version of the program reads every record again, once. */
+/** A new version of the program reads every record again, once. */
 const program = programDigest();
 
 /** Returns the function that makes source digests: SHA-256 of a record's text, this program and the operator's settings. */

@@ -17,7 +17,7 @@ const NO_BYTES = new Uint8Array();
 
 export type Staging = ReturnType<typeof openStaging>;
 
-/** Of the versions of one record, the one with the latest instant is stored, and of these the one with the greatest id. */
+/** The latest version of a record is stored; among equal instants, the one with the greatest id. */
 export type Rank = { at: EpochMs; id: string };
 
 type Noted = { reread?: Pick<PreparedRecord, "indexed" | "rendered" | "source_digest">; rank?: Rank | undefined };
@@ -91,10 +91,10 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
   const newer = sqlite.query<unknown, [string, string, EpochMs, string]>(
     "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
   );
-  /** Whether a staged record has another upstream id than its lineage. Only then, one that is replaced may have another id. */
+  /** Whether a staged record has another upstream id than its lineage. Only then can a replaced record have had another id. */
   let hasOtherIds = false;
   let counted: Counts | undefined;
-  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // Kept, because it reads the whole table.
+  const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // Cached, because it reads the whole table.
   const isOlder = (source: string, lineage: string, rank: Rank | undefined) =>
     rank !== undefined && newer.get(source, lineage, rank.at, rank.id) !== null;
 
@@ -124,7 +124,7 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
       const id = reread?.indexed.source.opportunity_id;
       put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
     },
-    /** The same for many records of a source, before any other is put. */
+    /** The same for many records of a source. Call it before putting any other record. */
     putAllUnchanged(source: string, lineages: readonly string[]) {
       counted = undefined;
       insertAllUnchanged.run(source, JSON.stringify(lineages));

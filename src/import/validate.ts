@@ -26,7 +26,7 @@ export class Rejection extends Error {
   }
 }
 
-/** Throws a Rejection if an instant of a record or event is still to come. */
+/** Throws a Rejection if an instant of a record or event is in the future. */
 export function refuseFuture(name: string, instant: EpochMs, now: EpochMs): void {
   if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
@@ -81,7 +81,7 @@ const ITEMS_MAX = 10_000;
 /** Deepest nesting of a value that may be any JSON. */
 const NESTING_MAX = 100;
 
-/** Most characters of fields by which records are found. The longest real agency has 118, lineage 101, solicitation number 75. */
+/** Most characters of fields used to look up records. The longest real agency has 118, lineage 101, solicitation number 75. */
 const CODE_MAX = 64;
 const UPSTREAM_ID_MAX = 256;
 const LINEAGE_MAX = 512;
@@ -138,7 +138,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   };
 }
 
-/** What the catalog had stored of a record that its export shows as the clock has it. */
+/** The stored form of an exported record. The export has values that depend on the clock as of its own time. */
 function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "status_display" | "dates">>(
   line: Line,
   { status, status_display, response_at }: NonNullable<Static<typeof RecordLine>["as_stored"]>,
@@ -146,7 +146,7 @@ function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "statu
   return { ...line, status, status_display, dates: { ...line.dates, response_at } };
 }
 
-/** The terms of a status that turns at instants of its own. Instants are in UTC, because their spelling is no change. */
+/** The terms of a status that changes at its own instants. Instants are in UTC, so that a different spelling is not a change. */
 function statusTermsOf(
   basis: StatusBasis,
   { status, status_display }: { status: string | null; status_display: string | null },
@@ -290,7 +290,7 @@ function required(read: (text: string, path: string) => string): ValueReader {
   };
 }
 
-/** Reads a number of things. */
+/** Reads a nonnegative count. */
 function readCount(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   throw new Rejection(`${path} must be a whole number`, `, not ${shown(String(value))}`);

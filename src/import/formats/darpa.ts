@@ -20,9 +20,9 @@ export const darpa: Format = {
   read,
 };
 
-/** What the files say about their rows. */
+/** Facts about the rows, collected from all files. */
 type Survey = {
-  /** The fullest row of each node, by file; the last one of several that are equally full. */
+  /** The fullest row of each node, by file; the last one if several are equally full. */
   fullest: Map<Input, Map<string, { length: number; line: number }>>;
   /** The node of each opportunity number; "" if several have it. */
   nodes: Map<string, string>;
@@ -82,7 +82,7 @@ function toDraft(id: string, row: JsonObject, survey: Survey, context: FormatCon
     dates: { opens_at: dateInstant(textOf(row.field_open_date), "00:00:00", context.warn), closes_at },
     classifications: { keywords: distinct(textOf(row.field_research_topics).split("|").map(plainText)) },
     attachments: link === undefined ? [] : [link],
-    // Left out if the feed has no umbrella: one that has closed leaves the feed before its topics.
+    // Left out if the feed lacks the umbrella announcement, because a closed one leaves the feed before its topics do.
     ...(parent === undefined ? {} : { relationships: { parent_id: opportunityId(SOURCE, parent) } }),
   };
 }

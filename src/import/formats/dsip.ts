@@ -188,7 +188,7 @@ async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElem
   }
 }
 
-/** A piece of any layout with the portal's own field names. */
+/** A record of any layout with the portal's own field names. */
 function portalFields(raw: JsonObject): JsonObject {
   if ("topic_number_topiccode" in raw) {
     const { questions, ...topic } = renamed(raw, EXPORT_FIELDS);
@@ -260,8 +260,8 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
 }
 
 /**
- * Keeps stored values that say the same or more: the export has days without hours, texts without mark-up, and neither phases nor levels of CMMC;
- * enriched topics lack the texts of the phases, and the solicitation's title, which may name another type.
+ * Keeps stored values that are equal or more complete. The export has days without hours, texts without mark-up, and neither phases nor CMMC
+ * levels. Enriched topics lack the texts of the phases and the solicitation's title, which may name another type.
  */
 function reconciled(topic: JsonObject, draft: Draft, stored: Draft): Draft {
   const exact = (name: "posted_at" | "opens_at" | "closes_at" | "response_at", given: unknown) => {

@@ -1,4 +1,4 @@
-/** What the formats share: from the objects in their files to items, and from the upstream's texts to fields. */
+/** Shared by the formats: turns objects in files into items, and the upstream's texts into fields. */
 import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
@@ -6,7 +6,7 @@ import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
 import { naming } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
 
-/** An element of a file, or why it is none. `line` counts from 1. A row of a CSV file has its text. */
+/** An element of a file, or the reason why it is not one. `line` counts from 1. A row of a CSV file has its text. */
 export type FoundElement<Raw = JsonObject> =
   | { kind: "object"; line: number; raw: Raw; text?: string }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
@@ -19,10 +19,10 @@ export async function* elementsOf<Element>(
   for (const input of inputs) for await (const element of naming(input, find(input))) yield { ...element, input };
 }
 
-/** What becomes of an element. */
+/** What an element is turned into. */
 export type ReadItem = (RecordItem | VersionItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
 
-/** The items that `read` makes of the elements, if any. What is no element is rejected. */
+/** The items that `read` makes of the elements, if any. Anything that is not an element is rejected. */
 export async function* itemsOf<Raw>(
   elements: AsyncIterable<FoundElement<Raw> & { input: Input }>,
   read: (raw: Raw, place: { input: Input; line: number; text?: string | undefined }) => ReadItem | undefined,
@@ -38,12 +38,12 @@ export function rejected(reason: string): RejectedItem {
   return { kind: "rejected", reason };
 }
 
-/** The fault of objects that lack a member by which the format knows its own. */
+/** The fault of objects that lack a member by which the format recognizes its records. */
 export function faultWithout(member: string): (object: JsonObject) => string | undefined {
   return (object) => (member in object ? undefined : `has no ${member}`);
 }
 
-/** The rows of a CSV file. One that lacks a column is refused: every record would seem to have lost that field. */
+/** The rows of a CSV file. A file that lacks a column is refused, because every record would seem to have lost that field. */
 export async function* rowsIn(
   { bytes }: Input,
   columns: readonly string[],
@@ -83,7 +83,7 @@ export function orNull<Field extends string>(texts: Readonly<Record<Field, strin
   return values;
 }
 
-/** The parts that say something, joined; null if none does. */
+/** The parts that are not empty, joined; null if all are empty. */
 export function joined(parts: readonly (string | false | undefined)[], separator: string): string | null {
   return parts.filter(Boolean).join(separator) || null;
 }

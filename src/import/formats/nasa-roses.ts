@@ -163,7 +163,7 @@ function urlOf({ url }: TableRow): string | null {
   return URL.parse(url, "https://nspires.nasaprs.com/external/solicitations/")?.href ?? url;
 }
 
-/** What stands in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */
+/** The text in place of a due date. Where it means that proposals are accepted, the status follows from the dates. */
 function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status" | "status_display"> {
   if (due === "N/A" || /^not solicited/i.test(due)) return { status: "closed", status_display: due };
   if (due === "TBD") return { status: "forecast", status_display: due };

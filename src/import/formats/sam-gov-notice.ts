@@ -41,7 +41,7 @@ export type Notice = Identity & {
   infoLink?: string;
   resourceLinks?: string[];
   description?: string;
-  /** The state that the page backend alone states. A draft is not published. */
+  /** The state, which only the page backend has. A draft is not published. */
   pageState?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
   /** A newer version is in the same response. */
   isSuperseded?: boolean;

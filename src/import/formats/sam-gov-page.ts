@@ -1,7 +1,7 @@
 /**
  * Responses of the backend of SAM.gov's pages, which is undocumented: the details of a notice (`/opps/v2/opportunities/<id>`), its history
- * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. It alone says that a notice was cancelled, and
- * names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
+ * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. Only this layout says that a notice was cancelled
+ * and names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
  */
 import { parseBounded } from "../../../clients/typescript/src/json-scan.ts";
 import { easternAt } from "../../text/eastern.ts";
@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, string>> = {
   u: "Justification",
 };
 
-/** The layout of a document that begins like this; undefined if it is none of the page backend. */
+/** The layout of a document that begins like this; undefined if it does not come from the page backend. */
 export function pageLayoutOf(beginning: string): PageLayout | undefined {
   if (/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/.test(beginning)) return "history";
   if (/"_embedded"\s*:\s*\{\s*"results"\s*:/.test(beginning)) return "search";
@@ -119,7 +119,7 @@ function bodiesOf(descriptions: readonly JsonObject[]): string {
     .join("\n");
 }
 
-/** The first version stays the same across amendments. A notice that is the first itself names none. */
+/** The first version stays the same across amendments. The first version itself names none. */
 function identified(id: string, first: string, others: readonly string[]): Pick<Notice, "id" | "firstId" | "others"> {
   const named = [...new Set([first, ...others])].filter((other) => other !== "" && other !== id);
   return { id, firstId: first || id, others: named };
@@ -178,7 +178,9 @@ function noticeOfSearch(row: JsonObject): Notice {
   };
 }
 
-/** The deadline with the offset of its own zone, as published; without an offset, it may be another zone's time, and the one in UTC counts. */
+/**
+ * The deadline with the offset of its own zone, as published. A deadline without an offset may be in another zone, so the one in UTC is used.
+ */
 function deadlineOf(local: string, utc: string): string {
   return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
 }

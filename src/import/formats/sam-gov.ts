@@ -38,7 +38,7 @@ export const samGov: Format = {
   read,
 };
 
-/** The columns of what identifies a notice. */
+/** The columns that identify a notice. */
 const IDENTITY_COLUMNS = {
   id: "NoticeId",
   title: "Title",
@@ -248,8 +248,8 @@ function organizationOf(response: JsonObject): Organization {
 /* Versions */
 
 /**
- * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type. A notice of an
- * award, by its type or by its original type, is none of them: its number tells it from other awards of the solicitation.
+ * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type. An award notice, by
+ * its type or original type, is not one of these revisions: its number distinguishes it from other awards of the solicitation.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version | UnreadVersion | undefined> {
   for await (const found of elementsOf(inputs, noticesIn)) yield found.kind === "rejected" ? undefined : versionIn(found.raw, found.text);
@@ -301,7 +301,7 @@ function isAward({ type, baseType }: Identity): boolean {
   return [type, baseType].some((each) => kindOf(each)?.name === AWARD);
 }
 
-/** An award in a layout without award numbers may be any award of the notices that it names. */
+/** In a layout without award numbers, an award may be any award of the notices that it names. */
 function isUnnumberedAward(notice: Identity): boolean {
   return isAward(notice) && notice.awardNumber === undefined;
 }
@@ -456,7 +456,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
   const { summary = null, description, dates = {}, funding, award, classifications, eligibility } = stored;
   const { posted_at, closes_at, response_at } = draft.dates ?? {};
   const display = draft.funding?.display ?? "";
-  const hasPlace = display !== "" && funding?.display?.startsWith(`${display} `) === true; // The awardee's, of which the display tells.
+  const hasPlace = display !== "" && funding?.display?.startsWith(`${display} `) === true; // The awardee's place, if the display shows one.
   const hasWords = eligibility?.requirements !== requirementsOf({ ...notice, setAsideLabel: "" });
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
   return {
@@ -481,8 +481,8 @@ function isSameText(one: string | null | undefined, other: string | null | undef
 }
 
 /**
- * Whether a notice says nothing about the stored status of the same notice. A record was archived by the page backend, as its word shows, or
- * by the other layouts. Only those that archived it say whether it still is.
+ * Whether a notice cannot change the stored status of the same notice. A record was archived either by the page backend, as its status text
+ * shows, or by the other layouts. Only the side that archived it can say whether it still is archived.
  */
 function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
   if (type === "" && status === null) return true;
@@ -506,7 +506,7 @@ function moreExact(text: string | undefined, given: string | null = null, stored
   return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 
-/** What a notice states: its status, null if that follows from the dates, and a word for it. */
+/** The stated status of a notice (null if it follows from the dates) and the upstream's word for it. */
 type StatedStatus = { status: string | null; status_display: string | null };
 
 function statedIn(notice: Notice): StatedStatus {
@@ -597,7 +597,7 @@ function fullOffset(offset: string): string {
   return sign === undefined ? "Z" : `${sign}${hours}:${minutes}`;
 }
 
-/** Memoized because a notice is asked ten times, and there are ten kinds. */
+/** Memoized because it is called ten times for each notice, and there are only ten kinds. */
 const kindOf = memoize(100, (type) => KINDS.find(({ words }) => words.test(type)));
 
 /** Whether a text names a place. Codes such as `0` mean that no city is stated. */

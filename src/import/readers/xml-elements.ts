@@ -1,22 +1,22 @@
 /**
  * Finds the elements in the root of an XML document one by one, in bounded memory: where each begins and ends. `Bun.XML`, a conforming
- * processor, parses what stands around them, and each element whose content is asked for. What is not well-formed in an element is a fault
- * of that element alone; elsewhere, the document is refused. An element has at most 3,000,000 characters: two million tags in ten took
+ * processor, parses the text around them, and each element whose content is requested. An element that is not well-formed is rejected alone; a
+ * fault elsewhere rejects the document. An element has at most 3,000,000 characters: two million tags in ten took
  * 0.9 GB.
  *
  *     <?xml … ?><Grants> │ <Record> … </Record> │ <!-- … --> │ <Record> … </Record> │ </Grants>
  *     head                 element                between      element                rest
  *
- * No tag is looked for in comments, sections and processing instructions.
+ * Tags in comments, CDATA sections and processing instructions are ignored.
  */
 import { XML } from "bun";
 import { messageOf } from "../../../db/reason.ts";
 import { hasStrayByte } from "../../text/utf8.ts";
 import { utf8Text } from "./input.ts";
 
-/** Most characters of an element, and of what stands between two. The longest real element has some 100,000. */
+/** Most characters of an element, and of the text between two elements. The longest real element has some 100,000. */
 export const SOURCE_MAX = 3_000_000;
-/** Characters that are kept of an element that is longer. */
+/** Characters that are kept of a longer element. */
 const SHOWN_MAX = 100_000;
 
 /** An element and its exact text: only the beginning if that is too long. */
@@ -30,10 +30,10 @@ export type XmlElement = {
 /** The texts of the child elements, which take a third less time; or the whole element, if one of them has attributes or elements. */
 type XmlContent = { texts: XmlTexts } | { element: XML.Node };
 
-/** By name; by "@" and its name, each attribute of the element itself; by "#text", what stands between its child elements. */
+/** By name; by "@" and its name, each attribute of the element itself; by "#text", the text between its child elements. */
 export type XmlTexts = { [name: string]: string | string[] };
 
-/** What begins with such a mark has no tags, and ends with the other mark. */
+/** Text between such a pair of marks has no tags. */
 const untagged: Readonly<Record<string, string>> = { "<!--": "-->", "<![CDATA[": "]]>", "<?": "?>" };
 const UNTAGGED = "<(?:!--|!\\[CDATA\\[|\\?)";
 const START = new RegExp(`${UNTAGGED}|</|<([^\\s<>/!?"']+)(?![^\\s<>/!?"'])[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>`, "g");
@@ -44,7 +44,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
   let rootName = "";
   let open: { name: string; end: RegExp; isTooLong: boolean } | undefined;
   let isClosed = false;
-  /** Elements often have the name of the one before. */
+  /** Consecutive elements often have the same name. */
   let [endName, endTag] = ["", /(?:)/g];
 
   function* takeElements(): Iterable<XmlElement> {
@@ -58,7 +58,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
       if (mark === undefined) {
         const last = text.lastIndexOf("<");
         const isWhole = last < from || (open !== undefined && text.indexOf(">", last) !== -1);
-        from = isWhole ? text.length : last; // The end of a tag may not have come yet.
+        from = isWhole ? text.length : last; // The last tag may be incomplete.
         break;
       }
       const end = pattern.lastIndex;
@@ -102,7 +102,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
   try {
     for await (const piece of utf8Text(bytes, ">")) {
       pieces += piece;
-      // What waits is read again from `from`. Reading only when the text has doubled keeps the time linear.
+      // The unfinished text is read again from `from`. Waiting until it has doubled keeps the time linear.
       if (pieces.length >= text.length) yield* takeElements();
     }
     yield* takeElements();

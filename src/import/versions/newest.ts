@@ -1,19 +1,19 @@
 /**
- * Which of several versions of one record is the newest. Times of posting decide. Some layouts state only the day, or nothing: of two
- * versions of one day the one that came in a later import, or in a later file of one import, is newer then. An id says nothing about time.
- * It decides only between versions of one file, so that the result does not depend on the order of its rows.
+ * Which of several versions of one record is the newest. Times of posting decide. Some layouts state only the day, or nothing: if two versions
+ * are of the same day, the one in the later import, or in the later file of one import, is newer. Ids are unrelated to time. They only decide
+ * between versions of one file, so that the result does not depend on the order of its rows.
  */
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
 import type { VersionRow } from "./version-table.ts";
 
-/** What two versions are compared by. */
+/** The properties by which two versions are compared. */
 type Dated = Pick<VersionRow, "id" | "posted_at" | "since" | "file">;
 
-/** No two instants further apart than this are of one day. */
+/** Instants further apart than this are never of the same day. */
 const DAY_MAX = 25 * 3_600_000;
 
-/** Whether a version is newer than another one of its record. */
+/** Whether a version is newer than another version of its record. */
 export function isNewer(one: Dated, other: Dated): boolean {
   const [at, otherAt] = [one.posted_at, other.posted_at];
   if (at !== null && otherAt !== null) {

@@ -24,13 +24,13 @@ export type Parents = { format: Pick<Format, "versions">; placements: Placements
 /** The parent that the stored record with this row number will have. */
 export type NewParent = { seq: number; parent_id: string };
 
-/** A version by what tells its parent. */
+/** A version, with the fields that identify its parent. */
 type Child = KeyedTitle & { series: string };
 
 /** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
   if (facts === undefined) return undefined;
-  // While the catalog was empty, all phases are in the files. Most series have one.
+  // If the catalog was empty, all phases are in the files. Most series have only one.
   if (parents.kind !== "later" && !parents.placements.isShared(source, facts.series)) return undefined;
   return nearest(sql, source, facts, parents);
 }
@@ -48,7 +48,7 @@ async function nearest(sql: CatalogSql, source: string, child: Child, parents: P
   return lineage === undefined ? undefined : opportunityId(source, lineage);
 }
 
-/** The keys of a series that are lineages of records, with the titles of their versions. None if they are too many. */
+/** The keys of a series that are lineages of records, with the titles of their versions. None if there are too many. */
 async function titlesInSeries(sql: CatalogSql, source: string, series: string, parents: Parents): Promise<Map<string, KeyedTitle[]>> {
   const inFiles = parents.placements.phasesOf(source, series, TITLES_MAX);
   const stored = await listKeyedTitles(sql, source, series, TITLES_MAX);

@@ -47,7 +47,7 @@ export type PlacedVersion = {
 
 /** The versions in the files of one import, each with the record that it belongs to. Empty if the format has no versions. */
 export type Placements = {
-  /** The version that an item is; undefined if the format says none. */
+  /** The version of an item; undefined if the format has none for it. */
   of: (item: Item) => PlacedVersion | undefined;
   /** Whether the item with this index, counted from 0 over all files, need not be read. */
   isSettled: (index: number) => boolean;
@@ -244,7 +244,7 @@ function placeFamily(
   }
 }
 
-/** What a version that joins a record takes from it. */
+/** The facts that a version takes from the record that it joins. */
 function keyOf({ facts }: VersionRecord, row: VersionRow): Pick<VersionRow, "revision_key" | "series" | "title"> {
   if (facts === undefined || hasBetterKey(row, facts)) return row;
   return { revision_key: facts.revision_key, series: facts.series, title: row.title ?? facts.title };
@@ -314,12 +314,12 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   }
 }
 
-/** What a version is compared by. */
+/** The properties by which a version is compared. */
 function keyedOf({ title, posted_at }: { title: string | null; posted_at: number | null }): { title: string; day: string } {
   return { title: title ?? "", day: easternDayOf(posted_at) };
 }
 
-/** Finds out for versions whose records show another version whether that is newer. */
+/** Finds out, for versions whose records show another version, which of the two is newer. */
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];

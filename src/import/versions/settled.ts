@@ -9,7 +9,7 @@ import type { UnreadVersion, Version } from "../format.ts";
 import type { Staging } from "../staging.ts";
 import { isUsableId } from "../validate.ts";
 
-/** What tells settled versions from others. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
+/** What is needed to recognize settled versions. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
 export type Settling = {
   stored: Pick<CatalogDb, "readTransaction">;
   staging: Staging;
@@ -37,7 +37,7 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
       const { id } = each.version;
       const known = readings.get(id);
       const isRead = known !== undefined && each.digest !== null && readingOf(each.digest, known.hash).equals(known.reading);
-      // The last text of a version that occurs twice counts, so it is read if the one before is.
+      // If a version occurs twice, its last text counts, so it is read if the first one is.
       if (isRead && !otherIds.has(id) && !isPending(id)) {
         indexes.add(each.index);
         lineages.push(known.lineage);

@@ -17,7 +17,7 @@ type KeyedVersion = { title: string; day: string };
 /** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
 const VERSIONS_MAX = 100;
 
-/** Of a key with more different titles, further ones are found only by the same words. Otherwise each would be compared with all others. */
+/** If a key has more different titles, further ones are only matched by the same words. Otherwise each would be compared with all others. */
 const COMPARED_MAX = 100;
 
 /** The threads of one key. */

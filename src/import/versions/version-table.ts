@@ -10,7 +10,7 @@ const READ_AT_ONCE = 200;
 /** Series whose phases are kept in memory: each version of a series asks for them, and they are found by reading all of its versions. */
 const SERIES_KEPT = 100;
 
-/** What the catalog does not have yet: facts, or the digest of a text that was read. */
+/** Values that are not in the catalog yet: facts, or the digest of a text that was read. */
 const UNSAVED = "(not is_saved or digest is not null)";
 
 export type VersionRow = {
@@ -24,7 +24,7 @@ export type VersionRow = {
   posted_at: EpochMs | null;
   /** 0 if only the day is known; `posted_at` is its first instant. */
   has_time: number;
-  /** The index of the file that it comes from; of several, of the first. */
+  /** The index of the file that it comes from; the first if there are several. */
   file: number;
   /** When the catalog first had it; null if it is new. */
   since: EpochMs | null;

@@ -22,7 +22,7 @@ const REVISIONS_MAX = 1000;
 /** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
 export type HitCounts = { found: number; hits: number };
 
-/** Warns if the pages of a search are not all there. */
+/** Warns if pages of a search are missing. */
 export function warnOfMissing({ found, hits }: HitCounts, { incomplete }: FormatContext): void {
   if (hits < found) incomplete(`the search found ${found} opportunities; these files contain ${hits} of them`);
 }
@@ -93,7 +93,7 @@ function pathOfHits(beginning: string): string | undefined {
 type Found = {
   raw: unknown;
   grant: Grant;
-  /** It is a hit, which has only some of the fields. */
+  /** A hit has only some of the fields. */
   part: boolean;
 };
 
@@ -381,7 +381,7 @@ async function wholeResponse(input: Input): Promise<FoundObject> {
   return { kind: "object", line: 1, raw };
 }
 
-/** The JSON of a file that holds one response. Throws if it is none. */
+/** The JSON of a file that holds one response. Throws if it is not JSON. */
 export async function wholeDocument(input: Pick<Input, "bytes">): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -20,7 +20,7 @@ const LABELLED_PHONE = /(?:\b|tele)phone(?: number)?[:\s]*([+(]?\d[\d().\s\u2010
 const US_PHONE = /((?:\+?1[-. ])?\(?\b\d{3}\)?[-. \u2010-\u2015]{0,2}\d{3}[-. \u2010-\u2015]?\d{4}\b(?:\s*(?:x|ext\.?)\s*\d{1,6})?)/i;
 /** A line that is only a telephone number. */
 const PHONE_LINE = /^(?:(?:tele)?phone(?: number)?[:\s]*)?[+(]?\d[\d().\s\u2010-\u2015-]{5,18}(?:(?:x|ext\.?)\s*\d{1,6})?$/i;
-/** What stands between a name and the address or number after it. */
+/** The text between a name and the address or number after it. */
 const LABEL = new RegExp(
   ["(?:^|[,;:(–-])\\s{0,5}(?:WORDS[:\\s]{0,5})?$", "\\sWORDS\\s{0,5}:\\s{0,5}$"]
     .join("|")
@@ -37,7 +37,7 @@ export function contactsOf({ name, email, phone, text }: StatedContact): NonNull
   return withPerson(contacts, { name: inOneLine(linesOf(name)), email: null, phone: linesOf(phone).join(" ").trim() || null, role: ROLE });
 }
 
-/** Adds the person that is named apart from the text, who may be the one of the text. */
+/** Adds the person who is named outside the text, and who may also be in it. */
 function withPerson(contacts: readonly Contact[], person: Contact): Contact[] {
   const [first, ...others] = contacts;
   if (person.name === null && person.phone === null) return [...contacts];
@@ -112,7 +112,7 @@ function contactOf({ email, lines }: Part): Contact {
   return { name: inOneLine(lines.map((line) => without(without(line, email), phone))), email, phone, role: ROLE };
 }
 
-/** Different lines as one, or null if they say nothing. */
+/** The distinct lines joined into one, or null if they are empty. */
 function inOneLine(lines: readonly string[]): string | null {
   const said = [...new Set(lines)].filter((line) => line !== "" && !NOTHING.test(line));
   return said.map((line, n) => (n === said.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;

@@ -45,7 +45,7 @@ async function* readOne(input: Input, search: HitCounts, context: FormatContext)
 
 /** If one extract has an opportunity as forecast and as posted, it is posted, whichever comes last. */
 async function* readExtract(input: Input, context: FormatContext): AsyncIterable<Item> {
-  context.neverHas(({ lineage }) => UUID.test(lineage)); // What the successor alone has.
+  context.neverHas(({ lineage }) => UUID.test(lineage)); // Records that only the successor has.
   const postedIds = new Set<string>();
   let line = 0;
   for await (const { name, source, element } of recordsOf(input.bytes(), context)) {

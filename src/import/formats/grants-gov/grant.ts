@@ -65,7 +65,7 @@ export const emptyGrant: Omit<Grant, "source" | "id" | "status"> = {
   attachments: [],
 };
 
-/** The agency, and the part of it that is named apart. */
+/** The agency, and the part of it that is named separately. */
 export function agenciesOf(top: string, agency: string): Pick<Grant, "agency" | "subAgency"> {
   return { agency: top || agency, subAgency: agency === top || top === "" ? "" : agency };
 }
@@ -98,7 +98,7 @@ export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
   };
 }
 
-/** Words for a status are left out where they become outdated, or an archive date would say the same without them. */
+/** The status text is left out if it would become outdated, or if an archive date already implies it. */
 function grantStatus(grant: Grant, { warn }: FormatContext): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
   if (status === "archived") return { status };
@@ -107,7 +107,7 @@ function grantStatus(grant: Grant, { warn }: FormatContext): Pick<Draft, "status
   return status === "forecast" ? { status, status_display: "Forecasted", ...archives } : archives;
 }
 
-/** Whether a date such as `2026-07-31` has passed in Eastern time; any other text has not. */
+/** Whether a date such as `2026-07-31` has passed in Eastern time; false for any other text. */
 export function isOver(date: string, now: EpochMs): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(date) && date < easternDate(now);
 }
@@ -218,7 +218,7 @@ function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]
     }));
 }
 
-/** A file without its address. Its name is followed by its description, if that says more. */
+/** A file without its address. The name is followed by the description, if that adds anything. */
 export function fileOfGrant(name: unknown, description: unknown, kind: string, size: unknown): Omit<Grant["attachments"][number], "url"> {
   return {
     name: distinct([textOf(name), textOf(description)]).join(": "),
@@ -233,7 +233,7 @@ function oneLine(text: string): string {
     .trim();
 }
 
-/** The different texts that say something. */
+/** The distinct texts that are not empty. */
 function saying(texts: readonly string[]): string[] {
   return distinct(texts).filter((text) => !NO_NOTE.test(text));
 }

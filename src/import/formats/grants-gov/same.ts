@@ -1,6 +1,6 @@
 /**
- * What the layouts of Grants.gov and of its successor's API say alike, each in its own spelling. The stored value then stays, so that layouts
- * that take turns change nothing. (E-9, E-72)
+ * Values that the layouts of Grants.gov and of its successor's API spell differently but that mean the same. The stored value then stays, so
+ * importing the layouts alternately changes nothing. (E-9, E-72)
  */
 import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";
@@ -8,7 +8,7 @@ import { decodeEntities, plainText } from "../../../text/plain-text.ts";
 import { hasSameItems } from "../../../text/same-items.ts";
 import type { Draft } from "../../record.ts";
 
-/** What a layout has that others lack. */
+/** Features of a layout that others lack. */
 type Layout = {
   /** The titles of its assistance listings, which are among the keywords. Most layouts have only numbers. */
   titles: readonly string[];
@@ -18,7 +18,7 @@ type Layout = {
   hasCompetitions: boolean;
 };
 
-/** The draft with those stored values that say the same, or that its layout lacks. */
+/** The draft with the stored values that mean the same, or that its layout lacks. */
 export function keepSame(draft: Draft, stored: Draft, layout: Layout): Draft {
   const { classifications = {}, eligibility = {}, program = {}, organization = {}, contacts = [], dates = {} } = draft;
   const { requirements = null } = eligibility;
@@ -60,7 +60,10 @@ function ownName({ agency, sub_agency }: Organization): string | null | undefine
   return sub_agency ?? agency;
 }
 
-/** Whether two names are one in every style, or of one agency in the table (E-59). An agency that was renamed has no code here: that is news. */
+/**
+ * Whether two names differ only in style or belong to one agency in the table (E-59). A renamed agency has no code here, so it counts as a
+ * change.
+ */
 function isSameAgency(one: string | null | undefined, other: string | null | undefined): boolean {
   if (one == null || other == null) return one === other;
   if (normalForm(one) === normalForm(other)) return true;
@@ -78,7 +81,7 @@ function targetsIn(text: string): string {
   return [...decodeEntities(text).matchAll(/\bhref\s*=\s*["']?([^"'\s>]+)/gi)].map(([, target]) => target).join("\n");
 }
 
-/** A day on which something was posted never goes away. */
+/** A posting date is never removed. */
 function samePosting(
   { status, dates: { posted_at = null, opens_at = null } = {} }: Draft,
   { dates = {} }: Draft,
@@ -89,7 +92,7 @@ function samePosting(
 
 type Funding = NonNullable<Draft["funding"]>;
 
-/** A floor of zero says as little as none, if there is a ceiling; without one, no layout has it. */
+/** If there is a ceiling, a floor of zero means the same as no floor. Without a ceiling, no layout has a floor of zero. */
 function sameFunding(given: Funding | null, stored: Funding | null): Funding | null {
   if (given === null || stored === null || given.amount_max == null || given.amount_max !== stored.amount_max) return given;
   const isNone = ({ amount_min = null }: Funding) => amount_min === null || /^0\.00$/.test(amount_min);
@@ -106,7 +109,7 @@ function sameList(given: string | null | undefined, stored: string | null | unde
   return given != null && stored != null && hasSameItems(given.split("; "), stored.split("; ")) ? stored : (given ?? null);
 }
 
-/** Lines of which each may be a list. */
+/** Lines, each of which may be a list. */
 function linesOf(text: string): string {
   return text
     .split("\n")
@@ -114,7 +117,7 @@ function linesOf(text: string): string {
     .join("\n");
 }
 
-/** What all contacts say, without labels: layouts divide one text into names, phones and addresses in different ways. */
+/** The text of all contacts without labels, because layouts split it into names, phones and addresses in different ways. */
 function wordsIn(contacts: NonNullable<Draft["contacts"]>): string {
   const texts = contacts.flatMap(({ name, email, phone }) => [name, email, phone]);
   const found = texts.flatMap((text) => (text ?? "").toLowerCase().split(/[\s,;:()]+|\.(?=\s|$)/));

@@ -16,7 +16,7 @@ import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from ".
 import { keepSame } from "./same.ts";
 import { codedWords, type Words, wordLists } from "./words.ts";
 
-/** Whether JSON that begins like this is of the API, by members that Grants.gov's own responses lack. */
+/** Whether JSON that begins like this comes from the API. Recognized by members that Grants.gov's own responses lack. */
 export function isOfSimpler(beginning: string): boolean {
   return /"(?:opportunity_id|status_code|file_generated_at)"\s*:/.test(beginning);
 }
@@ -36,7 +36,7 @@ export async function* readSimpler(input: Input, beginning: string, search: HitC
 async function* objectsIn(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<FoundObject> {
   const faultOf = faultWithout("opportunity_id");
   if (/"opportunities"\s*:\s*\[/.test(beginning)) {
-    // It leaves out what is not posted yet, which the XML extract may have.
+    // It lacks opportunities that are not posted yet, which the XML extract may have.
     context.neverHas(({ status }) => status === "pre_release");
     yield* jsonObjects(input.bytes(), "opportunities", { faultOf });
   } else if (beginning.trimStart().startsWith("[")) {
@@ -66,7 +66,7 @@ function responseFault({ status_code, message }: JsonObject): string {
   return said === "" ? "has no opportunity_id" : `is an error message of Simpler.Grants.gov: ${said}`;
 }
 
-/** The greatest total that a search states. What it found beyond that, only the counts by status tell. */
+/** The greatest total that a search reports. Beyond it, only the counts by status show how many were found. */
 export const TOTAL_MAX = 10_000;
 
 /** How many opportunities a search found. */
@@ -77,7 +77,7 @@ function foundBy({ pagination_info, facet_counts }: JsonObject): number {
   return byStatus.reduce((sum: number, count) => sum + (typeof count === "number" ? count : 0), 0);
 }
 
-/** An opportunity that is an element of a longer list is read only if its text is another one than before. */
+/** An element of a longer list is read only if its text changed. */
 function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, context: FormatContext): Item {
   const uuid = textOf(raw.opportunity_id).toLowerCase();
   const id = textOf(raw.legacy_opportunity_id) || uuid;
@@ -99,7 +99,7 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
   return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
 }
 
-/** The closings of the competitions, in which people apply, are due dates, and so is another closing date of the summary. */
+/** The closing dates of the competitions, through which people apply, are due dates, and so is a different closing date of the summary. */
 function withCompetitions(draft: Draft, { competitions }: JsonObject, id: string, { warn }: FormatContext): Draft {
   const closings = arrayOf(competitions)
     .map(objectOf)
@@ -139,9 +139,9 @@ export const SUMMARY_TEXTS = {
   description: "summary_description",
 } as const;
 
-/** Those of a posting alone. */
+/** Only for postings. */
 export const POSTED_TEXTS = { openDate: "post_date", closeDate: "close_date", closeDateExplanation: "close_date_description" } as const;
-/** Those of a forecast alone. */
+/** Only for forecasts. */
 export const FORECAST_TEXTS = {
   openDate: "forecasted_post_date",
   closeDate: "forecasted_close_date",
@@ -197,7 +197,7 @@ function simplerStatus(
   return isForecast ? "forecast" : "posted";
 }
 
-/** Of a forecast, Grants.gov has name and number apart, which are one text here: the last line is the number. */
+/** For a forecast, Grants.gov has name and number in separate fields. Here they are one text whose last line is the number. */
 function contactOf(text: (member: string) => string, isForecast: boolean): Grant["contact"] {
   const [email, all] = [text("agency_email_address"), text("agency_contact_description")];
   if (!isForecast) return { name: "", email, phone: "", text: all };
