@@ -38,7 +38,10 @@ import schemasPage from "../../docs/reference/schemas.md" with { type: "text" };
 import searchPage from "../../docs/reference/search.md" with { type: "text" };
 import settingsPage from "../../docs/reference/settings.md" with { type: "text" };
 import sqlPage from "../../docs/reference/sql.md" with { type: "text" };
+import agentPage from "../../docs/start/agent.md" with { type: "text" };
+import firstAlertPage from "../../docs/start/first-alert.md" with { type: "text" };
 import installPage from "../../docs/start/install.md" with { type: "text" };
+import pythonPage from "../../docs/start/python.md" with { type: "text" };
 import securityPage from "../../SECURITY.md" with { type: "text" };
 
 /** One page of the manual. `path` is its place below docs/, without the extension; `text` is Markdown. */
@@ -49,7 +52,10 @@ export const INDEX = "index";
 
 const pages: Readonly<Record<string, string>> = {
   index: indexPage,
+  "start/agent": agentPage,
+  "start/first-alert": firstAlertPage,
   "start/install": installPage,
+  "start/python": pythonPage,
   "guides/browse": browsePage,
   "guides/changes": changesPage,
   "guides/compression": compressionPage,
