@@ -60,7 +60,7 @@ async function importDays(directory: string, days: readonly Day[]): Promise<void
 
 const connect = (data: string, now: EpochMs) => connectMcp(["--data", data], { now, revision: "2025-11-25" });
 
-/** Two of the questions are on the page, and the others beside this test. */
+/** One of the questions is on the page, and the others are beside this test. */
 const answers = ["../../docs/guides/mcp.md", "answers.txt"].map((path) => readFileSync(join(import.meta.dir, path), "utf8")).join("\n");
 
 /** Calls a tool, and requires that one of these has the call and its answer. */
