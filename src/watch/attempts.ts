@@ -1,6 +1,6 @@
 /**
- * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be set at any time: an instant in the future counts
- * as no instant at all, and one long leap counts as at most a day.
+ * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be changed at any
+ * time: an instant in the future is ignored, and a leap counts as at most one day.
  */
 import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { Failure } from "../../db/reason.ts";
@@ -15,7 +15,7 @@ export class DeliveryError extends Failure {
     readonly retryAfterMs?: number | undefined,
     /** Whether the receiver wants no further messages: 410 Gone. */
     readonly isGone = false,
-    /** Whether a mail server refused the address for good. */
+    /** Whether a mail server permanently refused the address. */
     readonly isRefused = false,
   ) {
     super(message);
@@ -25,9 +25,9 @@ export class DeliveryError extends Failure {
 /** The reason of a delivery that a stop signal cut off. */
 export const STOPPED = "it was stopped";
 
-/** How long a message may fail until its watch is paused. */
+/** How long deliveries of a message may fail before its watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
-/** How long a mail server may refuse an address for good until its watch is paused. */
+/** How long a mail server may permanently refuse an address before the watch is paused. */
 export const REFUSED_MAX_MS = DAY_MS;
 /** The longest delay between two attempts, unless the receiver asks for more. */
 const DELAY_MAX_MS = 6 * HOUR_MS;
@@ -44,7 +44,7 @@ export function nextAttemptAt({ at, wait_ms }: Attempts, now: EpochMs): EpochMs 
   return at === null || now < at ? now : at + wait_ms;
 }
 
-/** The attempts after one more that failed. A receiver can only lengthen the delay. `random` returns a number from 0 to 1. */
+/** The attempts after a further failure. A receiver can only lengthen the delay. `random` returns a number from 0 to 1. */
 export function failedOnce(
   attempts: Attempts,
   now: EpochMs,

@@ -1,4 +1,4 @@
-/** A message for people: what is in it, in words, most severe first. Mail and Slack show the same. */
+/** A message for people: its content in words, the most severe changes first. Mail and Slack show the same. */
 import { entryInWords } from "../events/in-words.ts";
 import { briefFacts } from "../facts/facts.ts";
 import type { Due } from "../opportunities/due.ts";
@@ -11,10 +11,12 @@ import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
-/** One opportunity: its title and page, a line of facts, and what changed in so many changes. */
+/** One opportunity: its title and page, a line of facts, what changed, and in how many changes. */
 export type DigestEntry = { id: string; title: string; url: string | null; facts: string; changes: string[]; count: number };
 
-/** A section of changes counts changes, another one opportunities. `more` of them are not shown, and `above` are shown with a change. */
+/**
+ * A section of changes counts changes; other sections count opportunities. `more` of them are not shown, and `above` are shown with a change.
+ */
 export type DigestSection = {
   heading: string;
   isUrgent: boolean;
@@ -26,7 +28,7 @@ export type DigestSection = {
 
 export type Digest = { subject: string; note: string | null; sections: DigestSection[] };
 
-/** What the headings call changes of a severity. */
+/** The names of severities in headings. */
 const changeHeadings: Readonly<Record<string, string>> = {
   unknown: "Changes of unknown severity",
   critical: "Critical changes",
@@ -39,7 +41,7 @@ const changeHeadings: Readonly<Record<string, string>> = {
 /** A test may have nothing else to say. */
 const TEST_NOTE = "This is a test. What the watch finds arrives here.";
 
-/** The digest of a message. A section has at most as many entries as `entriesMax` allows for so many sections, and counts the others. */
+/** The digest of a message. A section lists at most `entriesMax` entries, which depends on the number of sections, and counts the others. */
 export function digestOf(
   { type, data }: Message,
   zone: Zone,
@@ -75,7 +77,7 @@ export function digestOf(
   const others = [dueSoon, ...ofChanges, ofOpportunities("New", arrived, counts.new - arrived.length)].filter(isNeeded);
   const most = entriesMax(others.length + Math.min(counts.left, 1));
   const shown = others.map((section) => shortened(section, most));
-  // Those that are shown with a change are marked there.
+  // Opportunities that are shown with a change are marked there.
   const marked = new Set(
     shown.flatMap(({ ofChanges, entries }) => (ofChanges ? entries.map(({ id }) => id) : [])).filter((id) => leftById.has(id)),
   );
@@ -96,7 +98,7 @@ function shortened(section: DigestSection, most: number): DigestSection {
   return { ...section, entries: section.entries.slice(0, most), more: rest.reduce((sum, { count }) => sum + count, section.more) };
 }
 
-/** "and 12 more changes", or "and 3 more; 5 others are above, with a change". Empty if the section shows all that it is about. */
+/** "and 12 more changes", or "and 3 more; 5 others are above, with a change". Empty if the section shows everything. */
 export function moreInWords({ entries, more, above, ofChanges }: DigestSection): string {
   const hidden = `${entries.length === 0 ? "" : "and "}${ofChanges ? counted(more, "more change") : `${withCommas(more)} more`}`;
   const others = `${above === 1 ? "1 other is" : `${withCommas(above)} others are`} above, with a change`;
@@ -116,7 +118,7 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
 }
 
-/** "Due Tue, Dec 1, 2026", "Expected Tue, …". Without the days that are left, because the message may be read later. */
+/** "Due Tue, Dec 1, 2026", "Expected Tue, …". The remaining days are left out, because the message may be read later. */
 function reminderInWords({ verb, words }: Due, dueAt: string, zone: Zone): string {
   const day = dayWithoutHour(dueAt) ?? dateAt((clockTime(dueAt, zone)?.dayNumber ?? 0) * DAY_MS);
   return `${capitalized(verb)} ${weekdayInWords(day)}, ${whenInWords(dueAt, zone)}${words === null ? "" : `; ${words}`}`;

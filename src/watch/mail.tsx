@@ -14,7 +14,7 @@ export type Mail = { subject: string; text: string; html: string };
 const COLUMNS = 72;
 const LEADS_TO = "All opportunities and what changed:";
 
-/** Where a mail leads besides the pages: to the watch if it is a member's, and to what ends the mails. */
+/** Links of a mail besides those to opportunities: to the watch if it is a member's, and to unsubscribe. */
 export type MailLinks = { watch?: string; stop: string };
 
 /** The message of one watch. */
@@ -23,12 +23,12 @@ export type MailPart = { message: Message; zone: Zone; links?: MailLinks | undef
 /** A part with its digest, why the reader gets it, and what its dates mean. */
 type WrittenPart = { digest: Digest; foot: string[]; dates: string; links: MailLinks | undefined };
 
-/** `pages` is the address at which the pages of this server are, if mails lead to them. */
+/** `pages` is the address of this server's pages, if mails link to them. */
 export function mailOf(message: Message, zone: Zone, pages?: string, links?: MailLinks): Mail {
   return mailOfAll([{ message, zone, links }], pages);
 }
 
-/** One mail of the messages of one or several watches. */
+/** One mail with the messages of one or several watches. */
 export function mailOfAll(parts: readonly MailPart[], pages: string | undefined): Mail {
   const written = parts.map(({ message, zone, links }): WrittenPart => {
     return { digest: digestOf(message, zone), foot: footOf(message, pages), dates: `Dates are in ${zoneInWords(zone)}.`, links };
@@ -38,7 +38,7 @@ export function mailOfAll(parts: readonly MailPart[], pages: string | undefined)
   return { subject, text: textOf(subject, written, pages), html };
 }
 
-/** Characters of a subject of several watches. */
+/** Most characters of a subject that names several watches. */
 const SUBJECT_MAX = 120;
 
 function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly WrittenPart[]): string {
@@ -83,13 +83,13 @@ function textOf(subject: string, parts: readonly WrittenPart[], pages: string | 
   return `${lines.join("\n")}\n`;
 }
 
-/** What the dates mean stands where it differs, and else once, below the last part. */
+/** The explanation of dates is in each part if it differs, otherwise once below the last part. */
 function footLines({ foot, dates, ...part }: WrittenPart, parts: readonly WrittenPart[]): string[] {
   const isSaidBelow = parts.every((other) => other.dates === dates) && part.digest !== parts.at(-1)?.digest;
   return isSaidBelow ? foot : [...foot, dates];
 }
 
-/** The page that ends all mails of these parts, if there is one. */
+/** The page that unsubscribes from all mails of these parts, if there is one. */
 function stopOf(parts: readonly WrittenPart[]): string[] {
   return [...new Set(parts.flatMap(({ links }) => links?.stop ?? []))];
 }
@@ -176,7 +176,7 @@ function Page({ subject, parts, pages }: PageProps) {
   );
 }
 
-/** What every mail looks like. */
+/** The style of all mails. */
 export function MailFrame({ subject, children }: { subject: string; children: unknown }) {
   return (
     <html lang="en">

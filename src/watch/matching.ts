@@ -1,4 +1,4 @@
-/** Which opportunities a watch is about. */
+/** Which opportunities match a watch. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type FeedPosition, latestPosition } from "../events/feed.ts";
 import { catchUp } from "../search/catch-up.ts";
@@ -8,7 +8,7 @@ import { withOtherSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { WatchDefinition } from "./watch.ts";
 
-/** What a watch is about. */
+/** The part of a watch that decides which opportunities match. */
 export type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
 
 /** The ids of all rows that match now, the least recently updated first. The index must be up to date. */
@@ -31,7 +31,7 @@ export async function matchingEach(
   return index.sqlite.transaction(() => resolved.map(({ filter, all_sources }) => findAll(index, filter, now, all_sources)))();
 }
 
-/** What matches, and the end of the feed at the same moment: if an import commits meanwhile, both are read again. */
+/** The matches, and the end of the feed at the same moment. If an import commits meanwhile, both are read again. */
 export async function matchesAtEnd(
   catalog: CatalogDb,
   index: SearchFile,
@@ -47,7 +47,7 @@ export async function matchesAtEnd(
   }
 }
 
-/** What matches only because of the change of a filter, and what no longer does because of it. */
+/** The opportunities that match only because a filter was changed, and those that no longer match because of it. */
 export function differenceOf(former: readonly string[], present: readonly string[]): { joining: string[]; leaving: string[] } {
   const [before, after] = [new Set(former), new Set(present)];
   return { joining: present.filter((id) => !before.has(id)), leaving: former.filter((id) => !after.has(id)) };

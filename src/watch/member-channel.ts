@@ -1,6 +1,6 @@
 /**
- * Channels of members: messages of a watch may go to Teams instead of the mailbox. The operator says to which hosts. The address of a channel is
- * a secret, so watch.db has it only as the pages' secret seals it. (E-261)
+ * Channels of members: messages of a watch may go to Teams instead of the mailbox. The operator lists the allowed hosts. The address of a
+ * channel is a secret, so watch.db has it only encrypted with the pages' secret. (E-261)
  */
 import { Failure, messageOf } from "../../db/reason.ts";
 import { sealerFor } from "../accounts/signed.ts";
@@ -9,7 +9,7 @@ import { BadValue } from "../text/bad-value.ts";
 import { DeliveryError } from "./attempts.ts";
 import type { ChannelReceiver, HttpReceiver } from "./watch.ts";
 
-/** A domain with all below it, at public addresses and by https; or one server, which may be a private one, or without TLS. */
+/** A domain and its subdomains, at public addresses and by https; or a single server, which may be private or without TLS. */
 export type ChannelHost = { domain: string } | { origin: string };
 
 /** The longest address of a channel. Those of Teams have some 350 characters. */
@@ -42,7 +42,7 @@ export function channelHostsInWords(hosts: readonly ChannelHost[]): string {
   return hosts.map((host) => ("domain" in host ? host.domain : host.origin)).join(", ");
 }
 
-/** The address that a member typed. Throws a BadValue with a sentence for her. */
+/** The address that a member typed. Throws a BadValue whose sentence is shown to the member. */
 export function readChannel(text: string, hosts: readonly ChannelHost[]): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || text.length > CHANNEL_MAX)
@@ -58,12 +58,12 @@ function allowanceOf(url: URL, hosts: readonly ChannelHost[]): Pick<HttpReceiver
   return isAllowed ? { allow_private: false, allow_http: false } : undefined;
 }
 
-/** A channel as a watch has it. */
+/** A channel as stored in a watch. */
 export function sealChannel(url: URL, secret: Uint8Array): ChannelReceiver {
   return { to: "channel", host: url.host, sealed: sealerFor(secret, "channel").sign(url.href) };
 }
 
-/** The channel with its address. Throws a DeliveryError if it cannot be read, or is not allowed anymore. */
+/** The channel with its address. Throws a DeliveryError if it cannot be read or is no longer allowed. */
 export function openChannel({ host, sealed }: ChannelReceiver, machine: Pick<Machine, "env">, secret: Uint8Array): HttpReceiver {
   const text = sealerFor(secret, "channel").open(sealed);
   if (text === undefined) throw new DeliveryError(`Cannot read the address of the channel at ${host}: enter it again`);

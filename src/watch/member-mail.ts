@@ -1,4 +1,4 @@
-/** Mails to members: who gets them, where their links lead, and the header by which a mail program unsubscribes. */
+/** Mails to members: their recipients, their links, and the header with which a mail program unsubscribes. */
 import type { StateDb, WatchDb } from "../../db/engine.ts";
 import { addressOfMember } from "../accounts/members.ts";
 import { signerFor } from "../accounts/signed.ts";
@@ -33,10 +33,10 @@ export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {
   return { origin, url: SMTP, mail_from };
 }
 
-/** Where the links of mails lead, and the secret that signs those that end them. */
+/** The base of links in mails, and the secret that signs unsubscribe links. */
 export type MailBase = { origin: string; secret: Uint8Array };
 
-/** The page that ends the mails of some watches of a member. */
+/** The page that unsubscribes a member from the mails of some watches. */
 function stopPath(secret: Uint8Array, owner: string, names: readonly string[]): string {
   return `/unsubscribe/${signerFor(secret, "unsubscribe").sign([owner, ...names].join(" "))}`;
 }
@@ -44,7 +44,7 @@ function stopPath(secret: Uint8Array, owner: string, names: readonly string[]): 
 /** In place of the member, for a mail receiver of a watch of the operator. */
 const OPERATOR = "-";
 
-/** The same of a mail receiver of the operator. The link does not name the address: it has only a code that the secret makes of it. */
+/** The same of a mail receiver of the operator. The link does not contain the mail address, only a code computed from it with the secret. */
 function stopPathOf(secret: Uint8Array, { name, definition: { receiver } }: Watch): string {
   return stopPath(secret, OPERATOR, [name, addressCode(secret, receiver)]);
 }
@@ -53,7 +53,7 @@ function addressCode(secret: Uint8Array, receiver: Receiver): string {
   return receiver.to === "smtp" ? (signerFor(secret, "unsubscribe").sign(receiver.mail_to).split(".")[1] ?? "") : "";
 }
 
-/** The watches whose mails a path ends; none for any text that `stopPath` has not made. */
+/** The watches that a path unsubscribes from; none if the path was not made by `stopPath`. */
 export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: string): Promise<Watch[]> {
   const [owner = "", ...names] = signerFor(secret, "unsubscribe").open(token)?.split(" ") ?? [];
   if (owner !== OPERATOR) return (await watchesOf(db, owner)).filter(({ name }) => names.includes(name));
@@ -75,7 +75,7 @@ function listIdOf(origin: string, name?: string): string {
   return [name, "watches", new URL(origin).hostname.replace(/[^\w.-]/g, "-")].filter((part) => part !== undefined).join(".");
 }
 
-/** What a mail of the operator's watch has besides its text, where a base is known. */
+/** The links and headers of a mail of an operator's watch, if the base address is known. */
 export function additionsFor(watch: Watch, base: MailBase | undefined): { links?: MailLinks; headers?: Record<string, string> } {
   if (base === undefined) return {};
   const stop = base.origin + stopPathOf(base.secret, watch);
@@ -84,7 +84,7 @@ export function additionsFor(watch: Watch, base: MailBase | undefined): { links?
 
 type Sending = { machine: Pick<Machine, "env" | "now">; state: StateDb; secret: Uint8Array };
 
-/** Sends messages of watches of one member as one mail, or the one of a watch to its channel. Throws a DeliveryError. */
+/** Sends messages of one member's watches as one mail, or the message of one watch to its channel. Throws a DeliveryError. */
 export async function sendToMember(
   sent: readonly { watch: Watch; message: SentMessage }[],
   id: string,
@@ -93,7 +93,7 @@ export async function sendToMember(
 ): Promise<void> {
   const [first] = sent;
   const owner = first?.watch.owner ?? "";
-  const address = await addressOfMember(state, owner); // Now, and not when the run began: a member who was removed gets no more messages.
+  const address = await addressOfMember(state, owner); // Read now, not when the run began, so that a removed member gets no more messages.
   if (address === undefined)
     throw new DeliveryError(`Cannot deliver to member ${owner}: it was removed, or members are shut out`, undefined, true);
   if (first?.watch.definition.receiver.to === "channel")

@@ -1,6 +1,6 @@
 /**
- * Watches of members: limits, and what a member can do to them. Each is one transaction on `watch.db`, as the commands of the operator are,
- * so a run under way does not matter: whatever changes the definition gives the watch another key. (E-51, E-186)
+ * Watches of members: limits, and what a member can do to them. Each is one transaction on `watch.db`, as the commands of the operator are, so
+ * a concurrent run does no harm: any change of the definition gives the watch another key. (E-51, E-186)
  */
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { IDS_MAX } from "../filter/kinds.ts";
@@ -8,17 +8,17 @@ import type { Watch, WatchDefinition } from "./watch.ts";
 import { addRow, type Beginning, changeRow, countMembersWatches, removeKey, removeOwned, watchesOf } from "./watches.ts";
 
 export const LIMITS = {
-  /** Of one member, and of all of them. */
+  /** Limits for one member and for all members together. */
   watches: 20,
   watchesOfAll: 2000,
   followed: IDS_MAX,
-  /** What a watch matches when it is saved. */
+  /** The opportunities that a watch matches when it is saved. */
   matching: 10_000,
 };
 
 const FULL = "This server has as many watches as it takes. Ask its operator.";
 
-/** What a member follows by default: changes that matter, and two reminders. */
+/** The defaults for followed opportunities: changes that matter, and two reminders. */
 const FOLLOWED: Omit<WatchDefinition, "filter"> = {
   at_least: "material",
   remind: [14, 3],
@@ -28,7 +28,7 @@ const FOLLOWED: Omit<WatchDefinition, "filter"> = {
   zone: "America/New_York",
 };
 
-/** Adds a watch of a member. Returns why nothing was stored, if so. */
+/** Adds a watch of a member. Returns the reason if nothing was stored. */
 export async function addOwnWatch(
   db: WatchDb,
   owner: string,
@@ -50,7 +50,7 @@ export async function ownWatch(db: WatchSql, owner: string, name: string): Promi
   return (await watchesOf(db, owner)).find((watch) => watch.name === name);
 }
 
-/** The watch of what a member follows. */
+/** The watch with the opportunities that a member follows. */
 async function followingOf(db: WatchSql, owner: string): Promise<Watch | undefined> {
   return (await watchesOf(db, owner)).find(({ definition }) => definition.follows);
 }
@@ -61,8 +61,8 @@ export async function followedBy(db: WatchSql, owner: string): Promise<readonly 
 }
 
 /**
- * Follows an opportunity, or ends that. The first one makes the watch of what a member follows, and the last one removes it. Returns why
- * nothing was stored, if so.
+ * Follows or unfollows an opportunity. Following the first one creates the member's watch of followed opportunities; unfollowing the last one
+ * removes it. Returns the reason if nothing was stored.
  */
 export async function follow(
   db: WatchDb,
@@ -77,7 +77,7 @@ export async function follow(
     const others = before.filter((each) => each !== id);
     const after = isFollowed ? [...others, id] : others;
     if (after.length > LIMITS.followed) return `You follow ${LIMITS.followed} opportunities, which is the most.`;
-    if (after.length === before.length) return undefined; // It was so already.
+    if (after.length === before.length) return undefined; // Nothing to change.
     if (watch === undefined) {
       if ((await countMembersWatches(sql)) >= LIMITS.watchesOfAll) return FULL;
       await addRow(sql, name, { ...FOLLOWED, filter: { id: after } }, { ...beginning, members: after }, owner);
@@ -90,7 +90,7 @@ export async function follow(
   });
 }
 
-/** Changes a watch of a member: it goes on where it was, and a message on its way stays. Returns false if it is gone. */
+/** Changes a watch of a member. It keeps its position and its pending message. Returns false if the watch was removed. */
 export async function changeOwn(
   db: WatchDb,
   owner: string,

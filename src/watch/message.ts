@@ -57,7 +57,7 @@ const MessageCounts = object(
   "What the message is about. `events` has all of it unless the message is a digest.",
 );
 
-/** What webhooks and programs get. Its schema is published (docs/reference/schemas). */
+/** The message that webhooks and programs get. Its schema is published (docs/reference/schemas). */
 export const Message = object({
   id: Type.String({ description: "The same at every attempt to deliver the message." }),
   type: Type.Union([Type.Literal("watch.changes"), Type.Literal("watch.test")]),
@@ -87,12 +87,12 @@ export type Message = Static<typeof Message>;
 
 export const NOTHING_COUNTED: MessageCounts = { new: 0, changed: 0, due: 0, left: 0 };
 
-/** The most bytes of a message, by far less than what receivers refuse. Its items end before. */
+/** The most bytes of a message, well below the limits of receivers. Its items end before. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
-/** The longest text and the longest list of a message. What is longer is cut, and ends with "…". */
+/** The longest text and the longest list of a message. Longer ones are cut and end with "…". */
 const [TEXT_MAX, LIST_MAX] = [2000, 100];
-/** The most bytes of an opportunity or an event. If it has more, it is cut further: with both, a message has room for its item. */
+/** The most bytes of an opportunity or an event. A larger one is cut further, so that both fit into a message. */
 const PART_BYTES_MAX = 100_000;
 /** How often the limits on texts and lists are halved. Then an opportunity of any content has less than PART_BYTES_MAX. */
 const HALVINGS_MAX = 5;
@@ -108,10 +108,10 @@ export function messageEvent(event: OpportunityEvent): OpportunityEvent {
   const { changes, ...rest } = withoutContactValues(event);
   const shown = cutToFit((cut, most) => ({ ...cut(rest), changes: changes.slice(0, most).map(cut) })) as OpportunityEvent;
   if (jsonBytes(shown) <= PART_BYTES_MAX) return shown;
-  return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Values deep within values.
+  return { ...shown, changes: shown.changes.map(({ field }) => ({ field, previous: CUT, current: CUT })) }; // Deeply nested values.
 }
 
-/** The bytes that the items of a message may have, from the message without them. */
+/** The bytes left for items, given the message without them. */
 export function roomIn(empty: Message): number {
   return MESSAGE_BYTES_MAX - jsonBytes(empty);
 }
@@ -124,7 +124,7 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
   return {
     items,
     room: () => (isFull ? 0 : itemsMax - items.length),
-    /** Adds items, in their order, until there is no room. Returns how many it added. */
+    /** Adds items, in order, until there is no more room. Returns how many it added. */
     add: (more: readonly MessageItem[]): number => {
       for (const [added, item] of more.entries()) {
         bytes += jsonBytes(item) + 1;

@@ -1,7 +1,7 @@
 /**
- * The message of a watch that is on its way: at most one. It is stored before it is sent. When the receiver has accepted it, its effects on
- * the watch's position are stored in one transaction. So a kill at any point delivers a message again, with the same id and content, and
- * loses none.
+ * The pending message of a watch. There is at most one, and it is stored before it is sent. When the receiver has accepted it, its effects on
+ * the watch's position are stored in one transaction. So after a kill at any point, no message is lost, and at worst one is delivered again
+ * with the same id and content.
  */
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
@@ -23,7 +23,7 @@ export type PlannedMessage = {
   counts: MessageCounts;
   /** The position in the feed after the message. */
   feed: FeedPosition;
-  /** Until when the receiver then has everything. */
+  /** The receiver then has everything up to this instant. */
   checked_at: EpochMs;
   joining: readonly string[];
   leaving: readonly string[];
@@ -77,7 +77,7 @@ const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
     .where(eq(watches.key, key)),
 );
 
-/** What the acceptance of a message does. */
+/** The effects of an accepted message. */
 const changing = (watch: SQL<number>, joins: 0 | 1) =>
   select(pick(pendingMembers, "id"))
     .from(pendingMembers)
@@ -89,7 +89,7 @@ const join = query(
   ofWatch,
   ({ watch }) => sql<never>`insert or ignore into ${members} (watch, id) select ${watch}, id from ${changing(watch, 1)}`,
 );
-/** A reminder of fewer days replaces an earlier one of the same due date. */
+/** A reminder closer to the due date replaces an earlier one of the same date. */
 const remind = query(
   ofWatch,
   ({ watch }) =>
@@ -128,7 +128,7 @@ export async function pendingOf(db: WatchDb, { key }: Watch): Promise<PendingMes
   return { ...message, counts: JSON.parse(counts) as MessageCounts, attempts: { count, at, wait_ms, failing_ms, error } };
 }
 
-/** How the deliveries of a watch go. */
+/** The state of a watch's deliveries. */
 export async function watchStatusOf(db: WatchDb, watch: Watch): Promise<WatchStatus> {
   const removed = { checked_at: watch.created_at, delivered_at: null, delivered_total: 0, failed_total: 0, paused: null };
   return { ...((await db.get(statusByKey, watch)) ?? removed), pending: (await pendingOf(db, watch)) ?? null };
@@ -157,7 +157,7 @@ export async function storePending(db: WatchDb, { key }: Watch, message: Planned
   });
 }
 
-/** Stores the attempts of a message, and why its watch is paused if it is. Does nothing if it is not pending any more. */
+/** Stores the attempts of a message, and the reason if its watch is paused. Does nothing if the message is no longer pending. */
 export async function storeAttempts(db: WatchDb, id: string, after: Attempts, paused: string | null): Promise<void> {
   await db.transaction(async (sql) => {
     const { watch } = (await sql.get(byId, { id })) ?? {};
@@ -168,14 +168,14 @@ export async function storeAttempts(db: WatchDb, id: string, after: Attempts, pa
 }
 
 /**
- * Stores why the message of a watch cannot be sent as the machine is set up. It counts as no attempt, and once that is mended the message
- * may be sent at once.
+ * Stores which missing setting of the machine prevents sending a message. This does not count as an attempt, and once the setting is fixed the
+ * message can be sent immediately.
  */
 export async function storeSetupFault(db: WatchDb, { key }: Watch, former: Attempts, error: string): Promise<void> {
   await db.run(setAttempts, { watch: key, ...former, at: null, wait_ms: 0, error });
 }
 
-/** Makes messages the parts of one mail, before it is sent. */
+/** Joins messages into one mail, before it is sent. */
 export async function joinInMail(db: WatchDb, ids: readonly string[], mail: string): Promise<void> {
   await db.transaction(async (sql) => {
     for (const id of ids) await sql.run(setMail, { id, mail });
@@ -183,8 +183,8 @@ export async function joinInMail(db: WatchDb, ids: readonly string[], mail: stri
 }
 
 /**
- * Applies accepted messages: from here on, their watches continue after them. Leaves out those that are not pending any more. A part of their
- * mail that was not sent, because its watch is paused, then gets a mail of its own, with an id that no mail program has seen.
+ * Applies accepted messages, so that their watches continue after them. Skips those that are no longer pending. A part of their mail that was
+ * not sent, because its watch is paused, then gets a mail of its own, with an id that no mail program has seen.
  */
 export async function accept(db: WatchDb, ids: readonly string[], mail: string | null, delivered_at: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {

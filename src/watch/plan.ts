@@ -1,9 +1,9 @@
 /**
- * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders
- * that have come, and what no longer matches.
+ * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders that
+ * are due, and what no longer matches.
  *
- * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity
- * stays a member until a message says that it left. (E-51)
+ * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity stays
+ * a member until a message says that it left. (E-51)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";
@@ -22,12 +22,12 @@ import { type Reminder, remindersAt } from "./schedule.ts";
 import { changeTypes, isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const ITEMS_MAX = 100;
-/** The most items of each kind that a digest has. It counts the others. */
+/** The most items of each kind in a digest. The others are only counted. */
 const DIGEST_MAX = 50;
 /** Reminders whose opportunities are read at a time. */
 const REMINDERS_READ = 100;
 
-/** What the next message is made of. */
+/** The input of the next message. */
 type Collected = {
   counts: MessageCounts;
   severities?: Record<string, number>;
@@ -48,7 +48,7 @@ type Planning = {
   position: WatchPosition;
   /** The ids of the opportunities that match, read before this call. */
   matching: readonly string[];
-  /** The groups of records by id. A record that is left out is alone in its group. */
+  /** The groups of records by id. A record that is missing here is a group of its own. */
   groupsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
   /** All records with a due date after now and before this instant, the next one first. */
   dueUntil: (until: EpochMs) => readonly Deadline[];
@@ -79,13 +79,13 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
 
-/** Counts with the most digits, to measure the bytes of a message before its counts are known. */
+/** Counts with the maximum number of digits, to measure the bytes of a message before its counts are known. */
 const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, due: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
 /**
- * A full page: first what is new, then the changes in the order of the feed, and if there is room after the last change, what is due and what
- * has left. What there is no room for comes in the next message.
+ * A full page: first what is new, then the changes in the order of the feed and, if there is room, what is due and what no longer matches. The
+ * rest comes in the next message.
  */
 async function collectPage(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now, itemsMax = ITEMS_MAX } = planning;
@@ -122,7 +122,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   };
 }
 
-/** What matches now, compared with what matched before, by groups. Changes of opportunities in either concern the watch. */
+/** What matches now, compared with what matched before, by groups. Changes of opportunities in either set are reported. */
 function compared({ position: { members, reminded, muted }, matching, groupsOf }: Planning) {
   const groups = groupsOf([...members, ...matching, ...reminded.map(({ id }) => id), ...muted]);
   const groupOf = (id: string) => groups.get(id) ?? id;
@@ -139,10 +139,10 @@ function compared({ position: { members, reminded, muted }, matching, groupsOf }
   };
 }
 
-/** A reminder that has come and was not given, and its opportunity. */
+/** A reminder that is due and was not sent, with its opportunity. */
 type OwedReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
 
-/** The next reminders that have come and were not given, at most `limit`. None of the opportunities in `excluded`. */
+/** The next reminders that are due and were not sent, at most `limit`. None of the opportunities in `excluded`. */
 async function readReminders(
   { catalog, watch: { definition }, position, dueUntil, now }: Planning,
   { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,
@@ -172,14 +172,14 @@ async function readReminders(
   return come;
 }
 
-/** The reminders that the items "new" of a message make needless, because they show the due date. */
+/** The reminders that become unnecessary because items "new" of a message already show the due date. */
 function toldAsNew(items: readonly MessageItem[], definition: WatchDefinition, now: EpochMs): Reminder[] {
   if (definition.remind === undefined) return [];
   const { daysBefore } = remindersAt(definition, now);
   return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
 }
 
-/** The reminder that has come for an opportunity; undefined if none has, or if it is over. That of an estimate says so. */
+/** The due reminder of an opportunity; undefined if none is due or the date has passed. A reminder of an estimated date says so. */
 function reminderOf(
   { id, status, due: { kind, at } }: Pick<WholeOpportunity, "id" | "status"> & { due: Due },
   daysBefore: (due: EpochMs) => number | undefined,
@@ -196,7 +196,7 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
   return last === undefined ? feed : { seq: last.seq, id: last.event.id };
 }
 
-/** Everything there is to report. The items are the most severe changes, the newest arrivals and some of what has left, as far as there is room. */
+/** Everything there is to report. The items are the most severe changes, the newest arrivals and some departures, as far as there is room. */
 async function collectDigest(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now } = planning;
   const comparison = compared(planning);
@@ -285,7 +285,7 @@ async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochM
   });
 }
 
-/** When the oldest change was stored. Imported events have instants of long ago, but cannot have been stored before the last comparison. */
+/** When the oldest change was stored. Imported events may have old instants, but cannot have been stored before the last comparison. */
 function oldestOf(entries: readonly FeedEntry[], { checked_at }: WatchPosition, now: EpochMs): EpochMs {
   const oldest = entries.reduce((least, { event }) => Math.min(least, parseInstantMs(event.detected_at) ?? now), now);
   return Math.max(oldest, Math.min(checked_at, now));

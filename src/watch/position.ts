@@ -1,4 +1,6 @@
-/** The position of a watch: how far its receiver knows the feed, of which opportunities it knows that they match, and its reminders. */
+/**
+ * The position of a watch: how much of the feed was delivered, which opportunities the receiver knows as matching, and the reminders it got.
+ */
 import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, listOf, pick, query, select, update } from "../../db/query.ts";
@@ -13,9 +15,9 @@ export type WatchPosition = {
   members: ReadonlySet<string>;
   /** When the watch was last compared with the catalog. */
   checked_at: EpochMs;
-  /** The reminders that the receiver got of due dates that lie ahead. */
+  /** The reminders of future due dates that the receiver got. */
   reminded: readonly Reminder[];
-  /** Opportunities of which nothing is reported. */
+  /** Muted opportunities, which are not reported. */
   muted: ReadonlySet<string>;
 };
 
@@ -82,7 +84,7 @@ export async function clearMembers(sql: WatchSql, watch: number): Promise<void> 
   await sql.run(deleteAll, { watch });
 }
 
-/** If the message on its way says that an opportunity left, it keeps saying so. */
+/** A pending message that reports an opportunity as no longer matching is not changed. */
 export async function removeMembers(sql: WatchSql, watch: number, ids: readonly string[]): Promise<void> {
   await sql.run(deleteSome, { watch, ids });
   await sql.run(joinNoMore, { watch, ids });

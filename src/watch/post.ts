@@ -1,7 +1,7 @@
 /**
- * Posts JSON to a receiver that someone else runs: no redirects, no proxy, a limit on time, and only public addresses unless the watch
- * allows others. The head of the response decides, and its body is not read. Messages name the host and never the rest of the URL, which may
- * be a secret.
+ * Posts JSON to a receiver that someone else runs: no redirects, no proxy, a limit on time, and only public addresses unless the watch allows
+ * others. Only the head of the response counts; its body is not read. Error messages name the host but never the rest of the URL, which may be
+ * a secret.
  */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
@@ -21,7 +21,7 @@ type Posting = {
   allowPrivate: boolean;
   allowHttp: boolean;
   now: EpochMs;
-  /** Once it is aborted, the delivery is cut off. */
+  /** Aborting it ends the delivery. */
   stop: AbortSignal;
   timeoutMs?: number | undefined;
 };

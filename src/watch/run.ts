@@ -1,6 +1,6 @@
 /**
- * One run of the watches. Each delivers its messages one after the other, and independently of the others, so a receiver that fails or is
- * slow delays no other one. (E-51)
+ * One run of the watches. Each watch delivers its messages one after the other, independently of other watches, so a failing or slow receiver
+ * does not delay others. (E-51)
  */
 import { createHash } from "node:crypto";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
@@ -33,11 +33,11 @@ export type RunContext = {
   db: WatchDb;
   /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
-  /** Sends the messages of watches of one member as one mail with this id, or the one of a watch to its channel. Throws as `send` does. */
+  /** Sends the messages of one member's watches as one mail with this id, or the message of one watch to its channel. Throws like `send`. */
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
-  /** Once it is aborted, deliveries under way are cut off, and no further message is sent. */
+  /** Aborting it ends current deliveries, and no further message is sent. */
   stop: AbortSignal;
   /** After this time a watch leaves the rest to the next run, so that a slow receiver does not delay the next run of the others. */
   timeLimitMs?: number | undefined;
@@ -45,15 +45,15 @@ export type RunContext = {
   itemsMax?: number;
 };
 
-/** What a run did for a watch. */
+/** The outcome of a run for one watch. */
 export type WatchOutcome = {
   watch: string;
   /** The receiver in words. */
   to: string;
-  /** Accepted messages, and what they were about. */
+  /** Accepted messages, and counts of their items. */
   messages: number;
   counts: MessageCounts;
-  /** When its schedule lets messages be made next; null if the watch was compared with the catalog. */
+  /** When its schedule next allows a message; null if the watch was compared with the catalog. */
   waits_until: EpochMs | null;
   /** Why the last message was not accepted, when it is sent again (null if the next run does that), and whether this run has tried. */
   failure: { reason: string; retry_at: EpochMs | null; tried: boolean } | null;
@@ -83,8 +83,7 @@ type Running = { watch: Watch; outcome: WatchOutcome; next: () => Promise<Pendin
 type Part = { running: Running; pending: PendingMessage };
 
 /**
- * Runs one watch, or all of a member: what they have to tell at the same time is one mail. Mail programs drop a second mail with an id that
- * they know.
+ * Runs one watch, or all watches of a member, whose simultaneous messages become one mail. Mail programs drop a second mail with a known id.
  */
 async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
   const all = watches.map((watch) => begun(context, watch));
@@ -140,7 +139,10 @@ async function pendingNow({ db, setupFault }: RunContext, { watch, outcome, next
 
 const EVERY_RECORD = { limit: -1, allSources: true };
 
-/** Plans and stores one message after the other, until there is none or the schedule has its time later. What matches is read once, before the feed. */
+/**
+ * Plans and stores one message after the other, until there is none or the schedule does not allow one yet. Matches are read once, before the
+ * feed.
+ */
 function messagesOf(
   { machine, catalog, index, db, itemsMax }: RunContext,
   watch: Watch,
@@ -196,7 +198,7 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
   const ids = parts.map(({ pending }) => pending.id);
   const mail = parts[0]?.pending.mail ?? mailIdOf(ids);
   if (parts.some(({ running, pending }) => pending.mail === null && isOfMember(running.watch.definition.receiver)))
-    await joinInMail(db, ids, mail); // Outside of the attempt: if watch.db cannot be written, the receiver has not failed.
+    await joinInMail(db, ids, mail); // Outside the attempt, because an error in writing watch.db is not a failure of the receiver.
   try {
     await send(context, parts, mail);
   } catch (error) {
@@ -228,7 +230,7 @@ async function send({ stop, send, sendToMember }: RunContext, parts: readonly Pa
   );
 }
 
-/** The id of a mail: that of its message, or of several a hash of theirs. */
+/** The id of a mail: the id of its message, or a hash of the ids of several messages. */
 function mailIdOf(ids: readonly string[]): string {
   const [first = ""] = ids;
   return ids.length === 1 ? first : `msg_${createHash("sha256").update(ids.toSorted().join()).digest("hex").slice(0, 32)}`;
@@ -240,7 +242,7 @@ function pauseReason({ message, isGone, isRefused }: DeliveryError, failingMs: n
   return failingMs >= FAILING_MAX_MS ? `it has failed for three days: ${message}` : null;
 }
 
-/** When each watch has to send a message again, or makes messages by its schedule; those with neither are left out. */
+/** When each watch has to retry a message, or is next scheduled. Watches with neither are left out. */
 export async function nextTimes(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await watchStatusOf(db, watch)) })));
   return statuses.flatMap(({ watch, paused, pending, checked_at }) => {

@@ -1,6 +1,6 @@
 /**
- * Days and times in the zone of a watch: when its messages are made, and which reminders have come. Both follow from the clock alone, so it
- * does not matter how often, or by whom, the watches are run. (E-77)
+ * Days and times in the zone of a watch: when its messages are made, and which reminders are due. Both depend only on the clock, so it does not
+ * matter how often, or by which process, the watches are run. (E-77)
  */
 import type { EpochMs } from "../text/instant.ts";
 
@@ -13,7 +13,7 @@ export type Schedule = string;
 
 type Scheduled = { every?: Schedule; zone: string };
 
-/** The schedule of a text such as "day", "week" or "Monday 8:00"; undefined if it is none. */
+/** The schedule of a text such as "day", "week" or "Monday 8:00"; undefined if it is not a schedule. */
 export function readSchedule(text: string): Schedule | undefined {
   const [, given = "", hour = "", minute] = /^([a-z]+)(?: +(\d?\d):(\d\d))?$/.exec(text.trim().toLowerCase()) ?? [];
   const day = given === "week" ? WEEKDAYS[0] : given;
@@ -23,20 +23,23 @@ export function readSchedule(text: string): Schedule | undefined {
 }
 
 /**
- * Whether a watch that had everything at `checkedAt` is to be compared with the catalog: always without a schedule, else if a time of it has
- * passed since then, even long ago. An instant in the future comes from a clock that was set back, and counts as none.
+ * Whether a watch last compared at `checkedAt` must be compared with the catalog: always without a schedule, otherwise if a scheduled time has
+ * passed since, however long ago. A `checkedAt` in the future comes from a clock that was set back, and is ignored.
  */
 export function isTime(watch: Scheduled, checkedAt: EpochMs, now: EpochMs): boolean {
   return watch.every === undefined || checkedAt > now || lastTime(watch.every, watch.zone, now) > checkedAt;
 }
 
-/** Since when a watch is behind that had everything at `checkedAt`; `now` if its next time is still to come. */
+/** Since when a watch last compared at `checkedAt` has been behind; `now` if its next scheduled time is in the future. */
 export function behindSince(watch: Scheduled, checkedAt: EpochMs, now: EpochMs): EpochMs {
   if (watch.every === undefined) return checkedAt;
   return isTime(watch, checkedAt, now) ? lastTime(watch.every, watch.zone, now) : now;
 }
 
-/** The last time of a schedule until `now`. A time that the clock skips in spring is later by what it skips; of two in autumn it is the first. */
+/**
+ * The last time of a schedule until `now`. A time that is skipped in spring moves later by the skipped hour; a time that occurs twice in autumn
+ * means the first one.
+ */
 function lastTime(every: Schedule, zone: string, now: EpochMs): EpochMs {
   return timesOf(every, zone, now, 1, -8).find((at) => at <= now) ?? now;
 }
@@ -63,18 +66,19 @@ function startOf(date: Temporal.PlainDate, zone: string): EpochMs {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** A reminder of an opportunity's due date, so many days before it. Due dates are told apart by the minute. */
+/** A reminder of an opportunity's due date, `days` days before it. Due dates are distinguished by the minute. */
 export type Reminder = { id: string; due: EpochMs; days: number };
 
 type Reminding = {
-  /** No due date from here on has a reminder yet. */
+  /** Due dates from this instant on have no reminder yet. */
   until: EpochMs;
-  /** The last reminder of a due date that has come, in days before it; undefined if none has. */
+  /** The latest due reminder of a due date, in days before the date; undefined if none is due. */
   daysBefore: (due: EpochMs) => number | undefined;
 };
 
 /**
- * The reminders that have come. One comes when its day begins; with a schedule, at the last time before that day ends, so that none is late.
+ * The reminders that are due. A reminder is due when its day begins; with a schedule, at the last scheduled time before that day ends, so that
+ * none is late.
  */
 export function remindersAt({ remind = [], every, zone }: Scheduled & { remind?: number[] }, now: EpochMs): Reminding {
   const nextAt = every === undefined ? startOf(dateIn(zone, now).add({ days: 1 }), zone) : nextTime(every, zone, now);

@@ -28,7 +28,7 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
   else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
 }
 
-/** Why the receiver cannot be used as this machine is set up, such as a variable that is not set; null if it can. */
+/** Why the receiver cannot be used with this machine's settings, such as a missing variable; null if it can. */
 export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): string | null {
   return failureOf(() => {
     if (receiver.to === "smtp") smtpServer(receiver, machine);
@@ -37,7 +37,7 @@ export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): s
   });
 }
 
-/** What the receiver is called that is a member. */
+/** The name for a receiver that is a member. */
 export const MEMBER = "its member";
 
 /** The receiver in words, without a secret. */

@@ -7,7 +7,7 @@ import type { Zone } from "./watch.ts";
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
 /** Opportunities that a section shows, or fewer if there are many sections. More would fill the channel. */
 const ENTRIES_MAX = 8;
-/** The text for notifications, and for programs that know no blocks. */
+/** The text for notifications, and for programs that do not support blocks. */
 const TEXT_MAX = 3500;
 
 type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
@@ -34,7 +34,7 @@ function partsOf({ note, sections }: Digest): string[] {
 }
 
 function entryText({ title, url, facts, changes }: DigestEntry): string {
-  // An address in <address|text> must not contain what ends it.
+  // An address in <address|text> must not contain the characters that end it.
   const name = url === null ? `*${escaped(title)}*` : `<${escaped(url.replaceAll("|", "%7C"))}|${escaped(title)}>`;
   return [name, ...changes.map((change) => `• ${escaped(change)}`), escaped(facts)].join("\n");
 }
@@ -52,7 +52,7 @@ function cut(text: string, max: number): string {
     .toWellFormed()}…`;
 }
 
-/** As many whole parts as there is room for. */
+/** As many complete parts as there is room for. */
 function joined(parts: readonly string[], max: number): string {
   let text = "";
   for (const [n, part] of parts.entries()) {

@@ -26,10 +26,10 @@ type OutgoingMail = {
   html: string;
 };
 
-/** What a mail has besides its message: where it leads, and headers. */
+/** The links and headers of a mail. */
 type Additions = { links?: MailLinks; headers?: Readonly<Record<string, string>> };
 
-/** The address of the pages to which mails lead; undefined if none is set. Throws a DeliveryError. */
+/** The address of the pages that mails link to; undefined if none is set. Throws a DeliveryError. */
 export function linkBase({ env }: Pick<Machine, "env">): string | undefined {
   const text = (env.FUNDFEED_PAGES_URL ?? "").trim();
   const url = URL.parse(text);
@@ -72,7 +72,7 @@ export async function handToServer(
   const { totalMs, ...limits } = { ...TIMEOUTS, ...timeouts };
   const server = smtpServer({ url }, { env });
   const { createTransport } = await import("nodemailer"); // Imported here, because no other command needs it.
-  // The own machine is found without a name server (RFC 6761), which nodemailer would ask first.
+  // `localhost` is resolved without a name server (RFC 6761), which nodemailer would ask first.
   const place = server.host === "localhost" ? { host: "127.0.0.1", tls: { servername: "localhost" } } : {};
   const transport = createTransport({ ...server, ...place, ...limits, disableFileAccess: true, disableUrlAccess: true });
   const [, domain = "localhost"] = mail_from.split("@");
@@ -96,7 +96,7 @@ export async function handToServer(
   }
 }
 
-/** Whether the server refused the address for good, not the mail or us. */
+/** Whether the server permanently refused the address, rather than the mail or this sender. */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = "" } = error as { responseCode?: number; command?: string };
   return command === "RCPT TO" && responseCode >= 550 && responseCode <= 556;
@@ -119,7 +119,7 @@ export function smtpServer({ url: place }: Pick<MailReceiver, "url">, machine: P
   const requireTLS = !secure && !isOwnMachine && url.searchParams.get("requireTLS") !== "false";
   const port = url.port === "" ? (secure ? 465 : isOwnMachine ? 25 : 587) : Number(url.port);
   const { user, pass } = credentials;
-  // Mail servers of the own machine often have a certificate that nobody signed, and nobody listens between.
+  // Mail servers on the same machine often have a self-signed certificate, and nobody can intercept the connection.
   return { host, port, secure, requireTLS, ignoreTLS: isOwnMachine, ...(user !== "" && { auth: { user, pass } }) };
 }
 

@@ -1,17 +1,17 @@
-/** How many mails a search would have made lately, so that people know before they save it. */
+/** Estimates how many mails a search would have sent recently, so that people know before they save it. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { readWindow, type WindowPosition } from "../events/feed.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS, parseInstantMs } from "../text/instant.ts";
 import type { WatchDefinition } from "./watch.ts";
 
-/** The days that are looked at, and how many pages of their events at most. */
+/** The days that are examined, and the most pages of their events. */
 const [DAYS, PAGES_MAX, PAGE] = [90, 40, 1000];
 const MONTH_DAYS = 30;
 
-/** Mails a month, by how often they come; `days` is how long the events go back on which this is judged. */
+/** Mails a month, by schedule; `days` is the number of days covered by the examined events. */
 type Volume = { days: number; atOnce: number; daily: number; weekly: number };
 
-/** Judges by what changed lately in the opportunities that match now. Undefined if too little is known, or too much happened to look at. */
+/** Estimates from recent changes of the opportunities that match now. Undefined if there is too little data, or too much to examine. */
 export async function volumeOf(
   catalog: CatalogDb,
   matching: readonly string[],

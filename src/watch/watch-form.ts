@@ -1,4 +1,7 @@
-/** What a member chooses about a watch in a form, besides the search: read, refused with a reason for each field, and said in words. */
+/**
+ * A member's choices for a watch in a form, besides the search: reads them, refuses them with a reason for each field, and puts them into
+ * words.
+ */
 
 import { type Severity, severities } from "../events/event.ts";
 import { BadValue } from "../text/bad-value.ts";
@@ -11,14 +14,14 @@ import type { Receiver, WatchDefinition, Zone } from "./watch.ts";
 
 type Choices = Pick<WatchDefinition, "title" | "at_least" | "remind" | "every" | "zone">;
 
-/** By field, why it is refused. */
+/** The reason of refusal, by field. */
 type Refusals = ReadonlyMap<string, string>;
 
 const TITLE_MAX = 80;
-/** Reminders of one deadline, and how many days before it the first may come. */
+/** The most reminders of one deadline, and how many days before it the first may be sent. */
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [5, 365];
 
-/** The days of a schedule, in words; "now" is none. */
+/** The days of a schedule, in words; "now" means no schedule. */
 export const WHEN: Readonly<Record<string, string>> = {
   now: "when something changes",
   day: "every day",
@@ -47,7 +50,7 @@ export function zoneInWords(zone: Zone): string {
   return name === undefined ? `the time zone ${zone}` : zone === "UTC" ? name : `${name} time`;
 }
 
-/** What is reported, by the least severity. */
+/** What is reported, by minimum severity. */
 export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
   material: "changes that matter (recommended)",
   critical: "only critical changes, such as an earlier deadline",
@@ -58,7 +61,7 @@ export const AT_LEAST: Readonly<Partial<Record<Severity, string>>> = {
 /** Where messages go: to the mailbox, to the channel that the watch has, or to the channel of this address. */
 type Place = "mailbox" | "present" | URL;
 
-/** What a form is read with: the hosts of channels that are allowed, and the watch that it changes. */
+/** The context for reading a form: the allowed hosts of channels, and the watch that it changes. */
 type FormContext = { hosts: readonly ChannelHost[]; receiver: Receiver | undefined };
 
 /** The choices of a form, or why they are refused. */

@@ -20,7 +20,7 @@ export type HttpReceiver = {
 export type WebhookReceiver = HttpReceiver & { to: "webhook"; secret: SecretPlace };
 /** A channel of Slack (or of a program that takes its incoming webhooks) or of Teams. Its URL is a secret. */
 type ChatReceiver<To extends "slack" | "teams" = "slack" | "teams"> = HttpReceiver & { to: To; url: SecretPlace };
-/** One person or mailing list. Several are several receivers: otherwise a message that one of them refused would come again to the others. */
+/** One person or mailing list. Several addresses are separate receivers, so that a message that one refused is not sent to the others again. */
 export type MailReceiver = { to: "smtp"; url: SecretPlace; mail_from: string; mail_to: string };
 /** The member whose watch it is. The address is read from state.db for each message, so that a member who was removed gets none. */
 type MemberReceiver = { to: "member" };
@@ -38,27 +38,27 @@ export type Receiver =
 /** The IANA zone in which messages for people show dates. */
 export type Zone = string;
 
-/** The types of events that are reported as changes. That an opportunity was added is what the item "new" says. */
+/** The types of events that are reported as changes. Added opportunities are reported as the item "new" instead. */
 export const changeTypes = eventTypes.filter((type) => type !== "opportunity_added");
 
-/** What a person gave. */
+/** The part that a person entered. */
 export type WatchDefinition = {
   filter: Filter;
-  /** Every record counts for itself, not one of each opportunity. */
+  /** Counts every record, instead of one for each opportunity. */
   all_sources?: true;
-  /** The least severity of the changes that are reported. */
+  /** The minimum severity of the changes that are reported. */
   at_least: Severity;
-  /** Only changes of these types are reported; all without it. */
+  /** Only changes of these types are reported; by default, all. */
   types?: EventType[];
-  /** So many days before its due date the receiver is reminded of an opportunity, the most first. */
+  /** How many days before a due date reminders are sent, the most days first. */
   remind?: number[];
-  /** When messages are made, in the zone of the watch; at every run without it. */
+  /** When messages are made, in the zone of the watch; by default, at every run. */
   every?: Schedule;
   /** What every message says about the watch. */
   note?: string;
-  /** What a member calls the watch. */
+  /** The member's name for the watch. */
   title?: string;
-  /** The watch of what a member follows. */
+  /** True for the watch of followed opportunities. */
   follows?: true;
   receiver: Receiver;
   zone: Zone;
@@ -74,7 +74,7 @@ export function isOfMember(receiver: Receiver): receiver is MemberReceiver | Cha
   return receiver.to === "member" || receiver.to === "channel";
 }
 
-/** A watch as one of its receivers has it. Each receiver has a position, messages and a state of its own. */
+/** A watch, for one of its receivers. Each receiver has its own position, messages and state. */
 export type Watch = {
   key: number;
   name: string;
@@ -84,7 +84,7 @@ export type Watch = {
   owner: string | null;
 };
 
-/** How the deliveries of a watch go. */
+/** The state of a watch's deliveries. */
 export type WatchStatus = {
   /** When it was last compared with the catalog, and the receiver had everything until then. */
   checked_at: EpochMs;
@@ -121,7 +121,7 @@ export type Attempts = {
   at: EpochMs | null;
   /** How long after it the next one may begin. */
   wait_ms: number;
-  /** For how long it has failed, as far as the clock can be trusted. */
+  /** How long it has been failing, as far as the clock can be trusted. */
   failing_ms: number;
   /** Why the last one failed. */
   error: string | null;

@@ -47,14 +47,14 @@ const insertMuted = insertInto(muted);
 const removeMuted = query(pick(muted, "watch", "id"), ({ watch, id }) =>
   deleteFrom(muted).where(and(eq(muted.watch, watch), eq(muted.id, id))),
 );
-/** What is muted in a watch is muted for each of its receivers. */
+/** An opportunity that is muted in a watch is muted for all of its receivers. */
 const copyMuted = query(
   { ...pick(muted, "watch"), ...pick(watches, "name") },
   ({ watch, name }) =>
     sql<never>`insert or ignore into ${muted} (watch, id, muted_at) select distinct ${watch}, id, muted_at from ${muted}
       join ${watches} on watches.key = muted.watch where watches.name = ${name}`,
 );
-/** Lets the message on its way be sent at once, whatever failed before. */
+/** Lets the pending message be sent immediately, despite earlier failures. */
 const sendAtOnce = query({ watch: pending.watch }, ({ watch }) =>
   update(pending).set({ at: null, wait_ms: 0, failing_ms: 0 }).where(eq(pending.watch, watch)),
 );
@@ -100,7 +100,7 @@ export async function removeOwned(db: WatchSql, owner: string): Promise<number> 
   return db.run(removeByOwner, { owner });
 }
 
-/** Where a receiver begins: after this place in the feed, knowing these opportunities. */
+/** Where a receiver begins: the position in the feed, and the opportunities known as matching. */
 export type Beginning = { at: EpochMs; feed: FeedPosition; members: readonly string[] };
 
 /** Stores a new watch, a row for each receiver. Returns false if there is one with this name. */
@@ -149,7 +149,7 @@ export async function removeKey(sql: WatchSql, { key }: Pick<Watch, "key">): Pro
   await sql.run(remove, { key });
 }
 
-/** An opportunity of which a watch reports nothing, and since when. */
+/** A muted opportunity of a watch, and since when it is muted. */
 export type Muted = { id: string; muted_at: EpochMs };
 
 /** What is muted in a watch, the oldest first. */
@@ -167,7 +167,7 @@ export async function mute(db: WatchDb, { key }: Watch, id: string, now: EpochMs
   });
 }
 
-/** Ends that an opportunity is muted in a watch. */
+/** Unmutes an opportunity in a watch. */
 export async function unmute(db: WatchDb, { key }: Watch, id: string): Promise<void> {
   await db.run(removeMuted, { watch: key, id });
 }
@@ -182,7 +182,7 @@ export async function pauseOwned(db: WatchDb, reason: string): Promise<number> {
   return db.run(setOwnedPaused, { paused: reason });
 }
 
-/** Ends a pause. The message on its way may be sent at once. */
+/** Ends a pause. The pending message may be sent immediately. */
 export async function resume(db: WatchDb, { key }: Watch): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.run(setPaused, { key, paused: null });
@@ -190,9 +190,7 @@ export async function resume(db: WatchDb, { key }: Watch): Promise<void> {
   });
 }
 
-/**
- * Ends a pause at another position, without the message on its way. Returns false if the watch was removed or changed since it was read.
- */
+/** Ends a pause at another position, and drops the pending message. Returns false if the watch was removed or changed since it was read. */
 export async function resumeAt(
   db: WatchDb,
   { key: former }: Watch,
@@ -215,11 +213,11 @@ export async function resumeAt(
 /** Receivers to be added to a watch and removed from it. */
 type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
 
-/** What only the change of a filter adds to what matches and removes from it, or "all" for everything once more. */
+/** The matches that a changed filter adds and removes, or "all" to deliver everything once more. */
 type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
 
 /**
- * Gives receivers of a watch another definition. Each keeps its position, and is not told what the change of the filter adds or removes. With
+ * Gives receivers of a watch another definition. Each keeps its position, and what the changed filter adds or removes is not reported. With
  * "all", each gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
  */
 export async function changeWatch(
@@ -248,14 +246,14 @@ export async function changeRow(sql: WatchSql, { key: former, definition }: Watc
     await addMembers(sql, key, difference.joining);
     await removeMembers(sql, key, difference.leaving);
   }
-  // A digest lacks what it only counts, so a receiver of every item gets other messages from the same position.
+  // A digest leaves out items that it only counts, so a receiver of all items gets other messages from the same position.
   if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
   else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(sendAtOnce, { watch: key });
 }
 
 /**
- * Gives a watch another key, so that a run under way only stores the result of the message that it is sending, and does nothing else to the
- * watch. Returns undefined if the watch was removed, or got another key, since it was read.
+ * Gives a watch another key, so that a concurrent run only stores the result of the message that it is sending. Returns undefined if the watch
+ * was removed, or got another key, since it was read.
  */
 async function renewKey(sql: WatchSql, former: number): Promise<number | undefined> {
   await sql.run(countKey);

@@ -28,7 +28,7 @@ export async function sendWebhook(receiver: WebhookReceiver, sent: SentMessage, 
   });
 }
 
-/** What every message to a receiver is posted with. Throws a DeliveryError. */
+/** The settings for posting messages to a receiver. Throws a DeliveryError. */
 export function postingTo({ url, allow_private, allow_http }: HttpReceiver, machine: Pick<Machine, "env" | "now">) {
   return { url: urlOf(url, machine), allowPrivate: allow_private, allowHttp: allow_http, now: machine.now() };
 }
