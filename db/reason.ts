@@ -29,7 +29,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 
 /** What to do about an error of PostgreSQL, by SQLSTATE. Its own message names the cause, but no remedy. */
 const advice: Readonly<Record<string, string>> = {
-  "42501": "the role needs the rights that docs/guides/postgres.md lists",
+  "42501": "the role needs the rights that fundfeed help postgres lists",
   "25006": "it is a replica, which is only read; name the primary",
   "55P03": "another program held it for too long; try again",
 };

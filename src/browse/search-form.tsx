@@ -41,7 +41,7 @@ export async function readSearchForm({ catalog, index, query, now }: FormContext
   const errors = new Map<string, string>();
   const known: Readonly<Record<string, Pick<Field<unknown>, "read" | "schema">>> = { ...fields, ...own, all_sources: allSourcesField };
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown === "as_of") errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see docs/guides/past.md.`);
+  if (unknown === "as_of") errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see /help/past.`);
   else if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
   const filter = readFilters(given, known, errors, now);
   for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");

@@ -109,7 +109,7 @@ async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<Epoc
   throw new Failure(`Cannot import as of ${formatInstant(begun.asOf)}: ${await describeNewest(sql, newest)}, and ${notFollowing}`);
 }
 
-const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (docs/guides/import.md)";
+const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (fundfeed help import)";
 
 /** Row numbers of the live records that are missing from a snapshot. Throws if implausibly many are missing. */
 async function findMissing(

@@ -170,7 +170,7 @@ function introduction(options: UpOptions, origin: string, { keys }: Access, { en
   return [
     pages === "off"
       ? "No pages are served (--pages off)"
-      : `The pages are at ${origin}/ and the jobs at ${origin}/status, ${READERS[pages]}`,
+      : `The pages are at ${origin}/, the jobs at ${origin}/status and the manual at ${origin}/help, ${READERS[pages]}`,
     ...(pages === "key" ? [membersInWords(options.members, envOfChildren({ env }, options))] : []),
     `Agents connect to ${origin}${MCP_PATH}, with an API key`,
     ...(pulled === "" ? ["Nothing is pulled (--pull none)"] : [`Pulls ${pulled}`, ...withoutKey]),

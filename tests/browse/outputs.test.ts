@@ -139,7 +139,7 @@ describe("an output", () => {
     ["/find.json?source=NOWHERE", "source", expect.stringContaining("No source has this code.")],
     ["/find.json?min_amount=500&min_amount=600", "min_amount", "It takes one value, and must be given once."],
     ["/find.json?limit=5&limit=6", "limit", "It takes one value, and must be given once."],
-    ["/find.json?as_of=2026-03-01", "", "Lists are as of now: as_of is for the page of one opportunity; see docs/guides/past.md."],
+    ["/find.json?as_of=2026-03-01", "", "Lists are as of now: as_of is for the page of one opportunity; see /help/past."],
     ["/find.ics?sort=posted", "", 'There is no filter "sort".'],
     ["/find.json?wrods=x", "", 'There is no filter "wrods" (did you mean "words"?).'],
     ["/changes.json?until=2026-02-30", "until", expect.stringContaining("It must be a time ago such as 7d or 12h, ")],

@@ -99,7 +99,7 @@ test("a time ago leads to the address of its instant, so that all links mean the
 test("a list is only of now, and says where the past is", async () => {
   for (const path of ["/?", "/deadlines?", "/changes?", "/?words=title&"]) {
     const response = await get(`${path}as_of=${dayOf(50)}`);
-    const said = "Lists are as of now: as_of is for the page of one opportunity; see docs/guides/past.md.";
+    const said = "Lists are as of now: as_of is for the page of one opportunity; see /help/past.";
     expect([path, response.status, await response.text()]).toEqual([path, 400, expect.stringContaining(said)]);
   }
 });

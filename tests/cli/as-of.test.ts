@@ -116,7 +116,7 @@ test("only one moment of the past can be meant", async () => {
     return err;
   };
   expect(await refused("show", "N1", "--as-of", "2027-01-01")).toContain("It must be in the past, and this is still to come.");
-  expect(await refused("find", "--as-of", "1d")).toBe("error: --as-of is not an option of find; see docs/guides/past.md\n(see --help)\n");
+  expect(await refused("find", "--as-of", "1d")).toBe("error: --as-of is not an option of find; see fundfeed help past\n(see --help)\n");
   expect(await refused("export", "--as-of", "all")).toMatch(
     /argument 'all' is invalid\. It must be a time ago .*, or an RFC 3339 timestamp\.\n/,
   );

@@ -95,8 +95,8 @@ describe("--database", () => {
 
   test("does not work with backup and restore, which name PostgreSQL's tools", async () => {
     for (const [command, why] of [
-      ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: use pg_dump (docs/guides/postgres.md)\n"],
-      ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: use pg_restore (docs/guides/postgres.md)\n"],
+      ["backup", "Cannot back up postgres://127.0.0.1:1/fundfeed: use pg_dump (fundfeed help postgres)\n"],
+      ["restore", "Cannot restore postgres://127.0.0.1:1/fundfeed: use pg_restore (fundfeed help postgres)\n"],
     ] as const) {
       const directory = join(aDirectory(), "copy");
       expect(await fundfeed([command, directory, "--database", NOWHERE])).toEqual({ code: 1, out: "", err: why });

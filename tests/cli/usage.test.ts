@@ -18,7 +18,7 @@ describe("a usage error exits with 2, says why, and creates nothing", () => {
     ["serve --prot 1", "error: unknown option '--prot'\n(Did you mean --port?)"],
     [
       "serve --workers 2",
-      "error: --workers is not an option of serve anymore; start several servers behind a proxy instead; see docs/guides/scale.md",
+      "error: --workers is not an option of serve anymore; start several servers behind a proxy instead; see fundfeed help scale",
     ],
     ["serve extra", "error: too many arguments for 'serve'. Expected 0 arguments but got 1: extra."],
     ["serve --port", "error: option '--port <n>' argument missing"],

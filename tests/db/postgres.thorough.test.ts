@@ -122,7 +122,7 @@ describe.if(hasPostgres)("a PostgreSQL database", () => {
 });
 
 describe.if(hasPostgres)("openPostgresCatalog() says", () => {
-  const RIGHTS = "the role needs the rights that docs/guides/postgres.md lists";
+  const RIGHTS = "the role needs the rights that fundfeed help postgres lists";
 
   test("which rights a role lacks, for reading and for writing", async () => {
     const server = await postgresServer();

@@ -103,7 +103,7 @@ describe("a backfill of three chunks", () => {
     await catalog.take([other]);
     expect((await turnStatuses(catalog.db, NOW)).changed).toBe(0); // The import turned what was due.
     await expect(backfill(catalog)).rejects.toThrow(
-      /^Cannot import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T\S+, stored by the import of records that began at 2026-05-30T12:00:00.000Z, and --as-of must be later\. Build a history while no server runs on the catalog, or in a data directory of its own \(docs\/guides\/import\.md\)$/,
+      /^Cannot import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T\S+, stored by the import of records that began at 2026-05-30T12:00:00.000Z, and --as-of must be later\. Build a history while no server runs on the catalog, or in a data directory of its own \(fundfeed help import\)$/,
     );
   });
 
@@ -121,7 +121,7 @@ describe("a backfill of three chunks", () => {
       if ((await documentsOf(catalog.db)).length === 2 && chunks++ === 0) await redactStored(catalog.db, undefined, NOW);
     };
     await expect(backfill(catalog, redactOnce)).rejects.toThrow(
-      "Cannot finish the import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T12:00:00.000Z, stored by a server's status turn, fundfeed refresh or fundfeed redact meanwhile, and what follows would be dated after that; 2 of 6 records are stored. Build a history while no server runs on the catalog, or in a data directory of its own (docs/guides/import.md)",
+      "Cannot finish the import as of 2026-03-31T12:00:00.000Z: the catalog holds changes up to 2026-05-30T12:00:00.000Z, stored by a server's status turn, fundfeed refresh or fundfeed redact meanwhile, and what follows would be dated after that; 2 of 6 records are stored. Build a history while no server runs on the catalog, or in a data directory of its own (fundfeed help import)",
     );
     expect((await documentsOf(catalog.db)).length).toBe(2);
     expect(await checkCatalog(catalog.db)).toEqual([]);

@@ -1,6 +1,6 @@
 /** The manual in the program: what `fundfeed help` prints and `/help` shows is what docs/ says. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { topicAsHtml, topicAsText, topics } from "../../src/manual/topics.ts";
+import { topicAsHtml, topicAsText, topicNamed, topics } from "../../src/manual/topics.ts";
 import { type BrowsedSite, browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
@@ -16,6 +16,19 @@ test("has every page for users, and each under one name", () => {
   expect(own.sort()).toEqual(pages.sort());
   expect(new Set(topics.map(({ name }) => name)).size).toBe(topics.length);
   for (const { path, text } of topics) expect(readText(`docs/${path}.md`)).toBe(text);
+});
+
+test("has every topic that the program names, in place of files of the repository", () => {
+  let named = 0;
+  for (const path of projectFiles(/^(src|db)\/.*\.tsx?$/).filter((each) => each !== "src/manual/topics.ts")) {
+    const code = readText(path).replace(/^\s*(\/\*\*|\*|\/\/).*$|\s\/\/ .*$/gm, "");
+    expect([path, code.match(/docs\/[\w/-]+\.md/g)]).toEqual([path, null]);
+    for (const [, name = ""] of code.matchAll(/(?:fundfeed help |\/help\/)([a-z-]+)/g)) {
+      if (name !== "topics") expect([path, topicNamed(name)?.name]).toEqual([path, name]);
+      named++;
+    }
+  }
+  expect(named).toBeGreaterThan(10);
 });
 
 test("as HTML has links to pages and headings that exist, no other relative ones, and no HTML of its own", () => {

@@ -76,7 +76,7 @@ describe("up", () => {
       .map((line) => (JSON.parse(line) as { message: string }).message);
     const origin = `http://127.0.0.1:${server.port}`;
     expect(messages.slice(1)).toEqual([
-      `The pages are at ${origin}/ and the jobs at ${origin}/status, open to all who reach this address`,
+      `The pages are at ${origin}/, the jobs at ${origin}/status and the manual at ${origin}/help, open to all who reach this address`,
       `Agents connect to ${origin}/mcp, with an API key`,
       "Nothing is pulled (--pull none)",
       "Watches deliver every 15 minutes",
@@ -154,7 +154,9 @@ describe("up", () => {
     const port = await freePort();
     const server = await upOn(aHome(), "--port", `${port}`, "--base-url", "https://api.example.org/v1");
     await waitFor("it has said all", () => server.log().includes("keys create"));
-    expect(server.log()).toContain("The pages are at https://api.example.org/ and the jobs at https://api.example.org/status");
+    expect(server.log()).toContain(
+      "The pages are at https://api.example.org/, the jobs at https://api.example.org/status and the manual at https://api.example.org/help",
+    );
     expect(await server.stop()).toBe(0);
     const { code, err } = await aHome().run(["up", "--port", "0", "--pull", "none", "--backups", "/proc/none"]);
     expect([code, err]).toEqual([1, expect.stringContaining("Cannot back up into /proc/none: ")]);

@@ -19,7 +19,7 @@ export function backupCommand(command: CliCommand, cli: Cli): CliCommand {
     .examples("fundfeed backup /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (docs/guides/postgres.md)`);
+        throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (fundfeed help postgres)`);
       const files = await backUpFiles(cli.machine, options, directory);
       printResult(
         cli,
@@ -53,7 +53,7 @@ export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
     .examples("fundfeed restore /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
-        throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (docs/guides/postgres.md)`);
+        throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (fundfeed help postgres)`);
       const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
       if (!hasWatches(directory)) work();
       const paused = hasWatches(directory) ? await withoutRuns(options.data, () => restoreAndPause(cli.machine, options.data, work)) : 0;

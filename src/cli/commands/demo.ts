@@ -121,5 +121,6 @@ Or paste into another terminal:
   curl -s -H "Authorization: Bearer $FUNDFEED_KEY" '${base}/opportunities?updated_since=2026-07-30T00:00:00Z'
 
 The API reference is at ${base}/docs. Ctrl-C ends the demo.
+What next, with data that stay: fundfeed help first-alert
 `;
 }

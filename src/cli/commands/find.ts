@@ -85,7 +85,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
       "fundfeed find quantum --format ics > quantum.ics",
     );
   return addSearchOptions(finding).action(async (words: string[], options: FindOptions) => {
-    refuseUnknownOptions(finding, words, { "--as-of": "see docs/guides/past.md", "--all-words": "quotes and + ask for exact words" });
+    refuseUnknownOptions(finding, words, { "--as-of": "see fundfeed help past", "--all-words": "quotes and + ask for exact words" });
     const filter = withWords(finding, givenFilter(options), words);
     const { limit = LIMIT, sort, cursor: after, bom = false, allSources = false } = options;
     const format = options.format ?? (options.json ? "json" : "table");

@@ -9,7 +9,7 @@ import { stopSignal } from "../stopping.ts";
 
 export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
   mcp
-    .addHelpText("after", "\nAn MCP client starts this command: docs/guides/mcp.md has its configuration.")
+    .addHelpText("after", "\nAn MCP client starts this command: fundfeed help mcp has its configuration.")
     .examples("fundfeed mcp --data /var/lib/fundfeed");
   return addSearchOptions(mcp).action(async (options: SearchOptions) => {
     const { machine } = cli;

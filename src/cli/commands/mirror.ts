@@ -42,7 +42,7 @@ export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiti
     .option("--into <file>", "file of the copy, ending in .sqlite, .sqlite3 or .db; - prints each new or changed record", "-")
     .former("--format", ONLY_SQLITE)
     .option("--every <duration>", "repeat, for example every 5m, until SIGTERM or SIGINT", durationAtLeast("10s"))
-    .option("--events", "also copy the history of each changed record (docs/guides/sync.md says how many requests that takes)")
+    .option("--events", "also copy the history of each changed record (fundfeed help sync says how many requests that takes)")
     .option("--source <codes>", "only these source codes, such as DSIP; repeat the option or separate codes with commas", sourceCodes)
     .option("--key-file <file>", "read the API key from this file instead of from FUNDFEED_KEY")
     .option("--allow-http", "allow sending the key to another machine without TLS")
@@ -53,7 +53,7 @@ The API key is in FUNDFEED_KEY or --key-file, never on the command line.
 An interrupted copy continues when the same command is run again.
 
 The file of a copy has the views "opportunity", "event" and others with one
-column a field, and full-text search (docs/reference/sql.md). Documents are
+column a field, and full-text search (fundfeed help sql). Documents are
 printed as the API returns them, one a line, each record before its events.`,
     )
     .examples(

@@ -5,7 +5,7 @@ import { addServeOptions, type GivenServeOptions, readServeOptions } from "../se
 
 export function serveCommand(serving: CliCommand, cli: Cli): CliCommand {
   addServeOptions(serving)
-    .former("--workers", "start several servers behind a proxy instead; see docs/guides/scale.md")
+    .former("--workers", "start several servers behind a proxy instead; see fundfeed help scale")
     .examples(
       "fundfeed serve",
       "# behind a proxy that ends TLS",

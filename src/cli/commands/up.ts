@@ -64,7 +64,7 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
     const socket = machine.env[READER_VARIABLE];
     if (socket !== undefined) return serveAsReader(cli, options, socket);
     if (options.backups !== undefined && options.database !== undefined)
-      command.error("error: --backups copies files; back up --database with pg_dump (docs/guides/postgres.md)");
+      command.error("error: --backups copies files; back up --database with pg_dump (fundfeed help postgres)");
     const release = await holdAlone(options.data);
     try {
       if (options.backups !== undefined) requireWritable(options.backups);
