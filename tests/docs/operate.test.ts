@@ -1,7 +1,7 @@
 /** The commands in docs/guides/operate.md match the files of the checkout and the systemd units. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 
 afterAll(dropScratch);
@@ -81,6 +81,13 @@ test.if(Bun.which("systemd-analyze") !== null)("systemd finds no fault in the un
   const said = (await child.stderr.text()).split("\n");
   expect(said.filter((line) => line.includes("fundfeed"))).toEqual([]); // It may also speak of others, which these need.
   expect(units.length).toBeGreaterThan(4);
+});
+
+test("Compose builds the image in directories that have the Dockerfile", () => {
+  for (const path of ["compose.yaml", "deploy/scale.yaml"]) {
+    const [, directory = ""] = /^ *build: (\S+)$/m.exec(read(path)) ?? [];
+    expect([path, existsSync(join(root, dirname(path), directory, "Dockerfile"))]).toEqual([path, directory !== ""]);
+  }
 });
 
 describe("docs/guides/quotas.md", () => {
