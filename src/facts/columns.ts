@@ -10,7 +10,7 @@ export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" |
 /** `path` is where the value is in a `FlatOpportunity`. */
 export type Column = { path: string; type: ColumnType };
 
-/** What the paths lead into. */
+/** The object that the paths refer to. */
 export type FlatOpportunity = WholeOpportunity & { due: Due };
 
 const column = (path: string, type: ColumnType = "text"): Column => ({ path, type });
@@ -50,7 +50,7 @@ export const flatColumns = {
   deadline_note: column("due.note"),
 } satisfies Record<string, Column>;
 
-/** What SQL and Parquet have besides: what the API serves, then what only an export has. */
+/** The additional columns of SQL and Parquet: fields of the API, then fields that only an export has. */
 export const furtherColumns = {
   status_display: column("status_display"),
   contract_class: column("program.contract_class"),

@@ -16,19 +16,19 @@ import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
-/** A value in words, and where it leads: to a search with a filter, to another record, to an address. */
+/** A value in words, and its link: to a search with a filter, to another record, or to an address. */
 export type FactValue = { text: string; filter?: { name: string; value: string }; record?: string; url?: string };
 
-/** What a fact is about, for doors that show them in groups. */
+/** The group of a fact, for doors that show facts in groups. */
 export type FactGroup = "when" | "offered by" | "offers" | "won" | "won before" | "for" | "record" | "related";
 
 /** `isEach`: each value is a fact of its own, for a line of its own. */
 export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
 
-/** What belongs to an opportunity: its other records, its parent and its parts; and who won its earlier rounds. */
+/** Data related to an opportunity: its other records, its parent and parts, and the winners of earlier rounds. */
 export type RelatedRecords = Partial<Belonging> & { twins: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
 
-/** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are no part of them. */
+/** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are not included. */
 export function factsOf(
   opportunity: WholeOpportunity,
   { twins, parent, earlierAwards = [] }: RelatedRecords,
@@ -123,7 +123,7 @@ export function factsOf(
   return facts.filter(({ values }) => values.length > 0);
 }
 
-/** What a line of a list, a message or a calendar is made from. Stored messages have it, too. */
+/** The data for a line of a list, a message or a calendar. Stored messages have it, too. */
 type BriefOpportunity = Pick<Opportunity, "organization" | "status" | "source"> & {
   number: string | null;
   due: Due;
@@ -137,7 +137,7 @@ export function briefOf(opportunity: WholeOpportunity, due: Due, twins: readonly
   return { organization, status, source, number, due, open_to: applicantsInShort(opportunity), also_at: alsoAt(twins) };
 }
 
-/** The facts of such a line, each shortened; null where nothing is stated. `due` has days alone: the line may be read later. */
+/** The shortened facts of such a line; null if not stated. `due` has only the day, because the line may be read later. */
 export function briefFacts({ organization, number, status, source, due, open_to, also_at }: BriefOpportunity, zone?: string) {
   return {
     due: dueOnDay(due, zone),
@@ -150,7 +150,7 @@ export function briefFacts({ organization, number, status, source, due, open_to,
   };
 }
 
-/** "SBIR.gov, 22-586, open": a record as others name it. */
+/** "SBIR.gov, 22-586, open": a record in the list of linked records. */
 export function recordInWords(record: Opportunity): string {
   return `${record.source.name}, ${numberInWords(record)}, ${statusInWords(record.status)}`;
 }
@@ -179,13 +179,13 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Whether an account of when it is due has the instant. */
+/** Whether the due dates include the instant. */
 function isToldBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
   const told = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
   return told.includes(parseStoredMs(instant));
 }
 
-/** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". Without the date of the award, that of its notice. */
+/** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". If the award has no date, the date of its notice is used. */
 function awardInWords({ number, awardee, amount, date, posted_at }: EarlierAward): string {
   const words = [awardee, amount === null ? null : amountInWords(amount), dayOf(date ?? posted_at)].filter((each) => each !== null);
   return `${words.join(", ")}${number === null ? "" : ` (${number})`}`;

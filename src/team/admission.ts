@@ -1,7 +1,7 @@
 /**
- * The one admission for everything that is not `/v1`, in this order: route and key, which the gates know; a place, in the line of the key; the
- * body, bounded in bytes, time and nesting, before any parser sees it; the quota, by what the response costs; the turn. What a client that
- * has left asked for is not begun, and every request has its response within `RESPONSE_MS`. (E-170)
+ * Admission for everything except `/v1`, in this order: route and key, which the gates know; a place in the queue of the key; the body, bounded
+ * in bytes, time and nesting before any parser sees it; the quota, by the cost of the response; the turn. Requests of disconnected clients are
+ * not started, and every request gets its response within `RESPONSE_MS`. (E-170)
  */
 import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";
@@ -12,21 +12,21 @@ import { readBody } from "./body.ts";
 import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
 import { type Route, routeOf } from "./routes.ts";
 
-/** A request beside the API, and what its log line says of it. */
+/** A request outside the API, with the data for its log line. */
 export type Arrival = {
   request: Request;
-  /** GET for a HEAD request: the front sends its response without the body. */
+  /** GET for a HEAD request; the front removes the body from the response. */
   method: string;
   path: string;
   query: string;
   route: Route;
   /** The address of the client, for its line. */
   from: string;
-  /** The key that was sent, also if it is refused; null if none was, or if it is unknown. */
+  /** The key that was sent, even if it is refused; null if none was sent, or if it is unknown. */
   key: KnownKey | null;
 };
 
-/** Responds to a path of the reader, as for this public address and the key of the arrival. `form` is one of a member that was refused. */
+/** Responds with a path of the reader, for this public address and the key of the arrival. `form` is a member's form that was refused. */
 export type Forward = (path: string, arrival: Arrival, address: string, signal: AbortSignal, form?: string) => Promise<Response>;
 
 /** The arrival of a request whose key is not known yet. */
@@ -42,7 +42,7 @@ function splitAddress(address: string): string[] {
   return mark < 0 ? [address] : [address.slice(0, mark), address.slice(mark + 1)];
 }
 
-/** Why a request is not served. The gates say it as people or programs read it. */
+/** Why a request is not served. The gates render it for people or for programs. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -63,23 +63,23 @@ export function refusedOf(error: unknown): Refused | undefined {
 export const ADMISSION = {
   bodyBytes: 128 * 1024,
   bodyMs: 10_000,
-  /** From the arrival of the request. The listener closes a connection on which nothing is sent for 30 seconds. */
+  /** The longest time from the arrival of the request. The listener closes a connection on which nothing is sent for 30 seconds. */
   responseMs: 25_000,
 };
 
 export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
 
-/** What is asked for, once the key is known. */
+/** The request, once the key is known. */
 type Asked = {
   /** How many uses of the key it costs, from the body; nothing is counted without a key. */
   uses?: (body: Buffer) => number;
   /** The most bytes of a body; none is read without it. */
   bodyBytes?: number;
-  /** The line of a request without a key: each client address has its own. */
+  /** The queue of a request without a key. Each client address has its own. */
   line?: "pages" | "files" | "sign-in";
-  /** What is made in this process, or costs the reader nothing, waits for no turn. */
+  /** Whether it needs no turn, because it is made in this process or costs the reader nothing. */
   isCheap?: boolean;
-  /** Makes the response in its turn. The signal is aborted when nobody waits for it anymore. */
+  /** Makes the response in its turn. The signal is aborted when the client has disconnected. */
   work: (body: Buffer, signal: AbortSignal) => Promise<Response>;
 };
 
@@ -88,7 +88,7 @@ export type Admission = (arrival: Arrival, asked: Asked) => Promise<Response>;
 type AdmissionDeps = {
   access: Access;
   now: () => EpochMs;
-  /** Resolves once the reader has ended what was cut off. */
+  /** Resolves once the reader has stopped the aborted work. */
   settled: () => Promise<void>;
   limits?: AdmissionLimits | undefined;
 };
@@ -104,7 +104,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
   const gone = () => new Refused(GONE, "The client has left.");
   const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
 
-  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`, { Connection: "close" }); // Without reading the rest.
+  const tooLong = (bytes: number) => new Refused(413, `A message may have ${bytes} bytes.`, { Connection: "close" }); // The rest is not read.
   const bodyOf = async (request: Request, bytes: number): Promise<Buffer> => {
     const body = await readBody(request, { bytes, ms: bodyMs });
     if (body === "late") throw new Refused(408, "The message took too long.", { Connection: "close" });
@@ -113,7 +113,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
     return body;
   };
 
-  /** The response. Its turn lasts until the reader has ended what it began, also if nobody waits for it anymore. */
+  /** The response. Its turn lasts until the reader has finished, even if the client has disconnected. */
   const inTurn = async (
     { request }: Arrival,
     place: Place,
@@ -163,7 +163,7 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
   };
 }
 
-/** The response; `onEnd` is called when it is there whole, or, of a stream of events, when all of it is sent or it is cut off. */
+/** The response. `onEnd` is called when it is complete; for a stream of events, when all of it is sent or the stream is aborted. */
 function withEnd(response: Response, onEnd: () => void): Response {
   if (response.body === null || response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
     onEnd();

@@ -1,8 +1,8 @@
-/** The body of a request, read within limits of bytes and time: what its head says of its length is not believed. */
+/** The body of a request, read within limits of bytes and time. Its Content-Length is not trusted. */
 
 type BodyLimits = { bytes: number; ms: number };
 
-/** The body; or why there is none: it is too long, it did not end in time, or the client has left. */
+/** The body, or why there is none: it is too long, it did not end in time, or the client disconnected. */
 export async function readBody({ body }: Request, { bytes: most, ms }: BodyLimits): Promise<Buffer | "long" | "late" | "gone"> {
   if (body === null) return Buffer.alloc(0);
   const reader = body.getReader();

@@ -36,7 +36,7 @@ type Parts = {
   log: Pick<Log, "request" | "failure">;
 };
 
-/** Bun's server, which knows the other end of a connection. */
+/** Bun's server, which knows the client address of a connection. */
 type Connections = { requestIP: (request: Request) => { address: string } | null };
 
 /** The listener refuses heads of more than 16 KiB, and so does the reader, which gets the address with other headers. */

@@ -5,13 +5,13 @@ import { replaceText } from "../runtime/replace-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { arrayOf, isObject, objectOf, parseJson } from "../text/json-value.ts";
 
-/** How a run ended: `stopped` is the end of the whole program while the job ran. */
+/** How a run ended. `stopped`: the whole program ended while the job ran. */
 export type RunResult = "ok" | "failed" | "stopped";
 
 export type JobState = {
   name: string;
   every_ms: number;
-  /** A job waits for its time, is due and waits for others, or runs. */
+  /** A job waits for its time, is due and waits for other jobs, or runs. */
   state: "waiting" | "due" | "running";
   next_at: EpochMs;
   /** Start of the run under way, else of the last one. */

@@ -16,19 +16,19 @@ export type Job = {
   /** The arguments of this program, made when it starts. */
   args: () => readonly string[];
   everyMs: number;
-  /** A run that takes longer is ended. */
+  /** A run that takes longer is killed. */
   limitMs: number;
-  /** Jobs of one lane never run at the same time: imports lock each other out, and two would take the memory of two. */
-  lane: string;
+  /** Jobs of one queue never run at the same time, because imports lock each other out, and two at once would need twice the memory. */
+  queue: string;
   /** A job to run after each run that did not fail. */
   followedBy?: string;
   /** Called after each run that did not fail. */
   onSuccess?: () => void;
-  /** Of its output only the reason of a failure is logged. */
+  /** Only the reason of a failure is logged, and no other output. */
   isQuiet?: true;
   /** Runs at each start, also if it is not due. */
   runsAtStart?: true;
-  /** Whether it is to run before its time, at most every `WANTED_EVERY_MS`, unless it failed. */
+  /** Whether it should run before its time, at most every `WANTED_EVERY_MS`. Ignored after a failure. */
   isWanted?: () => boolean;
   /** Whether there is anything to do. A job that is not needed is not run. */
   isNeeded?: () => boolean;
@@ -36,10 +36,10 @@ export type Job = {
 
 export type Jobs = {
   states: () => readonly JobState[];
-  /** Starts what is due. To be called every second. */
+  /** Starts the jobs that are due. Call it every second. */
   tick: () => void;
   families: () => Family[];
-  /** Ends all runs, and returns when they have ended. Those that hang get `graceMs`, or no time if it `isForced`. */
+  /** Ends all runs, and returns when they have ended. Runs that hang are killed after `graceMs`, or immediately if it `isForced`. */
   stop: (isForced?: boolean) => Promise<void>;
 };
 
@@ -50,7 +50,7 @@ type JobDeps = {
   now: () => EpochMs;
   onLine: (job: string, line: string) => void;
   onFailure: (message: string) => void;
-  /** What a former program saved. */
+  /** The states that an earlier process saved. */
   saved: readonly JobState[];
   save: (states: readonly JobState[]) => void;
   graceMs?: number;
@@ -62,9 +62,9 @@ const GRACE_MS = 10_000;
 const RETRY_MS = MINUTE_MS;
 /** Between the first runs of jobs that have never run. */
 const STAGGER_MS = 1000;
-/** From the beginning of a run of a job to the next one, if it is wanted before its time. */
+/** The least time between two starts of a job that is wanted before its time. */
 const WANTED_EVERY_MS = 10_000;
-/** Servers on the same machine go first. */
+/** Servers on the same machine have priority. */
 const NICENESS = 10;
 
 /** Jobs that run when `tick` finds them due. */
@@ -148,7 +148,7 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
         state.next_at = now() + job.everyMs;
         continue;
       }
-      const isFree = entries.every((other) => other.state.state !== "running" || other.job.lane !== job.lane);
+      const isFree = entries.every((other) => other.state.state !== "running" || other.job.queue !== job.queue);
       if (!isFree) {
         if (state.state === "waiting") Object.assign(state, { state: "due" });
         continue;
@@ -170,7 +170,7 @@ export function createJobs(jobs: readonly Job[], { graceMs = GRACE_MS, ...deps }
   };
 }
 
-/** Takes up what was saved. A job that ran when the program ended was stopped. */
+/** Restores the saved states. A job that was running when the program ended counts as stopped. */
 function stateAtStart(job: Job, saved: readonly JobState[], now: EpochMs, delayMs: number): JobState {
   const last = saved.find(({ name }) => name === job.name);
   if (last === undefined) return { ...NEVER_RUN, name: job.name, every_ms: job.everyMs, next_at: now + delayMs };

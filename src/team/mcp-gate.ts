@@ -53,7 +53,7 @@ export function createMcpGate({ hosts, access, now, admit, forward, onFailure }:
     });
 }
 
-/** The messages of a body, each of which is a use. */
+/** The messages of a body. Each one counts as a use of the key. */
 function messagesIn(body: Buffer): number {
   const { isTooDeep, elements } = shapeOfJson(body.toString("latin1"));
   if (isTooDeep) throw new Refused(413, "A message may not nest so deeply.");
@@ -61,7 +61,7 @@ function messagesIn(body: Buffer): number {
   return Math.max(1, elements);
 }
 
-/** The headers of the protocol. The key stays here. */
+/** The headers of the protocol. The key is not passed on. */
 const FORWARDED = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"];
 
 /** A JSON-RPC error without an id: clients show its message. */

@@ -1,5 +1,5 @@
 /**
- * What members do: every POST of their pages. It is handled here, in the process that listens; the reader only reads, and says what a
+ * Actions of members: every POST of their pages. They are handled here, in the process that listens. The reader only reads, and returns what a
  * search matches now. Each action is one transaction on `watch.db`, which is opened for it. While another program writes to that file, the
  * action waits without making requests wait. (E-186)
  */
@@ -35,7 +35,7 @@ export type MembersDeps = {
 export type MemberActions = {
   /** Responds to a form of a member. */
   respond: (arrival: Arrival, key: KnownKey, body: Buffer, signal: AbortSignal) => Promise<Response>;
-  /** Responds to `/unsubscribe/TOKEN`, to anybody: RFC 8058 has no cookie. */
+  /** Responds to `/unsubscribe/TOKEN` without a sign-in, because RFC 8058 sends no cookie. */
   unsubscribe: (arrival: Arrival) => Promise<Response>;
 };
 
@@ -47,7 +47,7 @@ type ActionDeps = MembersDeps & {
   originOf: (request: Request) => string;
 };
 
-/** A form of a member, and what responds to it. */
+/** A form of a member, and its handler. */
 type Act = { arrival: Arrival; key: KnownKey; form: URLSearchParams; signal: AbortSignal };
 
 /** How long an action waits for another writer, and how often it looks. */
@@ -56,13 +56,13 @@ const [BUSY_MAX_MS, BUSY_LOOK_MS] = [5000, 40];
 const TESTS_MAX = 5;
 /** The fields of a form that is shown again. */
 const SHOWN = ["title", "to", "channel", "when", "time", "zone", "at_least", "remind"];
-/** Characters of a query, and of a value of a form that was refused and is shown again. */
+/** Most characters of a query, and of a value of a refused form that is shown again. */
 const [QUERY_MAX, SHOWN_MAX] = [4000, 200];
-/** What the last steps of a watch are called where it is paused. */
+/** Why a watch is paused, for the reasons that members cause. */
 const [PAUSED, UNSUBSCRIBED] = ["you paused it", "you stopped these mails"];
 const UNREADABLE = "The search could not be read. Try again in a moment.";
 
-/** Returns what mails a link. Failures are told without the address. */
+/** Returns a function that mails a link. Failures are reported without the address. */
 export function linkMailer({ machine }: MembersDeps): (address: string, path: string) => Promise<void> {
   return async (address, path) => {
     const mailing = memberMailing(machine);
@@ -95,7 +95,7 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
     }
   };
 
-  /** What the reader has at a path, without a coding. */
+  /** The reader's response to a path, uncompressed. */
   const ask = ({ arrival, signal }: Act, path: string): Promise<Response> =>
     forward(path, { ...arrival, method: "GET", request: new Request(arrival.request.url) }, originOf(arrival.request), signal);
 
@@ -237,7 +237,7 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
     const isUsable = (owner: string | null) => owner === null || findUsableKey(access, owner, now()) !== undefined;
     const watches = await withWatches(async (db) => {
       const stopped = (await watchesToStop(db, secret, path.slice("/unsubscribe/".length))).filter(({ owner }) => isUsable(owner));
-      if (method === "POST") for (const watch of stopped) await pause(db, watch, UNSUBSCRIBED); // "List-Unsubscribe=One-Click": the path says all.
+      if (method === "POST") for (const watch of stopped) await pause(db, watch, UNSUBSCRIBED); // The body, "List-Unsubscribe=One-Click", adds nothing to the path.
       return stopped;
     });
     const { unsubscribePage } = await import("./unsubscribe-page.tsx");

@@ -1,7 +1,7 @@
 /**
  * Who may read the pages and the searches for other programs: with a cookie of the sign-in, with a key, or by an address that was signed for
- * one search. Each is bound to a key, is refused with it, and counts against its quota. (E-80) Members, who are keys without a key, may also
- * send the forms of their pages. (E-186)
+ * one search. Each belongs to a key, is refused when the key is, and counts against its quota. (E-80) Members, stored as keys without a secret,
+ * may also send the forms of their pages. (E-186)
  */
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { type Signer, sealerFor, signerFor } from "../accounts/signed.ts";
@@ -29,17 +29,20 @@ type PageGateDeps = {
   members?: MembersDeps | undefined;
 };
 
-/** Responds with what `show` returns, else the reader, if the arrival is admitted; else with a refusal or the way to the sign-in. */
+/**
+ * If the arrival is admitted, responds with the result of `show`, by default the reader's; otherwise with a refusal or a redirect to the
+ * sign-in.
+ */
 type PageGate = (arrival: Arrival, show?: () => Promise<Response>) => Promise<Response>;
 
 const SUBSCRIBE_PATH = "/subscribe";
 /** The output of each kind of feed. */
 const FEEDS = { ics: "/find.ics", csv: "/find.csv", atom: "/changes.atom" } as const;
-/** The outputs of what a member follows: as of each request, so their addresses name no search. */
+/** The outputs of followed opportunities. They are evaluated at each request, so their addresses contain no search. */
 const FOLLOWING = { ics: "/following.ics", csv: "/following.csv", atom: "/following.atom" } as const;
 /** Pages and forms of members. */
 const OF_MEMBERS = /^\/(watches(\/.*)?|following(\.\w+)?|follow)$/;
-/** The most bytes of a form of theirs. */
+/** The most bytes of a member's form. */
 const FORM_BYTES_MAX = 32 * 1024;
 /** The longest address of an output that is signed. */
 const SIGNED_MAX = 1500;
@@ -61,7 +64,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     const actions = createMemberActions({ ...members, secret: bytes, access, now, forward, originOf });
     return { signIn: createSignIn({ ...session, links }), feeds, actions };
   };
-  /** Loads once. A failure is not remembered. */
+  /** Loads once. A failed load is tried again. */
   const loaded = () => {
     parts ??= load().catch((error: unknown) => {
       parts = undefined;
@@ -81,7 +84,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
       throw new Refused(404, "There is no such feed.");
     await updateAccess(access);
     const key = findHeir(access, keyId, now());
-    if (key === undefined) throw new Refused(410, "The key of this feed is not valid anymore."); // Calendars then stop asking.
+    if (key === undefined) throw new Refused(410, "The key of this feed is not valid anymore."); // Calendars then stop polling.
     arrival.key = key;
     const response = await admit(arrival, {
       uses: () => arrival.route.uses,
@@ -111,7 +114,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
 
   /** The key by which the request may read, from its header or its cookie. Throws a Problem for a header with any other key. */
   const keyOf = async ({ headers }: Request): Promise<KnownKey | undefined> => {
-    if (/^bearer\b/i.test(headers.get("authorization") ?? "")) return admitKey(access, headers, now()); // Proxies send other kinds.
+    if (/^bearer\b/i.test(headers.get("authorization") ?? "")) return admitKey(access, headers, now()); // Proxies may send other schemes.
     await updateAccess(access);
     return (await loaded()).signIn.keyOf(headers);
   };
@@ -154,7 +157,7 @@ function isFeed(value: unknown): value is [keyId: string, output: string] {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
 }
 
-/** The response to a refusal: a page for browsers, and a line of text for programs. Anything else is thrown on. */
+/** The response to a refusal: a page for browsers, and a line of text for programs. Other errors are rethrown. */
 async function refusalOf(error: unknown, { request, route, path, key }: Arrival): Promise<Response> {
   const refused = refusedOf(error);
   if (refused === undefined) throw error;

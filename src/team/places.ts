@@ -1,20 +1,21 @@
 /**
- * Places: how much is under way at once beside the API, for each key and in all. A request takes a place, or is refused at once; then it waits
- * in the line of its key for its turn at the reader. Lines take turns, so who asks for much waits behind nobody but himself. (E-170)
+ * Places limit how many requests outside the API are in progress, for each key and in total. A request takes a place or is refused immediately.
+ * It then waits in the queue of its key for its turn at the reader. Queues take turns, so a client with many requests delays only itself.
+ * (E-170)
  */
 
 export const PLACES = {
-  /** Requests of one key that have a place: more than a browser with some tabs and an agent send at once. */
+  /** Places for requests of one key: more than a browser with some tabs and an agent need at once. */
   each: 8,
-  /** Those without a key have a line for each client address, which may be that of a proxy. */
+  /** Requests without a key have a queue for each client address, which may be that of a proxy. */
   keyless: 32,
   all: 64,
-  /** Requests of one line that are at the reader, and of all lines. It has one thread, which they share. */
+  /** How many requests of one queue, and of all queues, are at the reader, whose single thread they share. */
   runningEach: 1,
   runningAll: 3,
 };
 
-/** A place is to be left once, after its turn if it began. */
+/** Leave a place exactly once, after its turn if that began. */
 export type Place = {
   /** Runs `work` in the turn of this place. Returns undefined, and does not begin, if the signal is aborted before. */
   run: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T | undefined>;
@@ -24,10 +25,10 @@ export type Place = {
 type Waiter = { begin: () => void };
 type Line = { places: number; running: number; waiting: Waiter[] };
 
-/** The names of lines without a key begin so. */
+/** The prefix of the names of queues without a key. */
 export const KEYLESS = "~";
 
-/** Returns a function that returns a place in a line, which is named after its key, or undefined if there is none. */
+/** Returns a function that returns a place in a queue, which is named after its key, or undefined if all places are taken. */
 export function createPlaces(limits: Partial<typeof PLACES> = {}): (line: string) => Place | undefined {
   const { each, keyless, all, runningEach, runningAll } = { ...PLACES, ...limits };
   /** In the order in which they have their next turn. */
@@ -78,7 +79,7 @@ export function createPlaces(limits: Partial<typeof PLACES> = {}): (line: string
           line.running--;
           running--;
           lines.delete(name);
-          lines.set(name, line); // The others go first now.
+          lines.set(name, line); // The other queues go first now.
           next();
         }
       },

@@ -13,7 +13,7 @@ import { type ChildProcess, startChild } from "../runtime/supervise.ts";
 
 /** The only host name of the reader. */
 export const READER_HOST = "reader";
-/** Where agents post their messages, here and in the reader. */
+/** The path to which agents post their messages, here and in the reader. */
 export const MCP_PATH = "/mcp";
 /** The path at which a reader that does not hang answers at once. */
 export const ALIVE_PATH = "/alive";
@@ -21,9 +21,9 @@ export const ALIVE_PATH = "/alive";
 export const READER_VARIABLE = "FUNDFEED_READER";
 
 export type ReaderProcess = {
-  /** Never rejects: 503 while the reader cannot respond. A response is there whole, unless it is a stream of events. */
+  /** Never rejects: returns 503 while the reader cannot respond. A response is complete, unless it is a stream of events. */
   fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
-  /** Returns when the reader has ended what it was doing at the time of the call, or hangs. */
+  /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
   settled: () => Promise<void>;
   families: () => Family[];
   /** Returns when it has ended. */
@@ -40,10 +40,7 @@ type ReaderDeps = {
 
 const LIMITS = {
   startMs: 60_000,
-  /**
-   * How long a response may take before the reader is asked whether it is there, and how long that answer may take. Both together are less than
-   * a client waits for.
-   */
+  /** How long a response may take before the reader is checked, and how long that check may take. The sum is less than a client's timeout. */
   answerMs: 10_000,
   /** The pause before a reader that ended within `steadyMs` is replaced. It doubles each time. */
   pauseMs: 1000,
@@ -53,12 +50,12 @@ const LIMITS = {
   graceMs: 5000,
 };
 
-/** The system cuts longer paths of sockets. */
+/** The operating system truncates longer socket paths. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
 
-/** The reader, which no request has needed yet. */
+/** The reader, before the first request that needs it. */
 export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
   const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
   let directory: string | undefined;
@@ -70,7 +67,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
 
   const start = (): Running => {
     directory ??= temporaryDirectory("reader"); // Not the data directory, whose path may be too long for a socket.
-    const socket = join(directory, `${++starts}`); // A new one each time: a kept connection to an older reader must not be used.
+    const socket = join(directory, `${++starts}`); // A new path each time, so that no connection to an older reader is reused.
     if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX)
       throw new Failure(`Cannot start the reader: the path ${socket} is too long for a socket; set TMPDIR to a shorter one`);
     const startedAt = performance.now();
@@ -145,7 +142,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   };
 }
 
-/** The response with its body read, so that a client who takes it slowly holds nothing up. */
+/** The response with its body read, so that a slow client does not hold up the reader. */
 async function whole(response: Response): Promise<Response> {
   const { status, headers, body } = response;
   if (body === null || headers.get("content-type")?.startsWith("text/event-stream") === true) return response;
@@ -154,7 +151,7 @@ async function whole(response: Response): Promise<Response> {
   return new Response(bytes.length === 0 ? null : bytes, { status, headers });
 }
 
-/** What the listener says itself. */
+/** Headers that the listener sets itself. */
 const OF_CONNECTION = ["connection", "content-length", "date", "transfer-encoding"];
 
 function unavailable(waitMs: number): Response {
@@ -162,7 +159,7 @@ function unavailable(waitMs: number): Response {
   return new Response("The pages are starting again. Try again in a moment.\n", { status: 503, headers });
 }
 
-/** The headers of a request that the reader looks at. All others stay here. */
+/** The request headers that the reader uses. All others are not passed on. */
 export function pickHeaders(headers: Headers, names: readonly string[]): [string, string][] {
   return names.flatMap((name): [string, string][] => {
     const value = headers.get(name);

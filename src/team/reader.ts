@@ -1,6 +1,6 @@
 /**
- * The reader: a process of its own that renders what takes longer than a request to the API. It listens on a socket that only this user
- * reaches, and checks no host and no key: the front has done so. (E-67)
+ * The reader: a separate process that renders whatever takes longer than a request to the API. It listens on a socket that only this user can
+ * access, and checks neither host nor key, because the front has done so. (E-67)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { catalogPerRequest, type DatabaseLocation, openWatchesIn } from "../../db/open.ts";
@@ -24,14 +24,14 @@ type ReaderOptions = {
   searchData: string;
   log: Log;
   hasSignIn: boolean;
-  /** Where watches are, if members have some. */
+  /** The watches, if members have some. */
   watchDirectory: string | undefined;
 };
 
-/** The types of Bun do not have it for sockets. Without it, Bun cuts off a response that takes ten seconds. */
+/** Bun's types lack this option for sockets. Without it, Bun aborts a response that takes ten seconds. */
 const NEVER_IDLE: object = { idleTimeout: 0 };
 
-/** Serves on the socket until a signal stops it, and then completes the responses under way. */
+/** Serves on the socket until a signal stops it, and then completes the current responses. */
 export async function serveReader(
   machine: Machine,
   { socket, location, searchData, log, hasSignIn, watchDirectory }: ReaderOptions,
@@ -81,13 +81,13 @@ type McpData = {
   onFailure: (error: unknown) => void;
 };
 
-/** Returns what responds to agents. Its library takes 25 MB, so their first message loads it. */
+/** Returns the handler for agents. Its library takes 25 MB, so it is loaded by their first message. */
 async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
   const [{ createMcpResponder }, { toolQueries }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/queries.ts")]);
   const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
     const catalog = await openCatalog().catch((error: unknown) => {
       onFailure(error);
-      throw new Failure("Cannot read the data at the moment; try again later"); // The reason names a place on this machine.
+      throw new Failure("Cannot read the data at the moment; try again later"); // The reason may contain a path of this machine.
     });
     try {
       return await work(catalog);

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page for a person whose request is refused: why, and how to go on. */
+/** The page for a person whose request is refused: why, and what to do next. */
 import { pageResponse } from "../browse/response.ts";
 import type { Refused } from "./admission.ts";
 

@@ -1,16 +1,16 @@
 /**
- * What `up` serves beside the API: the name of each route in log and metrics, what one of its responses costs in uses of a key, and whether
- * programs request it, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-170)
+ * The routes of `up` outside the API: their names in log and metrics, the cost of a response in uses of a key, and whether they are for
+ * programs, which cannot fill in a form. Names have "pages:" before them, as the API has routes of the same path. (E-170)
  */
 import { MCP_PATH } from "./reader-process.ts";
 
 export type Route = {
-  /** Null for a path that nothing is served at. */
+  /** Null for an unknown path. */
   name: string | null;
-  /** Measured at 100,000 records, in the time that a page of results takes. */
+  /** Measured at 100,000 records, in multiples of the time for a page of results. */
   uses: number;
   isForPrograms: boolean;
-  /** What the sign-in page loads, and what robots read first: for everyone, and not counted. */
+  /** Files of the sign-in page and for robots: available to everyone, and not counted. */
   isOpen: boolean;
 };
 

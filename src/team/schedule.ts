@@ -17,15 +17,15 @@ export type ScheduleOptions = {
   backupEvery: number;
 };
 
-/** Returns a number that changes with each commit to the catalog; NaN if nobody knows that. */
+/** Returns a number that changes with each commit to the catalog; NaN if commits cannot be noticed. */
 type Commits = () => number;
 
 const BACKUPS_KEPT = 14;
 
-/** How often the search index is brought up to date for what `import` and other programs store: if commits are noticed, they do it sooner. */
+/** How often the search index is brought up to date after `import` and other programs. If commits are noticed, this happens sooner. */
 const [INDEX_EVERY_MS, INDEX_UNNOTICED_EVERY_MS] = [10 * MINUTE_MS, MINUTE_MS];
 
-/** What is pulled unless the operator says otherwise: every source once, of those that need no key or have one. */
+/** The default pulls: each source once, if it needs no key or its key is set. */
 export function defaultPulls(env: Readonly<Record<string, string | undefined>>): Map<string, number> {
   const hasKey = (keyFrom: string | undefined) => keyFrom === undefined || (env[keyFrom] ?? "").trim() !== "";
   return new Map(
@@ -44,13 +44,13 @@ export function jobsOf(
   const index: Job = {
     name: "index",
     args: () => {
-      indexedUntil = commits(); // Before it begins: what comes later is for the next run.
+      indexedUntil = commits(); // Read before the run begins: later commits are for the next run.
       return ["find", "--limit", "1"]; // Every search begins by bringing the index up to date.
     },
     ...(isNoticed && { isWanted: () => commits() !== indexedUntil }),
     everyMs: isNoticed ? INDEX_EVERY_MS : INDEX_UNNOTICED_EVERY_MS,
     limitMs: 2 * HOUR_MS,
-    lane: "index",
+    queue: "index",
     isQuiet: true,
     runsAtStart: true, // A new version may build it anew, and other programs may have imported.
   };
@@ -61,7 +61,7 @@ export function jobsOf(
       args: () => ["pull", name],
       everyMs,
       limitMs: 4 * HOUR_MS,
-      lane: "import",
+      queue: "import",
       followedBy: index.name,
     }),
   );
@@ -70,7 +70,7 @@ export function jobsOf(
     args: () => ["watch", "run"],
     everyMs: watchEvery,
     limitMs: HOUR_MS,
-    lane: "watch",
+    queue: "watch",
     isNeeded: hasWatches,
   };
   return [
@@ -90,7 +90,7 @@ function backupInto(directory: string, everyMs: number, now: () => EpochMs): Job
     },
     everyMs,
     limitMs: 4 * HOUR_MS,
-    lane: "import",
+    queue: "import",
     onSuccess: () => dropOldBackups(directory, backupName(now())),
   };
 }
@@ -101,8 +101,8 @@ function backupName(at: EpochMs): string {
 }
 
 /**
- * Removes all backups but the newest until now, and what killed ones left. Those of a clock that was ahead stay, and replace none. Other
- * directories stay.
+ * Removes all but the newest backups up to now, and the remains of killed ones. Backups with a future date (from a clock that was ahead) are
+ * kept but not counted. Other directories are kept.
  */
 function dropOldBackups(directory: string, now: string): void {
   const names = readdirSync(directory).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}Z(\.partial)?$/.test(name));

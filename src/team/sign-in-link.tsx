@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Sign-in of members by a link that is mailed. The link names the address, its end, and how often the address has signed in, so it works
+ * Sign-in of members by a link that is mailed. The link contains the address, its expiry, and how often the address has signed in, so it works
  * once, on any server, and nothing is stored for it. Only a POST uses it up, because mail scanners open links. (E-186)
  */
 import type { StateDb } from "../../db/engine.ts";
@@ -12,33 +12,33 @@ import { parseJson } from "../text/json-value.ts";
 
 type LinkDeps = {
   state: StateDb;
-  /** Signs what is in a link, and hides it. */
+  /** Encrypts and authenticates the contents of a link. */
   sealer: Signer;
   now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;
   /** Mails the link of this path. */
   mail: (address: string, path: string) => Promise<void>;
-  /** Called when more links are asked for than a server mails. */
+  /** Called when more links are requested than a server mails. */
   onTooMany: () => void;
   onFailure: (error: unknown) => void;
 };
 
 type SignInLinks = {
-  /** The same response for every address, at once; undefined if the text is no address. */
+  /** The same immediate response for every address; undefined if the text is not an address. */
   ask: (address: string, to: string) => Response | undefined;
   /** The page of a link, with a button. */
   show: (token: string) => Promise<Response>;
-  /** Uses a link up: the id of the member, and where she wanted to go; or the page that says that it does not work. */
+  /** Uses up a link. Returns the member's id and the page to return to, or an error page if the link is not valid. */
   use: (token: string) => Promise<{ id: string; to: string } | Response>;
 };
 
 /** How long a link works. */
 const LINK_MS = 15 * MINUTE_MS;
-/** An address is looked up so much later than the response, and at most twice that, so the time of no response tells who may sign in. */
+/** An address is looked up this long after the response, at most twice as long, so that response times do not reveal who may sign in. */
 const LATER_MS = 200;
 /** The longest address of a page in a link. */
 const TO_MAX = 500;
-/** Links that one server mails in the time that one works: to an address, and in all. */
+/** The most links that one server mails within the lifetime of a link: to one address, and in total. */
 const [LINKS_MAX, LINKS_OF_ALL_MAX] = [3, 100];
 
 export function createSignInLinks({ state, sealer, now, randomBytes, mail, onTooMany, onFailure }: LinkDeps): SignInLinks {
@@ -83,7 +83,7 @@ function isLink(value: unknown): value is Link {
   return ["string", "number", "number", "string"].every((type, n) => typeof value[n] === type);
 }
 
-/** Only addresses that may sign in are counted, so the memory is bounded by the limit of all. */
+/** Only addresses that may sign in are counted, so the memory is bounded by the total limit. */
 function linkLimits(now: () => EpochMs): (address: string) => "yes" | "no" | "server is full" {
   let [period, total, sent] = [0, 0, new Map<string, number>()];
   return (address) => {

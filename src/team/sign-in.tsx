@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * Sign-in for the pages with an API key, or as a member with a link (sign-in-link.tsx). The cookie names the key and holds none of it; it is
- * refused as soon as the key cannot be used. (E-80)
+ * Sign-in to the pages with an API key, or as a member with a link (sign-in-link.tsx). The cookie contains the id of the key but not the key
+ * itself, and is refused as soon as the key is not valid. (E-80)
  */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
 import type { Signer } from "../accounts/signed.ts";
@@ -14,7 +14,7 @@ type SignInDeps = {
   access: Access;
   signer: Signer;
   now: () => EpochMs;
-  /** Whether browsers reach the pages by https. */
+  /** Whether browsers use https for the pages. */
   isSecure: boolean;
   admit: Admission;
   /** Absent without members. */
@@ -22,18 +22,18 @@ type SignInDeps = {
 };
 
 export type SignIn = {
-  /** The key of the cookie that a request has, if both may be used. */
+  /** The key of a request's cookie, if both are valid. */
   keyOf: (headers: Headers) => KnownKey | undefined;
   /** Responds to `/sign-in`, `/sign-in/TOKEN` and `/sign-out`. */
   respond: (arrival: Arrival) => Promise<Response>;
 };
 
 const LASTS_MS = 30 * DAY_MS;
-/** A form with a key and an address of a page has less. */
+/** The most bytes of a form with a key and the address of a page. */
 const FORM_BYTES_MAX = 8000;
 /** Characters of a wrong address that the form shows again. */
 const SHOWN_MAX = 320;
-/** Wrong keys a minute that get the form again. A right key is never refused for the wrong ones of others. */
+/** Wrong keys per minute that get the form again. A correct key is never refused because of others' wrong ones. */
 const WRONG_MAX = 30;
 
 /** The sign-in of one server. */
@@ -88,7 +88,7 @@ export function createSignIn({ access, signer, now, isSecure, admit, links }: Si
   };
 }
 
-/** All browsers of the last years send one of the two with a POST; `Sec-Fetch-Site` only to https and to the machine itself. */
+/** All recent browsers send one of the two with a POST; `Sec-Fetch-Site` only to https and to localhost. */
 export function isSameOrigin(headers: Headers): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin";

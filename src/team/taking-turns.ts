@@ -1,13 +1,15 @@
-/** Lets requests that share a thread take turns: a request that has held it for a while lets the others go on before its next statement. (E-170) */
+/**
+ * Lets requests that share a thread take turns: a request that has held it for a while yields to the others before its next statement. (E-170)
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 
-/** A page of few records takes as long. */
+/** About as long as a page of few records takes. */
 const HELD_MAX_MS = 15;
 
 type Clock = () => number;
 
-/** When the thread was let go last, by whichever request. */
+/** When any request last yielded the thread. */
 let begun = 0;
 
 async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
@@ -18,8 +20,8 @@ async function letOthersGo(clock: Clock, signal: AbortSignal | undefined): Promi
 }
 
 /**
- * The catalog, which takes turns at each statement, and throws once the signal is aborted: otherwise the work of clients that have left would
- * pile up. Its connection must be that of one request, as transactions stay open meanwhile.
+ * The catalog, which takes turns at each statement, and throws once the signal is aborted: otherwise the work for disconnected clients would
+ * pile up. The connection must belong to one request, because transactions stay open meanwhile.
  */
 export function takingTurns(catalog: CatalogDb, signal?: AbortSignal, clock: Clock = () => performance.now()): CatalogDb {
   return {

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The page by which the mails of one watch end, without a sign-in. */
+/** The page to unsubscribe from the mails of one watch, without a sign-in. */
 import { pageResponse } from "../browse/response.ts";
 
 export function unsubscribePage(path: string, state: "asks" | "stopped" | "gone", titles: readonly string[] = []): Response {

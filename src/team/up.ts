@@ -22,11 +22,11 @@ import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
   ScheduleOptions & {
-    /** Whether pages are served, and to whom: to everyone, or to who has a key. */
+    /** Whether pages are served, and to whom: to everyone, or to holders of a key. */
     pages: "open" | "key" | "off";
     /** Whether people sign in with a mail address, where the pages ask for a key. */
     members: "on" | "off";
-    /** The hosts of channels to which members may let their messages go. */
+    /** The hosts of channels that members may use. */
     memberHosts?: string;
     searchData?: string;
     watchData?: string;
@@ -46,7 +46,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
   const { data, host, baseUrl } = options;
   const env = envOfChildren(machine, options);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
-  const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // It happened elsewhere.
+  const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // The stack of this process would be misleading.
   const reader = createReaderProcess({ command: [...program, "up"], env, writeLog: machine.writeLog, onFailure: onChildFailure });
   const jobs = createJobs(jobsOf(options, now, commits), {
     command: program,
@@ -114,7 +114,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
   };
 }
 
-/** The environment of the children. They get no options, so it has those of this program, with absolute paths. */
+/** The environment of the child processes. They get no options, so it has this program's options as variables, with absolute paths. */
 function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
   const { data, database, searchData, watchData, pages, members, memberHosts = "", baseUrl, logFormat, logLevel } = options;
   return {
@@ -126,7 +126,7 @@ function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
     FUNDFEED_PAGES: pages,
     FUNDFEED_MEMBERS: members,
     FUNDFEED_MEMBER_HOSTS: memberHosts,
-    // Mails lead there. Never to the host that a request names: who sends another one would get links that lead there.
+    // Mails link to it. Never use the Host header of a request instead: an attacker could send another host, and the mails would link there.
     ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }),
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
@@ -145,7 +145,7 @@ function membersOf(machine: Machine, options: UpOptions, env: Machine["env"], lo
   };
 }
 
-/** The headers that the pages read. Cookies and keys stay here. */
+/** The headers that the pages read. Cookies and keys are not passed on. */
 const FORWARDED = ["accept-encoding", "if-none-match", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-purpose"];
 
 const READERS = { open: "open to all who reach this address", key: "for those who sign in" };

@@ -35,7 +35,7 @@ function aBench(scripts: readonly (Partial<Job> & { name: string; script: string
   const [lines, failures]: [string[], string[]] = [[], []];
   const ended = new Map<string, number>();
   const jobs = createJobs(
-    scripts.map(({ script, ...job }) => ({ args: () => [script], everyMs: HOUR_MS, limitMs: HOUR_MS, lane: job.name, ...job })),
+    scripts.map(({ script, ...job }) => ({ args: () => [script], everyMs: HOUR_MS, limitMs: HOUR_MS, queue: job.name, ...job })),
     {
       command: ["/bin/sh", "-c"],
       env: { PATH: process.env.PATH },
@@ -170,14 +170,14 @@ test("a line of 50 MB is cut", async () => {
   expect(lines.map((line) => line.length)).toEqual([10_003, 6]);
 });
 
-test("jobs of one lane run one after another", async () => {
+test("jobs of one queue run one after another", async () => {
   const slow = 'while ! test -e "$0"; do sleep 0.02; done';
   const data = aDirectory();
   const gate = join(data, "gate");
   const { at, ended, stateOf } = aBench(
     [
-      { name: "a", script: slow.replace("$0", gate), lane: "import" },
-      { name: "b", script: "true", lane: "import" },
+      { name: "a", script: slow.replace("$0", gate), queue: "import" },
+      { name: "b", script: "true", queue: "import" },
       { name: "c", script: "true" },
     ],
     data,
@@ -194,8 +194,8 @@ test("jobs of one lane run one after another", async () => {
 test("a job follows another one that succeeded, and not one that failed", async () => {
   const { at, ended, stateOf } = aBench([
     { name: "index", script: "true" },
-    { name: "good", script: "true", followedBy: "index", lane: "import" },
-    { name: "bad", script: "exit 1", lane: "import" },
+    { name: "good", script: "true", followedBy: "index", queue: "import" },
+    { name: "bad", script: "exit 1", queue: "import" },
   ]);
   at(0);
   await ended("index", 1);

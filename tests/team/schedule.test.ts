@@ -40,9 +40,9 @@ test("an upstream that needs a key is pulled if the key is there", () => {
   }
 });
 
-test("pulls and backups are in one lane, and a pull is followed by the index", () => {
+test("pulls and backups are in one queue, and a pull is followed by the index", () => {
   const all = jobs({ pulls: new Map([["dsip", HOUR_MS]]), watchEvery: HOUR_MS, backups: "b" });
-  expect(all.map(({ name, lane, everyMs, followedBy }) => [name, lane, everyMs, followedBy])).toEqual([
+  expect(all.map(({ name, queue, everyMs, followedBy }) => [name, queue, everyMs, followedBy])).toEqual([
     ["index", "index", HOUR_MS / 6, undefined],
     ["pull dsip", "import", HOUR_MS, "index"],
     ["watch", "watch", HOUR_MS, undefined],
