@@ -42,8 +42,8 @@ test("no file names a path outside the clone", () => {
 describe("tests/data", () => {
   const excerpts = projectFiles(/^tests\/data\/(?!schema-)[^/]+\//).map((path) => path.slice("tests/data/".length));
 
-  test("has a line in PROVENANCE.md for each file, and none for missing files", () => {
-    const rows = readText("tests/data/PROVENANCE.md").match(/^\| `.*?(?= \|)/gm) ?? [];
+  test("has a line in PROVENANCE.tsv for each file, and none for missing files", () => {
+    const rows = readText("tests/data/PROVENANCE.tsv").match(/^`[^\t]*/gm) ?? [];
     const patterns = rows.flatMap((row) => {
       const names = [...row.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
       const directory = names[0]?.replace(/[^/]*$/, "") ?? "";

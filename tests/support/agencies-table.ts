@@ -5,7 +5,7 @@
  *
  * The first file has nine columns of USAspending's list (github.com/fedspendingtransparency/usaspending-api, authoritative_agency_list.csv
  * at commit 6ae1d70 of June 2019, CC0). The second one has codes of Grants.gov with their names: those of api/tests/lib/seed_agencies.py of
- * github.com/HHS/simpler-grants-gov, and those of the extracts that PROVENANCE.md of the tests names. (E-59)
+ * github.com/HHS/simpler-grants-gov, and those of the extracts that PROVENANCE.tsv of the tests names. (E-59)
  */
 import { join } from "node:path";
 import { normalForm } from "../../src/agencies/names.ts";
