@@ -96,7 +96,7 @@ async function aReader() {
     text
       .replaceAll("2525", `${mailPort}`)
       .replaceAll("127.0.0.1:8080", `127.0.0.1:${serverPort}`)
-      .replaceAll("/home/you/funding", directory);
+      .replaceAll("/srv/funding", directory);
 
   /** Runs a line to its end, and returns what it printed. What it exports stays. */
   async function run(line: string): Promise<string> {
