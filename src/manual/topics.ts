@@ -136,7 +136,8 @@ function withLinks({ path, text }: Topic, linkTo: (words: string, topic: Topic, 
 /** A topic as HTML, without scripts and without HTML of its own. Each heading has an id, to which links of other pages lead. */
 export function topicAsHtml(topic: Topic): string {
   const text = withLinks(topic, (words, { name }, anchor) => `[${words}](${name === topic.name ? "" : `/help/${name}`}${anchor})`);
-  return Bun.markdown.html(text, { headings: { ids: true }, noHtmlBlocks: true, noHtmlSpans: true });
+  const html = Bun.markdown.html(text, { headings: { ids: true }, noHtmlBlocks: true, noHtmlSpans: true });
+  return html.replaceAll("<pre>", '<pre tabindex="0">'); // A keyboard must reach what scrolls.
 }
 
 /** A topic for a terminal, or as plain text of that many columns. A link to another topic names it. */

@@ -83,7 +83,7 @@ describe("an option that is given twice", () => {
   );
 });
 
-test("each option and argument but lists of words, names, entries and files refuses a blank value", () => {
+test("each option and argument but lists of words, names, entries, topics and files refuses a blank value", () => {
   const taking = options.filter(({ command, option }) => {
     try {
       command.parseOptions([option.long ?? "", " "]);
@@ -98,6 +98,7 @@ test("each option and argument but lists of words, names, entries and files refu
     "entries, true",
     "file, true",
     "names, true",
+    "topic, true",
     "words, true",
   ]);
 });

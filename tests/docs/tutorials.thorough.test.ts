@@ -93,10 +93,7 @@ async function aReader() {
   };
   const lasting: { child: Bun.Subprocess<"ignore", "pipe", "ignore">; rest: () => Promise<string> }[] = [];
   const here = (text: string) =>
-    text
-      .replaceAll("2525", `${mailPort}`)
-      .replaceAll("127.0.0.1:8080", `127.0.0.1:${serverPort}`)
-      .replaceAll("/srv/funding", directory);
+    text.replaceAll("2525", `${mailPort}`).replaceAll("127.0.0.1:8080", `127.0.0.1:${serverPort}`).replaceAll("/srv/funding", directory);
 
   /** Runs a line to its end, and returns what it printed. What it exports stays. */
   async function run(line: string): Promise<string> {
