@@ -2,7 +2,7 @@
 
 export type UrlQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A path with a query. Lists are joined with commas; what is empty is left out. */
+/** A path with a query. Lists are joined with commas; empty values are left out. */
 export function addressOf(path: string, query: UrlQuery): string {
   const given = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     const text = typeof value === "string" ? value : (value ?? []).join(",");

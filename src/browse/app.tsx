@@ -48,7 +48,7 @@ import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.
 import { sentForm } from "./watch-fields.tsx";
 
 type BrowseOptions = {
-  /** Opens the catalog for one page, so that a page shows what is stored now, also after the files were replaced. */
+  /** Opens the catalog for one page, so that a page shows the current data even after the files were replaced. */
   openCatalog: (signal?: AbortSignal) => Promise<CatalogDb>;
   /** Returns the search index, which may lack the newest changes, or how far it is while it is built. */
   searchIndex: () => Promise<SearchFile | IndexProgress>;
@@ -98,7 +98,7 @@ function refusalOf(request: Request, host: string): Response | undefined {
   return plainResponse(405, "These pages only read: send GET or HEAD.", { Allow: "GET, HEAD" });
 }
 
-/** The member who asks. Only `up` is believed: anyone can send the header. */
+/** The signed-in member. The header is trusted only from `up`, because anyone can send it. */
 function memberOf({ up }: BrowseOptions, { headers }: Request): string | undefined {
   return (up?.openWatches && headers.get(MEMBER_HEADER)) ?? undefined;
 }
@@ -153,7 +153,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   }
   return async (request) => router.fetch(request);
 
-  /** `needsIndex` says whether the page would be wrong without the index. */
+  /** `needsIndex`: the page would be wrong without the index. */
   async function pageOf(
     request: Request,
     make: (context: PageContext) => Promise<BrowsePage>,
@@ -170,13 +170,13 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     } catch (error) {
       if (!(error instanceof BadCursor)) throw error;
       const { pathname, searchParams } = new URL(request.url);
-      // Nobody can correct a cursor, so the list begins again.
+      // A person cannot correct a cursor, so the list starts again.
       return respondPage(request, { location: addressOf(pathname, omit(Object.fromEntries(searchParams), "after")) });
     }
   }
 
   function outputOf(request: Request, output: SearchOutput): Promise<Response> {
-    const address = uriReference(publicAddress(request)); // A client may send what a URI may not contain.
+    const address = uriReference(publicAddress(request)); // A client may send characters that a URI may not contain.
     return withContext(request, async (context, building) =>
       building === undefined ? outputResponse(request, output, { ...context, address }) : notYet(building),
     );
@@ -238,7 +238,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return made ?? new Response(null, { status: 404 });
   }
 
-  /** An output of what the member follows now: that of a search for these ids. */
+  /** An output of the opportunities that the member follows now: a search for these ids. */
   async function followingOutput(request: Request, path: string, others: Readonly<Record<string, string>> = {}): Promise<Response> {
     const ids = await ofMember(request, ({ watches, member }) => followedBy(watches, member));
     const output = outputs.find((each) => each.path === path);
@@ -248,7 +248,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     return outputOf(new Request(url.href, request), output);
   }
 
-  /** Anyone can send the header, so only `up` is believed. */
+  /** Anyone can send the header, so it is trusted only from `up`. */
   function publicAddress({ url, headers }: Request): string {
     const told = options.up && headers.get(ADDRESS_HEADER);
     if (!told) return url;
@@ -279,7 +279,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 const ROBOTS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "public, max-age=3600" };
 
 const [never, always] = [() => false, () => true];
-/** Which opportunities changed is asked of the index; when and what is not. */
+/** Only which opportunities changed comes from the index, not when or what. */
 const isFiltered = (query: URLSearchParams) => [...query.keys()].some((name) => !Object.hasOwn(changesFields, name));
 
 /** The response to programs while there is no index. */

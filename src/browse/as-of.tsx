@@ -11,9 +11,9 @@ import { Exact } from "./times.tsx";
 /** The instant that an address asks for, and its text in the links of a page. */
 export type AsOf = { given: string; at: EpochMs };
 
-/** The instant in an address; null without one, and what it must be if it is no instant of the past. */
+/** The instant in an address; null if there is none; a message if it is not an instant of the past. */
 export function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValue | null {
-  const text = given.filter((each) => each.trim() !== "").join(","); // Several are no date, and are refused.
+  const text = given.filter((each) => each.trim() !== "").join(","); // Several values are not a date, so they are refused.
   if (text === "") return null;
   try {
     const at = readMoment(text, now, AS_OF);
@@ -24,7 +24,7 @@ export function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValu
   }
 }
 
-/** The page that is shown if the instant is none of the past. `address` is that of the opportunity. */
+/** The page that is shown if the instant is not in the past. `address` is that of the opportunity. */
 export function noSuchDay(given: readonly string[], { message }: BadValue, address: string): BrowsePage {
   const reason = `“${cutText(given.join(","), 100)}” ${message}.`;
   return noPastPage(400, "No such day", reason, address);
@@ -57,7 +57,7 @@ function NowLink({ address }: { address: string }) {
   return <a href={address}>Show it as it is now</a>;
 }
 
-/** The line above a page of the past. `address` shows the same page as it is now. `unknown` says what is not known of it. */
+/** The line above a page of the past. `address` shows the same page as it is now. `unknown`: which data of that time is missing. */
 export function PastNote({ at, address, unknown }: { at: EpochMs; address: string; unknown: string | undefined }) {
   return (
     <p class="past-note" role="note">

@@ -29,7 +29,7 @@ export const changesFields = {
 /** Which changes an address asks for, besides the period. */
 export type ChosenChanges = { form: SearchForm; types: readonly string[] | undefined; atLeast: Severity };
 
-/** What a form without errors asks for. */
+/** The request of a form without errors. */
 export function chosenChanges(form: SearchForm): ChosenChanges {
   const { type, at_least } = form.given;
   return { form, types: type === undefined ? undefined : listedIn(type), atLeast: (at_least as Severity | undefined) ?? DEFAULT_SEVERITY };
@@ -55,7 +55,7 @@ export function isFiltered({ resolved }: Pick<SearchForm, "resolved">): boolean 
   return Object.keys(resolved).length > 0;
 }
 
-/** What to read of the feed: the events after `since` up to `until`. */
+/** The part of the feed to read: the events after `since` up to `until`. */
 export function feedFilterOf(
   index: SearchFile,
   { form, types, atLeast }: ChosenChanges,
@@ -94,7 +94,7 @@ export async function readEntries(
     repeats += page.repeats;
     position = page.position;
     if (page.atEnd) return { entries, repeats, next: undefined };
-    if (page.isFull) break; // Of long ones, a page has fewer.
+    if (page.isFull) break; // A page has fewer entries if they are long.
   }
   const next = position === null ? undefined : encodePlace(CURSOR_SCOPE, { now, keys: [position.detected_at, position.seq] });
   return { entries, repeats, next };

@@ -66,7 +66,7 @@ type ShownChanges = {
   next: string | undefined;
 };
 
-/** When the budget is spent, a period that was not asked for is not widened. What is listed takes a bounded number of reads. */
+/** When the budget is spent, a default period is not widened. The list takes a bounded number of reads. */
 export async function changesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
@@ -98,7 +98,7 @@ async function readChanges(
   return { window, buckets, isPartial, entries, repeats, next };
 }
 
-/** What the chart counts: the days that each bar stands for, the first of them, and after which instant. */
+/** The scale of the chart: the days per bar, the first day, and the instant after which events count. */
 type Chart = { since: EpochMs; origin: EpochMs; days: number };
 
 /** Bars are weeks in a period of more days than this, and the chart has the last year of a longer one. */
@@ -146,13 +146,13 @@ function matchingIds({ sqlite }: SearchFile, { resolved, allSources }: SearchFor
   return rows.map(({ id }) => id);
 }
 
-/** Without what is less severe. */
+/** Without less severe changes. */
 function atLeastOf(counts: EventCounts, atLeast: Severity): EventCounts {
   const shown = severities.map((severity, rank) => [severity, rank >= severities.indexOf(atLeast) ? counts[severity] : 0]);
   return Object.fromEntries(shown) as EventCounts;
 }
 
-/** A bar leads to the seven days that end with it. `start` is the instant before its first day. */
+/** A bar links to the seven days that end with it. `start` is the instant before its first day. */
 function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: number): Bucket {
   const end = start + days * DAY_MS;
   const [first, last] = [dateAt(start + 1), dateAt(end)];
@@ -185,8 +185,8 @@ const severityNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The least severe changes that the list has. Unless a severity was chosen, the chart counts the informational ones, too. Files keep their
- * default, because programs may rely on it.
+ * The minimum severity of the list. Unless a severity was chosen, the chart counts the informational ones, too. Files keep their default,
+ * because programs may rely on it.
  */
 function listedFrom({ given }: SearchForm): Severity {
   return (given.at_least as Severity | undefined) ?? "material";
@@ -288,7 +288,7 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
   );
 }
 
-/** By day, and what changed of one opportunity at once under one title. */
+/** Groups changes by day, and simultaneous changes of one opportunity under one title. */
 function Entries({ entries }: { entries: readonly FeedEntry[] }) {
   const days = Map.groupBy(entries, ({ event }) => dateOf(event.detected_at));
   return (

@@ -7,7 +7,7 @@ import { SeverityMark, TableHead } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
-/** `names` say what each value counts; `when` stands before the name of the highest. The first `marked` bars stand out. */
+/** `names` has the label of each value; `when` precedes the label of the highest. The first `marked` bars are highlighted. */
 type BarsProps = { values: readonly number[]; names: readonly string[]; title: string; marked?: number; when?: string };
 
 /** A small bar chart. */
@@ -96,7 +96,7 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
   );
 }
 
-/** Fewer bars are never cut. */
+/** With fewer bars, none is cut. */
 const BARS_CUT_MIN = 5;
 
 /** The number at the top of the chart. A bar that is much higher than most others, as on a day of a first import, would flatten them. */

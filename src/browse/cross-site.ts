@@ -1,10 +1,10 @@
 /**
- * Which requests of other sites are accepted: following a link, but no request that a page makes without the reader (Fetch Metadata). Any
- * page could otherwise embed searches that take seconds. Browsers send these headers to TLS and to this machine; without them everything is
+ * Which requests from other sites are accepted: following a link, but not requests that a page makes without the user (Fetch Metadata). Any
+ * page could otherwise embed searches that take seconds. Browsers send these headers over TLS and to localhost. Requests without them are
  * accepted. (E-54)
  */
 
-/** Whether a page of another site asks for this without leading to it. Another port or subdomain counts as another site. */
+/** Whether another site requests this without the user following a link. Another port or subdomain counts as another site. */
 export function isEmbedded(headers: Headers): boolean {
   const site = headers.get("sec-fetch-site") ?? "none";
   if (site === "none" || site === "same-origin") return false;

@@ -12,13 +12,13 @@ import { Exact, Relative } from "./times.tsx";
 
 type Sign = "posted" | "opens" | "due" | "expected" | "moved" | "expires";
 
-/** A date of the line. `ms` is missing if the text is no date that a line can show. `to` is what replaced a deadline that moved. */
+/** A date of the line. `ms` is missing if the text is not a date. `to` is the new date of a moved deadline. */
 type LineDate = { sign: Sign; name: string; at: string; ms: EpochMs | undefined; to?: EpochMs | undefined };
 
-/** If there are more dates than this, only the next and the last due date are shown of them, and all are folded. */
+/** If there are more due dates than this, only the next and the last one are shown, and the full list is folded. */
 const LISTED = 8;
 
-/** Characters of the note about the deadline. */
+/** Most characters of the note about the deadline. */
 const NOTE_MAX = 3000;
 
 /** Later than every date. */

@@ -32,7 +32,7 @@ const BARS = 26;
 const LISTED = 3;
 const TITLE_MAX = 110;
 
-/** `doubts` is what speaks against the status; "" if nothing does. */
+/** `doubts`: reasons to doubt the status; "" if there are none. */
 type ListedOpportunity = { id: string; title: string; doubts: string };
 type Day = { date: string; count: number; opportunities: readonly ListedOpportunity[] };
 /** `date` is the Sunday that it begins with. */
@@ -47,7 +47,7 @@ type ShownDeadlines = {
   today: string;
 };
 
-/** When the budget is spent, the calendar has all its days, and what takes longer is left out. */
+/** When the budget is spent, the calendar still has all its days, and slower parts are left out. */
 export async function deadlinesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
   const location = tidyAddress(PATH, query);
   if (location !== undefined) return { location };
@@ -108,7 +108,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   return { weeks, days, total: deadlines.length, twins, isPartial, isWhole: hasBars, today };
 }
 
-/** How many deadlines each week has. Those after the last deadline that is read are left out. */
+/** How many deadlines each week has. Weeks after the last deadline that was read are left out. */
 function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof periodOf>) => readonly Deadline[]): Week[] {
   const deadlines = read(periodOf(weeks));
   const end = deadlines.length < COUNTED_MAX ? Number.POSITIVE_INFINITY : (deadlines.at(-1)?.due_at ?? 0);

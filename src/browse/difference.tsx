@@ -7,14 +7,14 @@ import { cutText } from "./marks.tsx";
 const COMPARED_MAX = 60_000;
 /** A comparison that takes longer, or that finds more edits, is given up. */
 const LIMITS = { timeout: 40, maxEditLength: 4000 };
-/** Texts up to this length are shown twice, before and after. Longer ones are shown once, with what is equal cut. */
+/** Texts up to this length are shown twice, before and after. Longer ones are shown once, with equal parts shortened. */
 const SHORT = 240;
 /** Characters of equal text that are shown around a change. */
 const CONTEXT = 120;
 /** Characters of one removed or added piece. */
 const PIECE_MAX = 4000;
 
-/** A part that both texts have, or what stands in its place in each. */
+/** A part that both texts share, or the differing parts of each. */
 type Part = { equal: string } | { removed: string; added: string };
 
 /** Both texts are plain. An empty one means that nothing was stated. */
@@ -59,7 +59,7 @@ function Changed({ removed, added }: { removed: string; added: string }) {
   );
 }
 
-/** Of equal text, only what is next to a change is shown. */
+/** Equal text is only shown next to a change. */
 function Equal({ equal, n, of }: { equal: string; n: number; of: number }) {
   const [head, tail] = [n === 0 ? "" : equal.slice(0, CONTEXT), n === of - 1 ? "" : equal.slice(-CONTEXT)];
   if (head.length + tail.length + CONTEXT >= equal.length) return <>{equal}</>;

@@ -7,7 +7,7 @@ import { cutText, Fact } from "./marks.tsx";
 
 /** Characters of a fact, and values of one. */
 const [FACT_MAX, VALUES_MAX] = [3000, 100];
-/** Characters of a value by which the link of a fact searches. */
+/** Most characters of a value that a fact's link searches for. */
 const SOUGHT_MAX = 200;
 
 const titles: Readonly<Partial<Record<FactGroup, string>>> = {
@@ -78,7 +78,7 @@ function FactRows({ fact: { label, values, isEach }, asOf }: { fact: Opportunity
   );
 }
 
-/** A value, with a link where it leads to: a search, a record, or an address of the web. */
+/** A value with its link: to a search, a record, or a web address. */
 function Value({ value: { text, filter, record, url }, asOf }: { value: FactValue; asOf: string | undefined }) {
   const shown = cutText(text, FACT_MAX);
   const address = webAddress(url ?? null);

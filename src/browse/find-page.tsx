@@ -118,7 +118,7 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
 
 type PreferencesProps = { form: SearchForm; preferences: Understood["preferences"]; now: EpochMs };
 
-/** What the question says besides what is sought, each with a link that shows nothing else. */
+/** The preferences in the question, each with a link that shows only results that meet it. */
 function Preferences({ form: { given }, preferences, now }: PreferencesProps) {
   return (
     <ul class="understood">
@@ -138,7 +138,7 @@ function onlyThese(asked = "", { filter: { words, ...filter } }: Understood["pre
   return words === undefined ? filter : { words: `${asked} ${words}` };
 }
 
-/** Whether the results are in another order than the best matches first. */
+/** Whether the results are in another order than best matches first. */
 function isInOrder({ given: { sort = "relevance" } }: SearchForm): boolean {
   return sort !== "relevance";
 }
@@ -190,7 +190,7 @@ function CountLinks({ form, counts }: { form: SearchForm; counts: NonNullable<Se
   );
 }
 
-/** A value for people: the name of a source or an agency, the words of a status. */
+/** The label of a value: the name of a source or agency, or the words for a status. */
 function nameOf({ sources, agencies }: SearchForm, field: string, value: string): string {
   const named = field === "source" ? sources : field === "agency" ? agencies : [];
   return named.find(({ code }) => code === value)?.name ?? valueName(field, value);
@@ -224,7 +224,7 @@ const sortNames: Readonly<Record<Sort, string>> = {
   amount: "largest award",
 };
 
-/** The order of the results. `usual` is the one that an address without it has. */
+/** The order of the results. `usual` is the default order. */
 export function SortField({ form, usual }: { form: SearchForm; usual: Sort }) {
   const others = sorts.filter((sort) => sort !== usual).map((code) => ({ code, name: sortNames[code] }));
   const options = [{ code: "", name: `${sortNames[usual]} (default)` }, ...others];

@@ -9,7 +9,7 @@ import { Difference } from "./difference.tsx";
 import { cutText, Fact, SeverityMark } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
-/** Characters of a summary that came with an imported event. */
+/** Most characters of the summary of an imported event. */
 const SUMMARY_MAX = 300;
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export function typeInWords(type: string): string {
   return typeNames[type] ?? type.replaceAll("_", " ");
 }
 
-/** Changes that a line has room for. */
+/** Most changes in a line. */
 const IN_LINE = 3;
 
 /** An event in a line: "deadline moved from Mar 3, 2026 to Mar 10, 2026 (7 days later)". */
@@ -72,7 +72,7 @@ function FieldChange({ change: { field, previous, current } }: { change: Change 
   );
 }
 
-/** A link to the record that another one named then, in place of its id. */
+/** A link to the record that was linked then, instead of its id. */
 function LinkSide({ name, id }: { name: string; id: unknown }) {
   return (
     <Fact name={name}>{typeof id === "string" ? <a href={opportunityAddress(id)}>this record</a> : <span class="quiet">none</span>}</Fact>

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The first page: the form, and what can be applied for, by next deadline. */
+/** The first page: the form, and the opportunities open for applications, by next deadline. */
 
 import { shortNameOf } from "../agencies/understand.ts";
 import { amountInShort } from "../opportunities/funding.ts";

@@ -1,7 +1,7 @@
 /** @jsxImportSource hono/jsx */
 /**
- * What is shown while the search index is being built for the first time: pages with what is there, and how far the index is. The job alone
- * writes the index: one thread cannot write a batch and respond.
+ * Pages while the search index is being built for the first time: they show the available data and the progress of the index. Only the job
+ * writes the index, because one thread cannot write a batch and respond.
  */
 import { count } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
@@ -27,7 +27,7 @@ export function indexOfOthers(directory: string, openCatalog: () => Promise<Cata
   let [wasBuilt, done] = [false, 0];
   return async () => {
     if (index === undefined || !index.isInPlace()) {
-      index = openSearchFileToRead(directory); // Pages under way still read the former one.
+      index = openSearchFileToRead(directory); // Pages that are still being made read the earlier one.
       [wasBuilt, done] = [false, 0];
     }
     if (index !== undefined) {

@@ -35,7 +35,7 @@ export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: F
   return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 
-/** For search engines, of a page that has no text of its own for them. */
+/** The description for search engines, for pages without their own. */
 const DESCRIPTION =
   "US federal grants, contracts, SBIR and STTR topics and prizes of all sources in one place: who may apply, until when, and what changed.";
 

@@ -36,7 +36,7 @@ export function StatusBadge({ status }: { status: string }) {
   return <span class={`status ${kind}`}>{statusInWords(status)}</span>;
 }
 
-/** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without twins. */
+/** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without linked records. */
 export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; shown: string }) {
   if (twins.length === 0) return null;
   return (
@@ -88,7 +88,7 @@ export function TableHead({ names }: { names: readonly Child[] }) {
   );
 }
 
-/** Cuts what is too long to be read on a page, and says so. */
+/** Cuts a text that is too long for a page, and marks the cut. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   return `${text.slice(0, max).toWellFormed()} … (${withCommas(text.length - max)} more characters)`;

@@ -98,7 +98,7 @@ async function stateOf(watches: WatchDb, watch: Watch) {
   return { ...(await watchStatusOf(watches, watch)), matching: await countMembers(watches, watch) };
 }
 
-/** How a watch goes, on the list and on its own page. */
+/** The state of a watch, on the list and on its own page. */
 function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state: State; now: EpochMs }) {
   const at = (instant: EpochMs) => <Relative at={formatInstant(instant)} now={now} />;
   const next = nextMail(definition, state, now);
@@ -186,13 +186,13 @@ function tooMany(count: number): string {
   return `This search matches ${withCommas(count)} opportunities; a watch can have ${withCommas(LIMITS.matching)}. Add words or filters.`;
 }
 
-/** A name to begin with. */
+/** A suggested name. */
 function cutAtWord(text: string): string {
   const plain = text.replaceAll('"', "");
   return plain.length <= 60 ? plain : plain.slice(0, 61).replace(/\s*\S*$/, "");
 }
 
-/** The search of a watch in a form, and what another one would add and remove. */
+/** The search of a watch in a form, and the matches that a changed search would add and remove. */
 export async function watchSearchPage(context: MemberContext, name: string): Promise<BrowsePage | undefined> {
   const { watches, member, catalog, index, now, query, sent } = context;
   const action = `/watches/${name}/search`;
@@ -234,13 +234,13 @@ export async function watchSearchPage(context: MemberContext, name: string): Pro
   return { title: `Change ${title}`, section: "watches", ...((sent || form.errors.size > 0) && { status: 400 }), body };
 }
 
-/** The search of a watch as an address has it. */
+/** The search of a watch as the query of an address. */
 function searchOf({ filter, all_sources }: Matching): Record<string, string> {
   const given = Object.fromEntries(Object.entries(filter).map(([field, value]) => [field, `${value}`]));
   return { ...given, ...(all_sources && { all_sources: "yes" }) };
 }
 
-/** One watch: what it is about, how its mails go, and what can be done. */
+/** One watch: its search, the state of its mails, and the available actions. */
 export async function watchPage(
   { watches, member, catalog, query, now, sent, hosts }: MemberContext,
   name: string,
@@ -390,14 +390,14 @@ export async function followingPage({ watches, member, catalog, index, query, no
   return { title: "Following", section: "following", body };
 }
 
-/** What a watch of a search begins with, for the process that stores it; or why there can be none. */
+/** The beginning of a watch of a search, for the process that stores it; or why the watch is refused. */
 export type SearchStart = (Matching & { ids: string[]; feed: FeedPosition; difference: Difference }) | { refused: string };
 
 type Difference = ReturnType<typeof differenceOf>;
 
 /**
- * What a search matches now, and the end of the feed before that: what comes between the two is told as new. For a watch that has another
- * search, also what the change adds and removes.
+ * The current matches of a search, and the end of the feed read before them: whatever is stored between the two reads is reported as new. If a
+ * watch gets another search, also the matches that the change adds and removes.
  */
 export async function searchStart(context: MemberContext): Promise<SearchStart> {
   const { catalog, index, watches, member, now } = context;
@@ -411,7 +411,7 @@ export async function searchStart(context: MemberContext): Promise<SearchStart> 
   const about = aboutOf(form);
   const watch = of === null ? undefined : await ownWatch(watches, member, of);
   const [ids = [], former = ids] = await matchingEach(catalog, index, [about, ...(watch ? [watch.definition] : [])], now);
-  // The process that listens stores them in one transaction, and nobody else is served meanwhile.
+  // The process that listens stores them in one transaction, during which it serves no other request.
   if (ids.length > LIMITS.matching) return { refused: tooMany(ids.length) };
   return { ...about, ids, feed, difference: differenceOf(former, ids) };
 }

@@ -15,7 +15,7 @@ export const MONTHS_PATH = "/sources/months";
 /** Records whose history a page reads within a few seconds. */
 const RECORDS_MAX = 200_000;
 
-/** `department` is a code, "" for others; undefined for all of them together. `month` is the one of which departments are compared. */
+/** `department` is a code, "" for others; undefined for all of them together. `month` is the month for comparing departments. */
 type ShownMonths = { months: Months; department: string | undefined; month: string };
 
 export async function monthsPage({ catalog, index, now, query }: PageContext): Promise<BrowsePage> {

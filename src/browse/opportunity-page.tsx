@@ -54,7 +54,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   const given = query.getAll("as_of");
   const asOf = readAsOf(given, now);
   if (asOf instanceof BadValue) return noSuchDay(given, asOf, opportunityAddress(opportunity.id));
-  // An address with a time ago leads to one with the timestamp, which stays as it is.
+  // An address with a relative time redirects to one with the timestamp, which stays valid.
   if (asOf !== null && query.get("as_of") !== asOf.given) return { location: opportunityAddress(opportunity.id, asOf.given) };
   const shown = await readShown(catalog, opportunity, { now, asOf: asOf?.at });
   if ("unknown" in shown) return notKnownThen(asOf?.at ?? now, shown.unknown, opportunityAddress(opportunity.id));
@@ -70,7 +70,7 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   };
 }
 
-/** What the member who reads follows, and what her mails leave out; undefined if she gets none. */
+/** The opportunities that the member follows or has muted. `muted` is undefined if the member gets no mails. */
 type Reader = { follows: ReadonlySet<string>; muted: ReadonlySet<string> | undefined };
 
 async function readerOf({ id, watches }: NonNullable<PageContext["member"]>): Promise<Reader> {
@@ -278,7 +278,7 @@ function Questions({ questions }: { questions: Sidecar["questions"] }) {
   );
 }
 
-/** A link if the address is one of the web, else its text. */
+/** A link if it is a web address, otherwise its text. */
 function Link({ url, text }: { url: string | null; text: string }) {
   const address = webAddress(url);
   return address === undefined ? (
@@ -290,7 +290,7 @@ function Link({ url, text }: { url: string | null; text: string }) {
   );
 }
 
-/** Paragraphs that begin with a bullet, one after the other, are a list. */
+/** Consecutive paragraphs that begin with a bullet form a list. */
 function Paragraphs({ text }: { text: string | null }) {
   const paragraphs = plainParagraphs(cutText(text ?? "", TEXT_MAX));
   if (paragraphs.length === 0) return <p class="quiet">Not stated.</p>;

@@ -1,4 +1,4 @@
-/** Responses with a search for other programs: entity tags, the next page, and what was refused. */
+/** Responses with a search for other programs: entity tags, the next page, and refusals. */
 import { isNotModified } from "../http/etag.ts";
 import { BadCursor } from "../search/cursor.ts";
 import { addressOf } from "./addresses.ts";

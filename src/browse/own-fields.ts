@@ -10,13 +10,13 @@ export function listedIn(text: string): string[] {
   return text.split(",").map((each) => each.trim());
 }
 
-/** Where a list goes on. Any text is read: a wrong one is refused where it is used. */
+/** Where a list continues. Any text is accepted here; a wrong one is refused where it is used. */
 export const afterField: GivenValue<string> = {
   schema: Type.String({ description: "`next_cursor` of the page before, with the same other parameters." }),
   read: (given) => `${given}`,
 };
 
-/** Every record, not one of each opportunity. */
+/** Every record, instead of one for each opportunity. */
 export const allSourcesField = choice(["yes"], "`yes` gives every source's record of an opportunity, not one for all.");
 
 /** The fields of `/` besides the filters. */

@@ -1,4 +1,4 @@
-/** What a page consists of, and what it is made from. */
+/** The parts of a page, and the context for making it. */
 import type { Child } from "hono/jsx";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -24,7 +24,7 @@ export type PageContext = {
   catalog: CatalogDb;
   index: SearchFile;
   now: EpochMs;
-  /** Who reads, if that is a member, and the watches. */
+  /** The signed-in member, if any, and the watches. */
   member?: { id: string; watches: WatchDb } | undefined;
   query: URLSearchParams;
 };

@@ -21,7 +21,7 @@ import { DueLine, Relative } from "./times.tsx";
 /** Characters of a title. */
 export const TITLE_MAX = 600;
 
-/** A result with its last significant change; undefined if that was its addition, or a turn of the clock. */
+/** A result with its last significant change; undefined if that was its addition, or only time passing. */
 export type ShownResult = SearchResult & { lastChange: OpportunityEvent | undefined };
 
 export async function withLastChanges(catalog: CatalogDb, results: readonly SearchResult[]): Promise<ShownResult[]> {
@@ -40,10 +40,7 @@ async function lastChangeOf(catalog: CatalogDb, id: string): Promise<Opportunity
 
 type ResultsProps = { results: readonly ShownResult[]; understood?: Understood | null; now: EpochMs; line?: string };
 
-/**
- * The results in their order; nothing without any. `understood` has the words that they were searched for; `line` stands before what has only
- * some of them.
- */
+/** The results in order; nothing if there are none. `understood` has the words of the search; `line` precedes the partial matches. */
 export function Results({ results, understood = null, now, line = "" }: ResultsProps) {
   const first = firstPartial(results) ?? results.length;
   const listed = (some: readonly ShownResult[], start: number) => (
@@ -103,7 +100,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, named, isF
   );
 }
 
-/** Whether a reader of the title knows what the snippet says. */
+/** Whether the snippet only repeats the title. */
 function repeatsTitle(snippet: string, title: string): boolean {
   return title.includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, ""));
 }

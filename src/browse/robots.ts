@@ -1,6 +1,6 @@
 /** `/robots.txt` (RFC 9309): what search engines may read. */
 
-/** Pages of opportunities and sources, if all may read them; no searches, of which there is no end. */
+/** Pages of opportunities and sources, if they are public. No searches, because their number is unlimited. */
 const OPEN = `User-agent: *
 Disallow: /*?
 Disallow: /find.

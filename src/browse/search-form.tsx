@@ -18,18 +18,18 @@ import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import { valueName } from "./value-names.ts";
 
-/** What an address asks for. `given` has the texts as they were given, so that a wrong one can be corrected. */
+/** The request of an address. `given` has the original texts, so that a wrong one can be corrected. */
 export type SearchForm = {
   filter: Filter;
   /** The filter to search with: without `OTHER`, which stands for codes of the catalog. */
   resolved: Filter;
   given: Readonly<Record<string, string>>;
-  /** Whether every record is shown, also several of one opportunity. */
+  /** Whether every record is shown, even if several are of one opportunity. */
   allSources: boolean;
-  /** By field: why its value is refused. "" has what belongs to no field. */
+  /** The reason of refusal, by field. "" has errors that belong to no field. */
   errors: ReadonlyMap<string, string>;
   sources: readonly Option[];
-  /** The agencies that have records, the most first. */
+  /** The agencies that have records, the largest first. */
   agencies: readonly (Option & { records: number })[];
 };
 
@@ -99,7 +99,7 @@ function filledIn(query: URLSearchParams): [name: string, text: string][] {
   return [...query].filter(([, text]) => text.trim() !== "").map(([name, text]) => [filterOf(name), text]);
 }
 
-/** The names of one value that have several. */
+/** The names that take one value but have several. */
 function repeatedIn(query: URLSearchParams, known: Readonly<Record<string, Pick<Field<unknown>, "schema">>>): string[] {
   const names = filledIn(query).map(([name]) => name);
   return names.filter((name, at) => names.indexOf(name) !== at && (known[name]?.schema.type ?? "array") !== "array");
@@ -120,7 +120,7 @@ function filterOf(name: string): string {
 
 /**
  * The tidy form of an address: browsers send every field of a form, empty ones too, and a list as repeated names. Undefined if it is tidy
- * already, and if it has several values for a filter that takes one, which the page refuses.
+ * already, or if it has several values for a filter that takes one, which the page refuses.
  */
 export function tidyAddress(path: string, query: URLSearchParams): string | undefined {
   const isUntidy = [...query.entries()].some(
@@ -129,7 +129,7 @@ export function tidyAddress(path: string, query: URLSearchParams): string | unde
   return isUntidy && repeatedIn(query, fields).length === 0 ? addressOf(path, givenIn(query)) : undefined;
 }
 
-/** The filters besides the words, which have a place of their own. */
+/** The filters without the words, which have their own place. */
 const filterNames = fieldNames.filter((name) => name !== "words");
 
 type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Child; ownFilters?: Child };
@@ -206,7 +206,7 @@ const groups: readonly { title: string; has: (field: Field<never>, name: FieldNa
 ];
 
 const [AGO, AHEAD] = ["For example: 7d for 7 days ago, or a date", "For example: 30d for 30 days from now, or a date"];
-/** What to type. A field without an example has the help of the command line. */
+/** The placeholder. A field without an example shows the help of the command line. */
 const examples: Partial<Record<FieldName, string>> = {
   agency: "For example: NIH, or Department of Energy",
   naics: "Industry. For example: 5417 for research and development",
@@ -323,7 +323,7 @@ function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
   );
 }
 
-/** A field of which one value is chosen. */
+/** A field to choose one value. */
 export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
   return (
     <div class="field">

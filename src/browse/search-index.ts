@@ -5,12 +5,12 @@ import { catchUp } from "../search/catch-up.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** How long a page waits for the newest changes. They are on the next one. */
+/** How long a page waits for the newest changes. Later ones appear on the next page. */
 const WAIT_MS = 50;
 
 /**
- * Returns a function that returns the index, brought up to date as far as that takes no longer than `WAIT_MS`. `openIndex` is called for each
- * page, because the file can be deleted at any time. Failures go to `onFailure`; the page then gets the last index that could be opened.
+ * Returns a function that returns the index, updated for at most `WAIT_MS`. `openIndex` is called for each page, because the file can be
+ * deleted at any time. Failures go to `onFailure`; the page then gets the last index that could be opened.
  */
 export function currentIndex(
   openIndex: () => SearchFile,
@@ -23,7 +23,7 @@ export function currentIndex(
     index = openIndex();
     const catalog = await openCatalog();
     try {
-      await catchUp(catalog, index, () => Bun.sleep(0), now()); // Requests get their turn after each batch.
+      await catchUp(catalog, index, () => Bun.sleep(0), now()); // Other requests run after each batch.
     } finally {
       await catalog.close();
     }

@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** The part of the page of an opportunity that names other rounds of the same call, and what is like it. */
+/** The part of an opportunity's page with other rounds of the same call and similar opportunities. */
 
 import { type Due, dueOf } from "../opportunities/due.ts";
 import { numberOf } from "../opportunities/number.ts";

@@ -8,10 +8,10 @@ import type { BrowsePage } from "./page.ts";
 /** The outputs to subscribe to. */
 export type Subscriptions = { ics: string; atom: string; csv: string };
 
-/** The rows of a table that is subscribed to: as many as an output has at most. */
+/** The rows of a subscribed table: the maximum of an output. */
 const ROWS = "1000";
 
-/** The paths of the outputs of a search. What they have no parameter for is left out. */
+/** The paths of the outputs of a search. Fields that are not parameters of an output are left out. */
 export function outputsFor(query: URLSearchParams): Subscriptions {
   const given = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, query.getAll(name).join(",")]));
   const search = [...fieldNames, "all_sources"];
@@ -22,7 +22,7 @@ export function outputsFor(query: URLSearchParams): Subscriptions {
   };
 }
 
-/** `isSigned`: whoever has an address can read what it leads to. */
+/** `isSigned`: anyone who has an address can read the output. */
 export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = false, what = "this search"): BrowsePage {
   const body = (
     <>

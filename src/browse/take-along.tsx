@@ -1,5 +1,5 @@
 /** @jsxImportSource hono/jsx */
-/** What to do with a search besides reading it: files, a calendar, a feed, and a watch. */
+/** Other uses of a search: files, a calendar, a feed, and a watch. */
 import { type FieldName, fieldNames } from "../filter/filter.ts";
 import { addressOf, DESCRIPTION_PATH, type UrlQuery } from "./addresses.ts";
 import type { SearchForm } from "./search-form.tsx";
@@ -36,7 +36,7 @@ export function TakeAlong({ form: { given }, of, own = {} }: TakeAlongProps) {
   );
 }
 
-/** The command line that saves the search as a watch. Whoever runs it chooses where its messages go. */
+/** The command line that saves the search as a watch. The user adds the receiver of its messages. */
 function watchCommand(given: Readonly<Record<string, string>>): string {
   const filters = Object.entries(given)
     .filter(([name]) => isFilter(name))

@@ -32,7 +32,7 @@ export function Exact({ at }: { at: string }) {
   return <time dateTime={at}>{whenInWords(at)}</time>;
 }
 
-/** When it is due: the sentence of `dueInWords`, with how far away that is in front. */
+/** When it is due: the sentence of `dueInWords`, preceded by how far away that is. */
 export function DueLine({ due, now }: { due: Due; now: EpochMs }) {
   const { first, verb, when, distance, more } = dueParts(due, now);
   const { kind, at } = due;

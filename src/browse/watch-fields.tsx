@@ -5,7 +5,7 @@ import type { ChannelHost } from "../watch/member-channel.ts";
 import type { Receiver, WatchDefinition } from "../watch/watch.ts";
 import { AT_LEAST, timeOfDay, WHEN, ZONES } from "../watch/watch-form.ts";
 
-/** A form that was sent and refused. By field, `refusals` has why; "" has what belongs to no field. */
+/** A form that was sent and refused. `refusals` has the reasons by field; "" has those that belong to no field. */
 export type SentForm = { values: URLSearchParams; refusals: ReadonlyMap<string, string> };
 
 const REFUSED = "refused ";
@@ -147,7 +147,7 @@ function invalid(name: string, refusals: ReadonlyMap<string, string>) {
   return refusals.has(name) ? { "aria-invalid": "true" as const, "aria-describedby": `${name}-hint` } : {};
 }
 
-/** Buttons that follow an opportunity, or end that, and, if `isMuted` is known, that leave it out of all mails or report it again. */
+/** Buttons to follow or unfollow an opportunity and, if `isMuted` is known, to mute or unmute it in all mails. */
 export function FollowForm({
   id,
   isFollowed,

@@ -32,7 +32,7 @@ export async function refuseDuringBackfill(sql: CatalogSql): Promise<void> {
   );
 }
 
-/** A clause that says up to which instant there are changes, and what stored the newest one. */
+/** A clause with the instant of the newest change, and what stored it. */
 export async function describeNewest(sql: CatalogSql, newest: EpochMs): Promise<string> {
   const imported = await sql.get(newestStoringImport);
   const cause =

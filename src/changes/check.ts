@@ -99,9 +99,9 @@ type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: Ups
 const END_OF_TIME = 8.64e15;
 
 /**
- * The faults of the catalog's content: each record with its history, then what belongs to no record. Runs in one read transaction. Stops
- * soon after `atMost` faults. Reports instants later than `now`, if it is given. `report` is called after each batch, with the row numbers
- * that were checked, and the greatest one.
+ * The faults of the catalog's content: each record with its history, then faults that belong to no record. Runs in one read transaction. Stops
+ * soon after `atMost` faults. Reports instants later than `now`, if it is given. `report` is called after each batch, with the row numbers that
+ * were checked, and the greatest one.
  */
 export async function checkCatalog(
   db: CatalogDb,
@@ -215,7 +215,7 @@ function* clockFaults({ status_basis, turns_at, stored_at }: OpportunityRow, con
   if (isFixed && turns_at !== null) yield "its status is stated and would still turn (D-37)";
   else if (turns_at === null && changes(END_OF_TIME)) yield "it follows the clock and would never turn (D-37)";
   else if (turns_at !== null && !changes(turns_at)) yield "its turn is due at an instant that changes nothing (D-37)";
-  // A record that a clock ahead has judged is due at once, and is turned back.
+  // A record judged by a clock that was ahead is due immediately, and its status is corrected.
   else if (turns_at !== null && turns_at > stored_at && clockTurnsAt(content, status_basis, turns_at - 1) !== turns_at)
     yield "its turn is due after the instant at which the clock changes it (D-37)";
 }

@@ -51,7 +51,7 @@ const facetByValues = query(pick(facets, "agency", "status", "source", "program_
 );
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
-/** Of two changes at one instant, the first one replaces what was there before. */
+/** If two changes have the same instant, only the first one keeps the earlier value. */
 const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore });
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
 const deleteSourceDigest = query({ seq: readings.opportunity_seq }, ({ seq }) =>
@@ -190,7 +190,7 @@ export async function updateRecord(
   await insertDetectedEvents(sql, seq, decision.events, importId);
 }
 
-/** Makes due all records that may have been judged at an instant that is still to come, because the clock was ahead. */
+/** Makes all records due that may have been judged at a future instant, because the clock was ahead. */
 export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<void> {
   if (!(await isJudgedAhead(db, now))) return;
   await db.transaction(async (sql) => {
@@ -206,7 +206,7 @@ async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly st
   if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
-/** Keeps what events do not tell of the stored record, if that changes at this instant. */
+/** Keeps the parts of the stored record that events do not report, if they change at this instant. */
 async function keepEarlierSidecar(
   sql: CatalogSql,
   stored: StoredRecord,
@@ -221,12 +221,12 @@ async function keepEarlierSidecar(
   await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
 }
 
-/** Lets what follows the catalog read records again of which something changed that is not theirs. */
+/** Makes followers of the catalog read records again after a related change that is not in the records themselves. */
 export async function touchRecords(sql: CatalogSql, seqs: readonly number[], instant: EpochMs): Promise<void> {
   await sql.run(touchBySeq, { seqs, stored_at: instant });
 }
 
-/** A record whose source text changed and whose content did not. */
+/** A record whose source text changed, but not its content. */
 export type Reread = { source: string; lineage: string; hash: Uint8Array; source_digest: Uint8Array };
 
 /** Saves the new source digest of an unchanged record, unless the record was changed after its validation. */

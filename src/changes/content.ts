@@ -23,7 +23,7 @@ export type Relationships = Opportunity["relationships"];
 /** Which relationships the rules of `link.ts` found. The others are stated. Absent if they found none. */
 type Linked = { linked?: (keyof Relationships)[] };
 
-/** The relationships that the source states. What the rules found is no part of what is compared, so that an import need not look it up. (E-74) */
+/** The relationships that the source states. Links that the rules found are not compared, so that an import need not look them up. (E-74) */
 export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {
   const stated = (name: keyof Relationships) => (linked.includes(name) ? null : relationships[name]);
   return { parent_id: stated("parent_id"), canonical_id: stated("canonical_id") };
@@ -62,7 +62,7 @@ export function contentOfWhole({ sidecar, last_seen: _, silent_since: __, ...opp
   return { ...opportunity, ...sidecar };
 }
 
-/** The opportunity with another content. What the content has of its sidecar goes there, terms of a status and found links included. */
+/** The opportunity with another content. Fields of the sidecar go there, including status terms and found links. */
 export function wholeOfContent({ id, created_at, updated_at, sidecar }: WholeOpportunity, content: Content): WholeOpportunity {
   const inSidecar = { ...noSidecar, ...sidecar };
   const [stored, served] = [true, false].map((isStored) =>
@@ -93,7 +93,7 @@ export type ValidRevision = { content: Content; status_basis: StatusBasis; since
 /** A valid record, rendered and hashed once, so that it can be staged, compared and stored without parsing it again. */
 export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFields; rendered: RenderedContent };
 
-/** The fields with columns of their own, what determines status and links, what is counted, and the dates as they are written. */
+/** The fields with their own columns, those that determine status and links, those that are counted, and the dates as written. */
 export type IndexedFields = StatusTerms &
   Linked & {
     source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
@@ -110,8 +110,8 @@ export type IndexedFields = StatusTerms &
 
 /**
  * A record's content as one UTF-8 JSON text. Its hash shows whether anything changed; the document and the sidecar are made of its parts.
- * Status and dates are normalized, because their spelling is no change: what the clock determines is null, and the dates are a list of instants
- * without offsets. Of the relationships it has the stated ones.
+ * Status and dates are normalized, because a different spelling is not a change: values that the clock determines are null, and the dates are a
+ * list of instants without offsets. It has only the stated relationships.
  */
 export type RenderedContent = {
   text: Uint8Array;
@@ -208,7 +208,7 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** Which of several due dates is the next is of the clock, and no change. */
+/** Which of several due dates is the next depends on the clock, so it is not a change. */
 function comparedDates({ dates: { posted_at, opens_at, closes_at, response_at }, due_dates }: Content): (string | null)[] {
   const next = due_dates.length === 0 ? response_at : null;
   return [posted_at, opens_at, closes_at, next].map((date) => (date === null ? null : instantText(date)));

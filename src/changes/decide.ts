@@ -87,7 +87,7 @@ export function decideImport(
   };
 }
 
-/** What the clock determines. A restored record is as it was. */
+/** The values that the clock determines. A restored record stays as it was. */
 function ofClock({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): OfClock {
   return restored !== undefined && indexed.status !== "" ? indexed : clockedAt(indexed, status_basis, now);
 }
@@ -140,12 +140,12 @@ export function decideStatusTurn(stored: StoredRecord, { instant, now }: Instant
   return decisionOf(stored, previous, changes, stored.status_basis, classify(stored.id, changes, instant, causedBy(foreseen)), foreseen);
 }
 
-/** What the clock alone changes in a record. */
+/** The changes of a record that are only caused by time passing. */
 function changesOfClock(previous: Content, basis: StatusBasis, now: EpochMs): Change[] {
   return detect(previous, { ...previous, ...clockedAt(previous, basis, now) });
 }
 
-/** The fields that the clock alone would have changed to the same values: their date passed while an import was on its way. */
+/** The fields that time passing would have changed to the same values: their date passed before the import. */
 function foreseenIn(changes: readonly Change[], previous: Content, basis: StatusBasis, now: EpochMs): ReadonlySet<string> {
   const expected = new Map(changesOfClock(previous, basis, now).map(({ field, current }) => [field, current]));
   return new Set(changes.filter(({ field, current }) => expected.has(field) && expected.get(field) === current).map(({ field }) => field));
@@ -155,7 +155,7 @@ function causedBy(foreseen: ReadonlySet<string>): Causes {
   return new Map([...foreseen].map((field) => [field, "foreseen"]));
 }
 
-/** The dates that changed because due dates are listed now, and before only the expiry, or one of them, was known. Nothing has moved. */
+/** The dates that changed only because due dates are listed now, while before only the expiry or one of them was known. No deadline moved. */
 function listedIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   if (previous.due_dates.length > 0 || current.due_dates.length === 0) return new Map();
   const known = [current.expires_at, ...current.due_dates.map(({ at }) => at)].map((at) => parseInstantMs(at));
@@ -165,8 +165,8 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
 }
 
 /**
- * The fields that an earlier version of the program did not read, though their source had them: a set-aside without a code, of which the words
- * stay, and questions about what was closed before. (E-228)
+ * The fields that an earlier version of the program did not read although their source had them: a set-aside without a code, whose words stay,
+ * and questions about opportunities that were already closed. (E-228)
  */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {

@@ -15,7 +15,7 @@ export const comparedFields: readonly string[] = [...leaves(Opportunity, ""), "a
 
 const comparedPaths = comparedFields.map((field) => ({ field, path: field.split(".") }));
 
-/** The changes from `previous` to `current`, in the resource's order. A date with another offset and the same instant is no change. */
+/** The changes from `previous` to `current`, in the resource's order. A date with another offset but the same instant is not a change. */
 export function detect(previous: Content, current: Content): Change[] {
   const changes: Change[] = [];
   for (const { field, path } of comparedPaths) {
@@ -26,7 +26,7 @@ export function detect(previous: Content, current: Content): Change[] {
   return changes;
 }
 
-/** `previous` with the changes made. This is what gets stored, so that a history always leads to its record. */
+/** `previous` with the changes made. This result is stored, so that a history always leads to its record. */
 export function apply(previous: Content, changes: readonly Change[]): Content {
   return changes.reduce((content, { field, current }) => withValueAt(content, field.split("."), current), previous);
 }

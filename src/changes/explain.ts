@@ -71,12 +71,12 @@ export async function explain(db: CatalogDb, eventId: string): Promise<Explanati
   });
 }
 
-/** Whether the clock made an event that no import brought. If it did not, `redact` did, whose events are of contacts alone. */
+/** Whether an event without an import was caused by time passing. Otherwise `redact` caused it, whose events only concern contacts. */
 export function isOfClock({ changed_fields }: OpportunityEvent): boolean {
   return !changed_fields.some((field) => CONTACT_FIELD.test(field));
 }
 
-/** What the clock changed was foreseen, and some of what an import changed: a date may pass while it is on its way. */
+/** Changes by time passing were expected, and so were some of an import's changes, because a date may pass before the import. */
 function rulesOf(event: OpportunityEvent, isWithoutImport: boolean): Explanation["rules"] {
   const ruleOf = (field: string | null, { type, severity, when }: Rule) => ({ field, type, severity, when });
   if (event.type === "opportunity_added") return [ruleOf(null, added)];

@@ -1,6 +1,6 @@
 /**
  * The instant at which statuses are judged (D-37). `updated_at` never goes back (D-31), so after a clock was ahead it stays ahead until real
- * time catches up. Statuses follow the clock all the same, and those that turned ahead of time are found again. (E-14)
+ * time catches up. Statuses still follow the clock, and those that changed too early are found again. (E-14)
  */
 import type { CatalogSql } from "../../db/engine.ts";
 import { noteInstant, readInstants } from "../sources/instants.ts";
@@ -20,12 +20,12 @@ export async function noteJudged(sql: CatalogSql, now: EpochMs): Promise<void> {
   if (now > ((await readJudgedUntil(sql)) ?? Number.NEGATIVE_INFINITY)) await noteInstant(sql, "", "judged_until", now);
 }
 
-/** Whether statuses were judged at an instant that is still to come. */
+/** Whether statuses were judged at a future instant. */
 export async function isJudgedAhead(sql: CatalogSql, now: EpochMs): Promise<boolean> {
   return isFuture((await readJudgedUntil(sql)) ?? now, now);
 }
 
-/** What to tell the operator if the newest change lies ahead of the clock; otherwise `undefined`. */
+/** The warning for the operator if the newest change is ahead of the clock; otherwise `undefined`. */
 export async function warningOfChangesAhead(sql: CatalogSql, now: EpochMs): Promise<string | undefined> {
   const newest = await newestInstant(sql);
   if (newest === undefined || !isFuture(newest, now)) return undefined;

@@ -179,7 +179,7 @@ export async function listPhases(sql: CatalogSql, source: string, series: readon
   return rows.map(({ document, ...row }) => ({ ...row, parent_id: parseStored<Opportunity>(document).relationships.parent_id }));
 }
 
-/** A version that was read before: the lineage and the hash of its record now, and what `readingOf` was then. */
+/** A version that was read before: the current lineage and hash of its record, and the stored result of `readingOf`. */
 type StoredReading = RowsOf<typeof readingsByIds>;
 
 /** The stored readings of some versions, by upstream id. */

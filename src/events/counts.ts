@@ -13,7 +13,7 @@ import { shownType } from "./list.ts";
  */
 type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; origin?: EpochMs; types?: readonly string[] | undefined };
 
-/** The events of a bucket. What is none of the known severities is not counted. */
+/** The events of a bucket. Events with an unknown severity are not counted. */
 export type EventCounts = Record<Severity, number>;
 
 const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };

@@ -51,7 +51,7 @@ export type FeedFilter = {
   filter: Filter;
   /** Returns those of the records that are wanted. One of a group is enough. Documents of other groups are not read. */
   wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
-  /** Every record stands for itself, and what it repeats is told again. */
+  /** Every record counts, and repeated changes are reported again. */
   allSources?: boolean | undefined;
   types?: readonly string[] | undefined;
   atLeast?: Severity | undefined;
@@ -63,9 +63,9 @@ export type FeedFilter = {
 export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
 /**
- * The matching entries in order, how many more events only repeat what another record told, the position after the last event that was
- * examined, and whether there was no event after it. A page may be empty although there are more. `isFull` if it has as many entries as were
- * asked for, or as many bytes as a page may have.
+ * The matching entries in order, how many more events only repeat another record's report, the position after the last event that was examined,
+ * and whether there was no event after it. A page may be empty although there are more. `isFull` if it has as many entries as were asked for,
+ * or as many bytes as a page may have.
  */
 export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean; isFull: boolean };
 
@@ -300,7 +300,7 @@ function rankOf(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-/** Whether a change is told of this record of an opportunity. */
+/** Whether a change is reported for this record of an opportunity. */
 type IsRow = (record: WholeOpportunity, seq: number, twins: readonly WholeOpportunity[]) => boolean;
 
 /** The entry of each event with its size, or why there is none. */

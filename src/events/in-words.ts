@@ -28,7 +28,7 @@ type ChangeInWords = {
   words: string;
 };
 
-/** What people call the fields that change most. Others are called by the last part of their path. */
+/** Labels of the fields that change most. Others are named by the last part of their path. */
 const labels: Readonly<Record<string, string>> = {
   "dates.closes_at": "deadline",
   deadline_note: "deadline note",

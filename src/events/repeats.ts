@@ -1,5 +1,5 @@
 /**
- * Which changes another record of the same opportunity told before. Sources publish the same change one after the other: a moved deadline
+ * Which changes another record of the same opportunity reported before. Sources publish the same change one after the other: a moved deadline
  * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-57)
  */
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
@@ -8,8 +8,8 @@ import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 export type ToldEvent = { seq: number; record: number; event: OpportunityEvent };
 
 /**
- * Whether another record told the same before: the last time that the group told of each changed field, it was that record, with the same
- * value, as the same type and no less severe, when both belonged to the group. Told are the events of the group in the order of storing.
+ * Whether another record reported the same before: the group's last report of each changed field came from another record, with the same value,
+ * the same type and at least the same severity, when both belonged to the group. `told` has the events of the group in the order of storing.
  */
 export function isRepeat({ seq, record, event }: ToldEvent, told: readonly ToldEvent[]): boolean {
   const before = told.filter((each) => each.seq < seq);
@@ -26,7 +26,7 @@ export function isRepeat({ seq, record, event }: ToldEvent, told: readonly ToldE
   );
 }
 
-/** Where the group got a record: the last event that added it or changed what it names. */
+/** When a record joined the group: the last event that added it or changed its links. */
 function joinedAt(record: number, events: readonly ToldEvent[]): number {
   const isJoining = ({ type, changed_fields }: OpportunityEvent) =>
     type === "opportunity_added" || changed_fields.includes("relationships.canonical_id");
