@@ -7,6 +7,7 @@ import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";
 import { Problem, problems } from "../http/problem.ts";
 import { pathAndQuery } from "../http/query-text.ts";
+import { sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { readBody } from "./body.ts";
 import { createPlaces, KEYLESS, type PLACES, type Place } from "./places.ts";
@@ -65,6 +66,8 @@ export const ADMISSION = {
   bodyMs: 10_000,
   /** The longest time from the arrival of the request. The listener closes a connection on which nothing is sent for 30 seconds. */
   responseMs: 25_000,
+  /** How long a refusal waits: who asks again at once would keep this process busy with opening and closing connections. */
+  refusalMs: 250,
 };
 
 export type AdmissionLimits = Partial<typeof ADMISSION & typeof PLACES>;
@@ -99,7 +102,7 @@ const RETRY_SECONDS = "2";
 
 /** The admission of one server. It throws a `Problem` or `Refused`. */
 export function createAdmission({ access, now, settled, limits }: AdmissionDeps): Admission {
-  const { bodyBytes, bodyMs, responseMs, ...places } = { ...ADMISSION, ...limits };
+  const { bodyBytes, bodyMs, responseMs, refusalMs, ...places } = { ...ADMISSION, ...limits };
   const placeIn = createPlaces(places);
   const gone = () => new Refused(GONE, "The client has left.");
   const busy = (message: string) => new Refused(503, message, { "Retry-After": RETRY_SECONDS });
@@ -145,19 +148,25 @@ export function createAdmission({ access, now, settled, limits }: AdmissionDeps)
     return response;
   };
 
+  const refuse = async ({ request }: Arrival, error: unknown): Promise<never> => {
+    if (!request.bodyUsed) void request.body?.cancel().catch(() => undefined); // Else Bun keeps what arrives of it.
+    await sleep(refusalMs, request.signal);
+    throw error;
+  };
+
   return async (arrival, { bodyBytes: own, line = "pages", uses, isCheap = false, work }) => {
     const { request, key, from } = arrival;
     const bytes = Math.min(own ?? 0, bodyBytes);
-    if (own !== undefined && Number(request.headers.get("content-length")) > bytes) throw tooLong(bytes);
+    if (own !== undefined && Number(request.headers.get("content-length")) > bytes) return refuse(arrival, tooLong(bytes));
     const place = placeIn(key?.id ?? `${KEYLESS}${line} ${from}`);
-    if (place === undefined) throw busy("The server is busy.");
+    if (place === undefined) return refuse(arrival, busy("The server is busy."));
     let body: Buffer = Buffer.alloc(0);
     try {
       if (own !== undefined) body = await bodyOf(request, bytes);
       if (key !== null && uses !== undefined) await admitUse(access, key, now(), uses(body));
     } catch (error) {
       place.leave();
-      throw error;
+      return refuse(arrival, error);
     }
     return inTurn(arrival, place, isCheap, (signal) => work(body, signal));
   };

@@ -261,4 +261,34 @@ describe("what is refused", () => {
     await waitFor("it has left", async () => socket.destroyed);
     expect((await post({ key })).status).toBe(200); // What failed is looked at after each test.
   });
+
+  test("a message whose client left while it waited is not begun, and the next one is", async () => {
+    const first = Promise.withResolvers<Response>();
+    respond = () => first.promise;
+    const running = post();
+    await waitFor("the first is at the reader", async () => forwarded.length === 1);
+    const client = new AbortController();
+    const left = post({ signal: client.signal, body: JSON.stringify({ left: true }) }).catch(() => "left");
+    await waitFor("the second waits", async () => [...api.access.keys.values()].some(({ unsaved }) => unsaved === 2));
+    client.abort();
+    expect(await left).toBe("left");
+    const next = post({ body: "waits" });
+    respond = async ({ body }) => new Response(body);
+    first.resolve(new Response("first"));
+    expect([await (await running).text(), await (await next).text()]).toEqual(["first", "waits"]);
+    expect(forwarded.map(({ body }) => body)).toEqual([message, "waits"]);
+  });
+
+  test("a refusal comes after a while, so that who asks again at once keeps nobody else waiting", async () => {
+    await listener.stop(true);
+    await start({ refusalMs: 3_600_000 });
+    const client = new AbortController();
+    const long = post({ body: "x".repeat(1024 * 1024), signal: client.signal }).catch(() => undefined);
+    const { key } = await api.newKey();
+    for (let n = 0; n < 20; n++) expect((await post({ key })).status).toBe(200);
+    expect(await Promise.race([long, Promise.resolve("waits")])).toBe("waits");
+    client.abort();
+    await long;
+    expect((await post()).status).toBe(200);
+  });
 });
