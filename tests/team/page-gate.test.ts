@@ -276,6 +276,14 @@ describe("the address of a feed", () => {
     expect(used()).toBe(before + 3 * 5);
   });
 
+  test("has all of a search with further question marks", async () => {
+    const path = await feedAddress(await signIn(), "csv", "?words=why%3F+how?&source=NSF?,DSIP&agency=energy");
+    expect((await gate(path)).status).toBe(200);
+    expect(forwarded.map(([output]) => Object.fromEntries(new URLSearchParams(output.slice(output.indexOf("?")))))).toEqual([
+      { agency: "energy", source: "NSF?,DSIP", words: "why? how?", limit: "1000" },
+    ]);
+  });
+
   test("lives on when its key is rotated, until the new one is revoked", async () => {
     const path = await feedAddress(await signIn());
     const { id } = await rotateKey(api.state, key.id, { graceMs: 0 }, randomBytes, api.clock.now);
