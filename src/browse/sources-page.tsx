@@ -36,11 +36,12 @@ type SourceRow = SourceStatus & {
 };
 
 async function readSources(catalog: CatalogDb, now: EpochMs): Promise<SourceRow[]> {
-  const freshness = await readFreshness(catalog, now);
-  const [statuses, named, posted, changes] = await Promise.all([
-    sourceStatusesAt(catalog, now),
+  const statuses = await sourceStatusesAt(catalog, now);
+  const codes = statuses.map(({ source }) => source);
+  const [freshness, named, posted, changes] = await Promise.all([
+    readFreshness(catalog, now, codes),
     listSources(catalog),
-    newestPostedDates(catalog, dateAt(now)),
+    newestPostedDates(catalog, dateAt(now), codes),
     recordsByLastChange(catalog, { since: now - WEEKS * WEEK_MS, until: now, bucketMs: WEEK_MS }),
   ]);
   return statuses.map((status) => {

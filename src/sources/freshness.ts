@@ -25,9 +25,9 @@ export type SourceAccount = SourceFreshness & Silence & { last_news_on: string |
 
 type Reading = Pick<CatalogSql, "all">;
 
-/** Of every source that has records. */
-export async function readFreshness(catalog: Reading, now: EpochMs): Promise<SourceFreshness[]> {
-  return (await readSourceAccounts(catalog, now)).map(
+/** Of every source that has records, or of the given ones: to find which have records takes a scan of all facets. */
+export async function readFreshness(catalog: Reading, now: EpochMs, sources?: readonly string[]): Promise<SourceFreshness[]> {
+  return (await readSourceAccounts(catalog, now, sources)).map(
     ({ source, last_import_at, age_seconds, known_until, known_on, is_silent, silent_since }) => {
       return { source, last_import_at, age_seconds, known_until, known_on, is_silent, silent_since };
     },
@@ -35,9 +35,9 @@ export async function readFreshness(catalog: Reading, now: EpochMs): Promise<Sou
 }
 
 /** The same, with the reasons. */
-export async function readSourceAccounts(catalog: Reading, now: EpochMs): Promise<SourceAccount[]> {
+export async function readSourceAccounts(catalog: Reading, now: EpochMs, sources?: readonly string[]): Promise<SourceAccount[]> {
   const accounts: SourceAccount[] = [];
-  for (const source of await listSourcesOfRecords(catalog)) accounts.push(await accountOf(catalog, source, now));
+  for (const source of sources ?? (await listSourcesOfRecords(catalog))) accounts.push(await accountOf(catalog, source, now));
   return accounts;
 }
 

@@ -47,10 +47,10 @@ export async function listSourcesOfRecords(db: Pick<CatalogSql, "all">): Promise
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }
 
-/** By source code: the newest day up to `today` on which the source posted a record. */
-export async function newestPostedDates(db: CatalogDb, today: string): Promise<Map<string, string>> {
+/** By source code: the newest day up to `today` on which the source posted a record; of all sources, or of the given ones. */
+export async function newestPostedDates(db: CatalogDb, today: string, sources?: readonly string[]): Promise<Map<string, string>> {
   const newest = new Map<string, string>();
-  for (const source of await listSourcesOfRecords(db)) {
+  for (const source of sources ?? (await listSourcesOfRecords(db))) {
     const [day] = await listPostedDays(db, source, today, 1);
     if (day !== undefined) newest.set(source, day);
   }
