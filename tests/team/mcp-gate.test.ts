@@ -20,6 +20,8 @@ let forwarded: Forwarded[];
 /** How the reader responds. */
 let respond: (request: Forwarded) => Promise<Response>;
 const failures: unknown[] = [];
+/** Of the responses so far; 499 if the client has left. */
+let statuses: number[];
 
 async function start(limits: AdmissionLimits = {}, access: Access = api.access): Promise<void> {
   const hosts = ["127.0.0.1", "team.example.org"];
@@ -31,7 +33,10 @@ async function start(limits: AdmissionLimits = {}, access: Access = api.access):
   const now = () => api.clock.now;
   const admit = createAdmission({ access, now, settled: async () => undefined, limits });
   const mcp = createMcpGate({ hosts, access, now, admit, forward, onFailure });
-  const log = { request: () => undefined, failure: (_: number, error: unknown) => onFailure(error) };
+  const log = {
+    request: ({ status }: { status: number }) => void statuses.push(status),
+    failure: (_: number, error: unknown) => onFailure(error),
+  };
   const nothing = async () => new Response("other");
   listener = await listen(
     { fetch: createFront({ api: nothing, mcp, status: nothing, pages: undefined, hosts, now, randomBytes: api.randomBytes, log }) },
@@ -43,6 +48,7 @@ async function start(limits: AdmissionLimits = {}, access: Access = api.access):
 beforeEach(async () => {
   api = await testApi();
   forwarded = [];
+  statuses = [];
   respond = async ({ body }) => new Response(body, { headers: { "content-type": "application/json" } });
   await start();
 });
@@ -272,6 +278,7 @@ describe("what is refused", () => {
     await waitFor("the second waits", async () => [...api.access.keys.values()].some(({ unsaved }) => unsaved === 2));
     client.abort();
     expect(await left).toBe("left");
+    await waitFor("the server has noticed", async () => statuses.includes(499));
     const next = post({ body: "waits" });
     respond = async ({ body }) => new Response(body);
     first.resolve(new Response("first"));
