@@ -50,6 +50,9 @@ const LIMITS = {
   graceMs: 5000,
 };
 
+/** On one core the API goes first, then the pages, then the jobs. */
+const NICENESS = 5;
+
 /** The operating system truncates longer socket paths. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
@@ -75,6 +78,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
     const child = startChild(command, {
       env: { ...env, [READER_VARIABLE]: socket },
       name: "reader",
+      niceness: NICENESS,
       graceMs,
       onOutput: () => listening.resolve(),
       onError: (line) => writeLog(`${line}\n`),

@@ -1,6 +1,7 @@
 /** `fundfeed up` as a process: one address, its children, and how all of it ends. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { readJobs } from "../../src/team/job-file.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
@@ -60,9 +61,25 @@ describe("up", () => {
     expect((await page(server, "/none")).status).toBe(404);
     expect((await home.run(["status"])).code).toBe(0);
     const reader = childNamed(server, "reader") ?? 0;
+    expect(getPriority(reader)).toBeGreaterThanOrEqual(5); // The API goes first.
     expect(await server.stop()).toBe(0);
     expect(runs(reader)).toBe(false);
     expect(await home.run(["status"])).toMatchObject({ code: 1, err: "fundfeed up does not run on fundfeed-data\n" });
+  });
+
+  test("has room for an address of 13,900 characters, and refuses a longer one with its limit", async () => {
+    const home = aHome();
+    const server = await upOn(home);
+    await waitFor("the reader listens", async () => (await page(server, "/sources")).status === 200);
+    for (const length of [8000, 8192, 9000, 12_000, 13_900]) {
+      const start = "/sources?words=";
+      const address = `http://127.0.0.1:${server.port}${start}`;
+      const response = await page(server, start + "a".repeat(length - address.length));
+      expect([length, response.status, (await response.text()).includes("<h1>Sources</h1>")]).toEqual([length, 200, true]);
+    }
+    const response = await page(server, `/sources?words=${"a".repeat(14_000)}`);
+    expect([response.status, await response.text()]).toEqual([414, "An address may have 14000 characters.\n"]);
+    expect(await server.stop()).toBe(0);
   });
 
   test("says at the start what it does and what it lacks", async () => {
@@ -320,6 +337,33 @@ describe.concurrent("the jobs of up", () => {
     expect(await (await page(second, "/status")).text()).toContain("pull grants-gov");
     expect(await second.stop()).toBe(0);
     expect([before > 0, downloads]).toEqual([true, before]);
+    await upstream.stop(true);
+  });
+
+  test("an upstream that sends 20 MB of brackets fails its job alone, and pages go on", async () => {
+    const home = aHome();
+    selfSigned(home.directory, "upstream");
+    const upstream = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      tls: { cert: readFileSync(home.at("upstream.crt")), key: readFileSync(home.at("upstream.key")) },
+      fetch: ({ url }) =>
+        url.endsWith("/robots.txt")
+          ? new Response(null, { status: 404 })
+          : new Response("[".repeat(20_000_000), { headers: { "content-type": "application/json" } }),
+    });
+    const env = { FUNDFEED_DARPA_URL: `https://127.0.0.1:${upstream.port}/`, NODE_EXTRA_CA_CERTS: home.at("upstream.crt") };
+    const server = await home.serve(["up", "--port", "0", "--pull", "darpa"], { env });
+    const pull = () => readJobs(home.at("fundfeed-data")).find(({ name }) => name === "pull darpa");
+    const statuses = new Set<number>();
+    await waitFor("the job has ended", async () => {
+      statuses.add((await page(server, "/sources")).status);
+      return pull()?.result !== undefined && pull()?.result !== null;
+    });
+    const { result, error } = pull() ?? {};
+    expect([result, error, [...statuses]]).toEqual(["failed", expect.stringContaining("it ends in the middle, after 0 elements"), [200]]);
+    expect(childNamed(server, "reader")).toBeDefined();
+    expect(await server.stop()).toBe(0);
     await upstream.stop(true);
   });
 
