@@ -34,7 +34,7 @@ export type Forward = (path: string, arrival: Arrival, address: string, signal: 
 export function arrivalOf(request: Request, from = ""): Arrival {
   const [path = "", query = ""] = splitAddress(pathAndQuery(request.url));
   const method = request.method === "HEAD" ? "GET" : request.method;
-  return { request, method, path, query, route: routeOf(path, query), from, key: null };
+  return { request, method, path, query, route: routeOf(path), from, key: null };
 }
 
 /** The path and the query, which is all after the first question mark. */

@@ -19,10 +19,8 @@ const output = { ...page, isForPrograms: true };
 
 /** A search of up to 1,000 records, or their changes. */
 const OUTPUT_USES = 5;
-/** Up to 1,000 events, or 4 MiB. */
-const EVENTS_USES = 10;
-/** An opportunity as it was: its whole history is read. */
-const PAST_USES = 3;
+/** Up to 1,000 events, or 4 MiB: they are read in order, without a search. */
+const EVENTS_USES = 2;
 
 const table: readonly [pattern: RegExp, route: Route][] = [
   [/^\/$/, { ...page, name: "pages:/" }],
@@ -42,12 +40,10 @@ const table: readonly [pattern: RegExp, route: Route][] = [
 ];
 
 /** The route of a path; one without a name if there is none. */
-export function routeOf(path: string, query = ""): Route {
+export function routeOf(path: string): Route {
   for (const [pattern, route] of table) {
     if (!pattern.test(path)) continue;
-    const name = route.name === null ? null : path.replace(pattern, route.name);
-    const isPast = name === "pages:/opportunities/{id}" && new URLSearchParams(query).has("as_of");
-    return { ...route, name, uses: isPast ? PAST_USES : route.uses };
+    return { ...route, name: route.name === null ? null : path.replace(pattern, route.name) };
   }
   return { ...page, isForPrograms: /\.(json|csv|ics|atom)$/.test(path), name: null };
 }
