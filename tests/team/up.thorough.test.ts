@@ -179,6 +179,30 @@ describe("up", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("Cannot back up into /proc/none: ")]);
   });
 
+  test.each([["https://feeds.example/v1"], [undefined]])(
+    "with the base URL %s gives its public address, whatever a proxy adds",
+    async (baseUrl) => {
+      const home = aHome();
+      const dates = { closes_at: new Date(Date.now() + 30 * 86_400_000).toISOString() };
+      await here(home, "import", "records", home.file("records.jsonl", record.replace("{", `{"dates":${JSON.stringify(dates)},`)));
+      const port = await freePort();
+      const server = await upOn(home, "--port", `${port}`, "--pages", "open", ...(baseUrl === undefined ? [] : ["--base-url", baseUrl]));
+      const read = async (path: string) => {
+        const headers = { "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", Forwarded: "host=evil.example" };
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+        return { status: response.status, text: (await response.text()).replaceAll("\r\n ", "") };
+      };
+      await waitFor("the index is built", async () => (await read("/?words=quantum")).status === 200);
+      const origin = baseUrl === undefined ? `http://127.0.0.1:${port}` : new URL(baseUrl).origin;
+      const webcal = origin.replace(/^https?/, "webcal");
+      for (const path of ["/subscribe?words=quantum", "/changes.atom?since=all", "/find.ics?words=quantum"]) {
+        const addresses = (await read(path)).text.match(/(?:https?|webcal):\/\/(?:127\.|localhost|feeds|evil|reader)[^/<"\s]*/g) ?? [];
+        expect([path, addresses.length > 0, addresses.filter((each) => each !== origin && each !== webcal)]).toEqual([path, true, []]);
+      }
+      expect(await server.stop()).toBe(0);
+    },
+  );
+
   test("with --pages off serves the API alone, on any address", async () => {
     const server = await upOn(aHome(), "--host", "0.0.0.0", "--pages", "off");
     expect(await (await server.get("/docs")).text()).not.toContain(">Pages</a>");
