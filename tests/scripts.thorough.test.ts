@@ -18,7 +18,7 @@ function createClone(): string {
   const { build, ...scripts } = manifest.scripts;
   const withoutBytecode = { ...manifest, scripts: { ...scripts, build: build.replace(" --bytecode", "") } };
   writeFileSync(join(directory, "package.json"), JSON.stringify(withoutBytecode));
-  for (const name of ["bun.lock", "bunfig.toml", "tsconfig.json", "clients", "db", "src"])
+  for (const name of ["bun.lock", "bunfig.toml", "tsconfig.json", "SECURITY.md", "clients", "db", "docs", "src"])
     cpSync(join(root, name), join(directory, name), { recursive: true });
   return directory;
 }

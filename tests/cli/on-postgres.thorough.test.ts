@@ -183,7 +183,7 @@ describe.if(hasPostgres)("copy", () => {
     expect(again).toEqual({
       code: 1,
       out: "",
-      err: `Cannot copy ${directory} to ${into}: it already holds data: its table "events" differs from that of a new database\n`,
+      err: `Cannot copy ${directory} to ${into}: it already holds data: its table "counts" differs from that of a new database\n`,
     });
     const returned = await fundfeed(["copy", back, "--database", withPassword]);
     expect(returned.out).toStartWith(`Copied ${into} to ${back}\n\ndatabase  table`);
