@@ -20,7 +20,7 @@ import { textsOf } from "../src/filter/texts.ts";
 import type { WholeOpportunity } from "../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../src/opportunities/records.ts";
 import { bestMatches } from "../src/search/best-match.ts";
-import { NO_BUDGET } from "../src/search/budget.ts";
+import { UNLIMITED } from "../src/search/budget.ts";
 import { catchUp } from "../src/search/catch-up.ts";
 import { openTemporarySearchFile } from "../src/search/search-file.ts";
 import { wordsOf } from "../src/text/words-of.ts";
@@ -68,7 +68,7 @@ async function answersIn(catalog: CatalogDb): Promise<string[][]> {
   const answers: string[][] = [];
   for (const { text } of judged) {
     const request = { words: text, filter: {}, offset: 0, limit: SHOWN };
-    const { found } = await bestMatches(catalog, index, request, NOW, NO_BUDGET);
+    const { found } = await bestMatches(catalog, index, request, NOW, UNLIMITED);
     const ids = found.map(({ id }) => id);
     answers.push((await readOpportunities(catalog, ids, NOW)).map(nameOf));
   }

@@ -33,7 +33,7 @@ export type KnownKey = {
   subscribed: boolean;
   revoked_at: EpochMs | null;
   expires_at: EpochMs | null;
-  /** The mail address of a member, who has no key. No log and no response to others has it. */
+  /** The mail address of a member, whose key nobody has. No log and no response to others has it. */
   member: string | null;
   /** The id of the key by which a rotation replaced it. */
   successor: string | null;

@@ -1,4 +1,7 @@
-/** Short texts that only an installation of this secret can have made: cookies of the pages and addresses of feeds. They hold no key. (E-80) */
+/**
+ * Short texts that only an installation with this secret can have made: cookies, addresses of feeds, links of mails, addresses of channels. Signed
+ * ones can be read by whoever holds them, sealed ones cannot. They hold no key. (E-80)
+ */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** What a text is for. One that was made for another purpose is refused. */

@@ -353,7 +353,7 @@ export async function findLinks(find: FindHolders, record: IndexedFields): Promi
     const [newest, ...others] = holders.get(key) ?? [];
     if (newest !== undefined && (others.length === 0 || rule.several === "newest")) found[rule.as ?? "canonical_id"] ??= newest;
   }
-  if (found.canonical_id !== undefined) delete found.parent_id; // What is the whole is no part of it.
+  if (found.canonical_id !== undefined) delete found.parent_id; // A record with a canonical one gets no parent: that one has it.
   return found;
 }
 

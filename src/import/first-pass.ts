@@ -1,6 +1,6 @@
 /**
- * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. The steps of
- * each item: place → complete → validate → those of `stepsOf` → render → stage. Twenty records are looked up by one statement; more would
+ * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. All versions are
+ * placed first, and settled ones are skipped. The steps of each other item: complete → validate → those of `stepsOf` → render → stage. Twenty records are looked up by one statement; more would
  * outlive the youngest garbage collection.
  */
 
@@ -119,6 +119,7 @@ export async function runFirstPass(
   const items = found.read > 0 ? none() : format.read(files, formatContext);
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);
+    // `versions.in` yields one entry for each item of `read`, in the same order.
     const unsettled = batch.filter((item, index) => item.isSuperseded !== true && !placements.isSettled(found.read + index));
     await stored.readTransaction((sql) => stageItems(sql, pass, unsettled));
     found.read += batch.length;

@@ -179,7 +179,7 @@ export function lookFor(sqlite: Database, words: string, condition: Condition | 
   return { question, candidates, understood };
 }
 
-/** Among equal weights, preferred records come first. Matches come before the others. */
+/** By weight, which counts more for each preference that a record meets. What `MATCHING` adds is not multiplied: matches stay first. */
 function preferredFirst(candidates: readonly Candidate[], factorOf: (row: number) => number): Candidate[] {
   const weighed = candidates.map((candidate) => ({
     candidate,

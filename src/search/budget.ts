@@ -25,4 +25,4 @@ export function searchBudget(): Budget {
 }
 
 /** No limit, for commands: their user can interrupt them. */
-export const NO_BUDGET: Budget = { isSpent: () => false };
+export const UNLIMITED: Budget = { isSpent: () => false };

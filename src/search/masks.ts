@@ -1,7 +1,6 @@
 /**
  * Which parts of a question each row of a range has, in 32 bits. At a million records, the median question takes 35 to 97 ms with masks, and
- * 1.0 to
- * 3.5 s with `bm25()` (bench/README.md). (E-65)
+ * 1.0 to 3.5 s with `bm25()` (bench/README.md). (E-65)
  *
  *     31      30         29      28   27   26        25, 24  23 … 12                11 … 0
  *     unused  ACCEPTING  STRICT  MET  OUT  NUMBERED  unused  group n, in the title  group n

@@ -1,5 +1,5 @@
 /**
- * Admission for everything except `/v1`, in this order: route and key, which the gates know; a place in the queue of the key; the body, bounded
+ * Admission for everything but `/v1` and the forms of the sign-in, in this order: route and key, which the gates know; a place in the queue of the key; the body, bounded
  * in bytes, time and nesting before any parser sees it; the quota, by the cost of the response; the turn. Requests of disconnected clients are
  * not started, and every request gets its response within `RESPONSE_MS`. (E-170)
  */
@@ -21,7 +21,7 @@ export type Arrival = {
   path: string;
   query: string;
   route: Route;
-  /** The address of the client, for its line. */
+  /** The address of the client, for its queue. */
   from: string;
   /** The key that was sent, even if it is refused; null if none was sent, or if it is unknown. */
   key: KnownKey | null;

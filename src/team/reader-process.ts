@@ -80,7 +80,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
       name: "reader",
       niceness: NICENESS,
       graceMs,
-      onOutput: () => listening.resolve(),
+      onOutput: () => listening.resolve(), // reader.ts prints one line once it listens.
       onError: (line) => writeLog(`${line}\n`),
     });
     const tooLate = setTimeout(child.kill, startMs);

@@ -64,6 +64,7 @@ export type WatchOutcome = {
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
 export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
   const all = watches ?? (await listWatches(context.db));
+  // The mails of one member go together; every other receiver stands alone.
   const waiting = [...Map.groupBy(all, ({ owner, key, definition: { receiver } }) => (receiver.to === "member" && owner) || key).values()];
   const outcomes = new Map<Watch, WatchOutcome>();
   const work = async () => {

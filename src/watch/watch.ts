@@ -69,7 +69,7 @@ export function isDigest({ receiver }: WatchDefinition): boolean {
   return ["smtp", "member", "channel", "slack", "teams"].includes(receiver.to);
 }
 
-/** Whether a message needs the state, which says whether its member may still have it. */
+/** Whether the receiver is a member or a member's channel. Both need the state, which says whether the member may still get it. */
 export function isOfMember(receiver: Receiver): receiver is MemberReceiver | ChannelReceiver {
   return receiver.to === "member" || receiver.to === "channel";
 }

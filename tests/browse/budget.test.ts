@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { changesPage } from "../../src/browse/changes-page.tsx";
 import { deadlinesPage } from "../../src/browse/deadlines-page.tsx";
 import type { PageContext } from "../../src/browse/page.ts";
-import { type Budget, NO_BUDGET } from "../../src/search/budget.ts";
+import { type Budget, UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { aCatalog, aDirectory, dropScratch, NOON } from "../support/imports.ts";
@@ -32,7 +32,7 @@ async function shown(make: Make, query: string, budget: Budget): Promise<string>
 }
 
 test("deadlines have every day, and no bars", async () => {
-  const [whole, cut] = [await shown(deadlinesPage, "from=2026-03-08", NO_BUDGET), await shown(deadlinesPage, "from=2026-03-08", SPENT)];
+  const [whole, cut] = [await shown(deadlinesPage, "from=2026-03-08", UNLIMITED), await shown(deadlinesPage, "from=2026-03-08", SPENT)];
   for (const page of [whole, cut]) expect(page).toContain("1 deadline from Mar\u00a08,\u00a02026 to Apr\u00a018,\u00a02026");
   expect([whole, cut].map((page) => [page.includes(ENDED), page.includes("Deadlines per week")])).toEqual([
     [false, true],
@@ -42,7 +42,7 @@ test("deadlines have every day, and no bars", async () => {
 
 test("changes have the shortest period, unless one is asked for", async () => {
   const pages = [
-    await shown(changesPage, "", NO_BUDGET),
+    await shown(changesPage, "", UNLIMITED),
     await shown(changesPage, "", SPENT),
     await shown(changesPage, "since=90d", SPENT),
   ];

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { validateRecord } from "../../src/import/validate.ts";
 import { noSidecar } from "../../src/opportunities/opportunity.ts";
-import { NO_BUDGET, SPAN_ROWS } from "../../src/search/budget.ts";
+import { SPAN_ROWS, UNLIMITED } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { find, type Order, orderNames } from "../../src/search/find.ts";
 import { spellQuestion } from "../../src/search/question.ts";
@@ -48,9 +48,9 @@ const spentAt = (n: number) => ({ isSpent: () => --n <= 0 });
 const search = (
   filter: object,
   order: Order,
-  given: { limit?: number; keys?: readonly (string | number | null)[]; budget?: typeof NO_BUDGET },
+  given: { limit?: number; keys?: readonly (string | number | null)[]; budget?: typeof UNLIMITED },
 ) => {
-  const { limit = 10, keys = [], budget = NO_BUDGET } = given;
+  const { limit = 10, keys = [], budget = UNLIMITED } = given;
   return find(index, { filter, limit, order, countAtMost: 15_000 }, { now: NOW, keys }, budget);
 };
 
@@ -95,18 +95,18 @@ describe("a search whose time is over", () => {
   });
 
   test("has counted the newest matches", () => {
-    const counted = (budget: typeof NO_BUDGET) =>
+    const counted = (budget: typeof UNLIMITED) =>
       find(index, { filter: { status: ["closed"] }, limit: 10, order: "updated" }, { now: NOW, keys: [] }, budget);
-    expect(counted(NO_BUDGET)).toMatchObject({ total: OLD, isWhole: true });
+    expect(counted(UNLIMITED)).toMatchObject({ total: OLD, isWhole: true });
     let asked = 0;
     counted({ isSpent: () => ++asked < 0 });
     expect(counted(spentAt(asked))).toMatchObject({ total: OLD - Math.floor((ROWS * STEP - SPAN_ROWS) / STEP), isWhole: false });
   });
 
   test("has the best matches of the newest records", () => {
-    const candidates = (budget: typeof NO_BUDGET) =>
+    const candidates = (budget: typeof UNLIMITED) =>
       candidatesFor(index.sqlite, spellQuestion("alpha bravo", vocabularyOf(index.sqlite)), { condition: undefined, most: 10 }, budget);
-    expect(candidates(NO_BUDGET)).toMatchObject({ best: [{ seq: STEP }, ...Array(9).fill({})], isAll: true, isWhole: true });
+    expect(candidates(UNLIMITED)).toMatchObject({ best: [{ seq: STEP }, ...Array(9).fill({})], isAll: true, isWhole: true });
     expect(candidates(spentAt(1))).toMatchObject({
       matching: 0,
       partial: ROWS - Math.floor(SPAN_ROWS / STEP),
@@ -118,13 +118,13 @@ describe("a search whose time is over", () => {
   test("says of what is like an opportunity whether all was looked at", async () => {
     const { db } = await aCatalog();
     const opportunity = { ...validateRecord(anOpportunity({ title: "Alpha" }), new Map()).content, id: "own", sidecar: noSidecar };
-    const like = (budget: typeof NO_BUDGET) => findSimilar(db, index, opportunity as never, 5, NOW, budget);
-    expect([await like(NO_BUDGET), await like(spentAt(1))]).toMatchObject([{ isWhole: true }, { words: ["alpha"], isWhole: false }]);
+    const like = (budget: typeof UNLIMITED) => findSimilar(db, index, opportunity as never, 5, NOW, budget);
+    expect([await like(UNLIMITED), await like(spentAt(1))]).toMatchObject([{ isWhole: true }, { words: ["alpha"], isWhole: false }]);
   });
 
   test("knows of fewer filters to drop", () => {
     const filter = { words: "bravo", status: ["open"] };
-    expect(filtersToDrop(index, filter, NOW, false, NO_BUDGET)).toEqual([
+    expect(filtersToDrop(index, filter, NOW, false, UNLIMITED)).toEqual([
       { name: "words", records: 10_000 },
       { name: "status", records: 1 },
     ]);

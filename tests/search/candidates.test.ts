@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { agencyTag } from "../../src/filter/agency-words.ts";
 import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
 import { RANGE_ROWS } from "../../src/search/common-rows.ts";
 import { spellQuestion } from "../../src/search/question.ts";
@@ -41,7 +41,7 @@ afterAll(() => {
 
 const has = (row: number, name: Name) => row % EVERY[name] === 0;
 const candidates = (text: string, condition?: { sql: string; values: string[] }, most = 100) =>
-  candidatesFor(sqlite, spellQuestion(text, vocabularyOf(sqlite)), { condition, most }, NO_BUDGET);
+  candidatesFor(sqlite, spellQuestion(text, vocabularyOf(sqlite)), { condition, most }, UNLIMITED);
 const any = ({ matching, partial }: { matching: number; partial: number }) => matching + partial;
 const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROWS }, (_, n) => n + 1).filter(isMeant);
 
@@ -137,7 +137,7 @@ describe("after many rows were added", () => {
     .immediate();
   afterAll(close);
   const ofGrown = (text: string, condition?: { sql: string; values: string[] }) =>
-    candidatesFor(grown, spellQuestion(text, vocabularyOf(grown)), { condition, most: 10 }, NO_BUDGET);
+    candidatesFor(grown, spellQuestion(text, vocabularyOf(grown)), { condition, most: 10 }, UNLIMITED);
 
   test("none is lost between the bytes and the newest", () => {
     const { matching, isAll } = ofGrown("alpha");

@@ -5,7 +5,7 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
 import { readFilter } from "../../src/filter/filter.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { find } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
@@ -21,7 +21,7 @@ const records = (count: number) => Array.from({ length: count }, (_, n) => recor
 
 const titled = (index: SearchFile, ...words: string[]) => {
   const filter = words.length === 0 ? {} : readFilter({ words }, "the words");
-  const { ids } = find(index, { filter, limit: 10_000, order: "updated" }, { now: NOON, keys: [] }, NO_BUDGET);
+  const { ids } = find(index, { filter, limit: 10_000, order: "updated" }, { now: NOON, keys: [] }, UNLIMITED);
   const numberOf = index.sqlite.query<{ number: string }, [string]>("select number from records where id = ?");
   return ids.map((id) => numberOf.get(id)?.number);
 };

@@ -9,7 +9,7 @@ import { dueOf } from "../../src/opportunities/due.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { readTwins } from "../../src/opportunities/related.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import type { CursorPlace } from "../../src/search/cursor.ts";
 import { find, findByNumber, type Order, orderNames, whichMayMatch } from "../../src/search/find.ts";
@@ -45,7 +45,7 @@ type Given = { text?: readonly string[]; filter?: Filter; order?: Order; limit?:
 
 const search = ({ text = [], filter = {}, order = "updated", limit = 100_000, place = { now: NOW, keys: [] }, allSources }: Given) => {
   const words = text.length === 0 ? {} : readFilter({ words: text }, "the words");
-  return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place, NO_BUDGET);
+  return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place, UNLIMITED);
 };
 const idsOf = (filter: Filter) => search({ filter }).ids;
 const meets = (filter: Filter, each: WholeOpportunity) => matches(filter, each, NOW, twins.get(each.id));
@@ -233,7 +233,7 @@ describe("the words of a search", () => {
       fc.property(fc.array(text, { maxLength: 6 }), (words) => {
         try {
           const filter = words.length === 0 ? {} : readFilter({ words }, "the words");
-          find(one, { filter, limit: 5, order: "updated" }, { now: NOW, keys: [] }, NO_BUDGET);
+          find(one, { filter, limit: 5, order: "updated" }, { now: NOW, keys: [] }, UNLIMITED);
         } catch (error) {
           expect(String(error)).toMatch(/"words" must have (at least two )?letters or digits/);
         }

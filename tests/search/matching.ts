@@ -5,7 +5,7 @@ import { matches, readFilter } from "../../src/filter/filter.ts";
 import { textsOf } from "../../src/filter/texts.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { deadlinesIn } from "../../src/search/deadlines.ts";
 import { findAll, whichMayMatch } from "../../src/search/find.ts";
@@ -49,7 +49,7 @@ export async function expectSameMembers(count: number, seed: number): Promise<vo
       const expected = rowsAmong(all, isMeant)
         .map(({ id }) => id)
         .sort();
-      const asked = (given: object) => search(db, index, { filter, limit: 5000, budget: NO_BUDGET, ...given }, NOW);
+      const asked = (given: object) => search(db, index, { filter, limit: 5000, budget: UNLIMITED, ...given }, NOW);
       const idsOf = ({ results }: SearchPage) => results.map(({ opportunity }) => opportunity.id).sort();
       const said = (door: string, found: readonly string[]) => found.map((id) => `${words} | ${door} | ${id}`).sort();
       const expectMembers = (door: string, found: readonly string[]) => expect(said(door, found)).toEqual(said(door, expected));

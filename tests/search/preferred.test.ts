@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import type { Filter } from "../../src/filter/filter.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { search as searchIn } from "../../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { aCatalogOfAll, anIndexOfAll } from "../support/all-records.ts";
@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 const search = (words: string, filter: Filter = {}, sort?: "closes") =>
-  searchIn(catalog, index, { filter: { ...filter, words }, limit: 5000, sort, budget: NO_BUDGET }, NOW);
+  searchIn(catalog, index, { filter: { ...filter, words }, limit: 5000, sort, budget: UNLIMITED }, NOW);
 const idsOf = (page: Awaited<ReturnType<typeof search>>) =>
   page.results.filter(({ isMatch }) => isMatch).map(({ opportunity }) => opportunity.id);
 

@@ -6,7 +6,7 @@ import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { readBelonging, readGroups, readTwins } from "../../src/opportunities/related.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { deadlinesIn, listDeadlines } from "../../src/search/deadlines.ts";
 import { findAll, groupsOf } from "../../src/search/find.ts";
@@ -77,7 +77,7 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     expect(findAll(index, { status: ["closed"] }, NOON)).toEqual([idOf(first)]);
     const period = { since: NOON, until: Date.parse("2027-01-01T00:00:00Z") };
     const most = { limit: 10, allSources: false };
-    expect(listDeadlines(index, {}, period, NOON, most, NO_BUDGET)).toMatchObject({ deadlines: [{ id: idOf("A") }], twins: 0 });
+    expect(listDeadlines(index, {}, period, NOON, most, UNLIMITED)).toMatchObject({ deadlines: [{ id: idOf("A") }], twins: 0 });
   });
 
   test.if(isThere)("are walked once in every order, page by page, and by words beyond the rank of a page", async () => {

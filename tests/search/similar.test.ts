@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { CatalogDb } from "../../db/engine.ts";
 import { numberOf } from "../../src/opportunities/number.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
-import { NO_BUDGET } from "../../src/search/budget.ts";
+import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { groupsOf } from "../../src/search/find.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
@@ -37,7 +37,7 @@ describe("findSimilar()", () => {
     ["PAR-25-270", ["PAR-25-271", "PAR-25-269"]],
     ["PAR-25-271", ["PAR-25-270", "PAR-25-269"]],
   ])("of %s finds %j first, with the words that both have", async (number, expected) => {
-    const { words, similar } = await findSimilar(catalog, index, withNumber(number), 5, NOON, NO_BUDGET);
+    const { words, similar } = await findSimilar(catalog, index, withNumber(number), 5, NOON, UNLIMITED);
     const numbers = similar.map(({ opportunity }) => numberOf(opportunity));
     for (const each of expected) expect(numbers).toContain(each);
     for (const { shared } of similar) {
@@ -54,7 +54,7 @@ describe("findSimilar()", () => {
     const twins = all.filter(({ id }) => groups.get(id) !== id).slice(0, 20);
     expect(twins.length).toBeGreaterThan(0);
     for (const twin of twins) {
-      const { similar, rounds } = await findSimilar(catalog, index, twin, 5, NOON, NO_BUDGET);
+      const { similar, rounds } = await findSimilar(catalog, index, twin, 5, NOON, UNLIMITED);
       for (const { opportunity } of [...similar, ...rounds]) expect(groups.get(opportunity.id)).not.toBe(groups.get(twin.id));
     }
   });
@@ -78,7 +78,7 @@ describe("rounds of a call", () => {
     const own = openSearchFile(aDirectory());
     await catchUp(db, own);
     const asked = (await opportunitiesOf(db)).find(({ source }) => source.opportunity_id === "0") as WholeOpportunity;
-    const { rounds, similar } = await findSimilar(db, own, asked, 5, NOON, NO_BUDGET);
+    const { rounds, similar } = await findSimilar(db, own, asked, 5, NOON, UNLIMITED);
     own.close();
     const named = rounds.map(({ opportunity, isEarlier }) => `${isEarlier ? "earlier" : "later"} ${numberOf(opportunity)}`);
     expect(similar.filter(({ opportunity }) => rounds.some((round) => round.opportunity.id === opportunity.id))).toEqual([]);

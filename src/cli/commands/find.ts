@@ -6,7 +6,7 @@ import { IN_WORDS } from "../../filter/applicants.ts";
 import { describeFilter, type FieldName, type Filter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { withoutSidecar } from "../../opportunities/opportunity.ts";
-import { NO_BUDGET } from "../../search/budget.ts";
+import { UNLIMITED } from "../../search/budget.ts";
 import { BadCursor } from "../../search/cursor.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
 import { applicantsSentence } from "../../search/in-words.ts";
@@ -102,7 +102,7 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
         return;
       }
       const onlyMatching = format === "csv" || format === "ndjson";
-      const request = { filter: resolved, limit, sort, after, onlyMatching, allSources, budget: NO_BUDGET };
+      const request = { filter: resolved, limit, sort, after, onlyMatching, allSources, budget: UNLIMITED };
       const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
       const page = await withSearchIndex(cli, options, catalog, find);
       const freshness = await readFreshness(catalog, now);

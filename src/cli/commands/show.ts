@@ -17,7 +17,7 @@ import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportun
 import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
-import { NO_BUDGET } from "../../search/budget.ts";
+import { UNLIMITED } from "../../search/budget.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
@@ -102,7 +102,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
       if (options.similar) {
         const found = await withSearchIndex(cli, options, catalog, (index) =>
-          findSimilar(catalog, index, opportunity, SIMILAR, at, NO_BUDGET),
+          findSimilar(catalog, index, opportunity, SIMILAR, at, UNLIMITED),
         );
         Object.assign(json, similarMembers(found));
         lines.push(...section("Similar", similarLines(found, at, TERMINAL_WIDTH, plainStyle)));

@@ -1,7 +1,7 @@
 /** `fundfeed similar`: opportunities like one, and the other rounds of the same call. */
 
 import { numberInWords } from "../../opportunities/number.ts";
-import { NO_BUDGET } from "../../search/budget.ts";
+import { UNLIMITED } from "../../search/budget.ts";
 import { findSimilar } from "../../search/similar.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
@@ -22,7 +22,7 @@ export function similarCommand(finding: CliCommand, cli: Cli): CliCommand {
       const opportunity = await requireOpportunity(cli, options, catalog, text, "find what is like", "similar");
       const now = cli.machine.now();
       const found = await withSearchIndex(cli, options, catalog, (index) =>
-        findSimilar(catalog, index, opportunity, options.limit, now, NO_BUDGET),
+        findSimilar(catalog, index, opportunity, options.limit, now, UNLIMITED),
       );
       const { columns, hasColors } = cli.machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
       const heading = wrapped(`Like ${numberInWords(opportunity)}: ${oneLine(opportunity.title)}`, columns);
