@@ -119,5 +119,6 @@ if (import.meta.main) {
   const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
   if (memory !== undefined) process.env.TMPDIR = memory;
   const parts = process.argv.includes("--thorough") ? thorough() : quick;
-  process.exit((await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1);
+  // process.exit() would cut off what a slow reader of the pipe has not taken yet, and so the last line.
+  process.exitCode = (await check([installation, parts], (text) => process.stdout.write(text))) ? 0 : 1;
 }
