@@ -9,4 +9,4 @@ const parts = [
   { name: "lint", command: ["run", "lint"] },
 ];
 
-process.exit((await check([parts], (text) => process.stdout.write(text))) ? 0 : 1);
+process.exitCode = (await check([parts], (text) => process.stdout.write(text))) ? 0 : 1;
