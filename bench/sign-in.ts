@@ -1,6 +1,6 @@
 /**
  * How long the sign-in takes to respond to an address that may sign in, to one that may not, and to another one that may not, as a control. They
- * come in pairs of random order. Whoever measures from outside must not be able to tell them apart.
+ * come in pairs of random order. Times measured from outside must not tell them apart.
  *
  *   bun bench/sign-in.ts [ROUNDS]
  */

@@ -1,6 +1,6 @@
 /**
- * What a question says besides what is sought: an amount, a date, a state, who may apply, a kind. Its words are none to find. What meets it
- * comes first among what answers alike, and a filter that makes it strict is said. (E-242)
+ * What a question says besides what is sought: an amount, a date, a state, who may apply, a kind. Its words are not searched for. A record
+ * that meets it comes first among equal matches, and the result names the filter that makes it strict. (E-242)
  */
 import { easternDate } from "../text/eastern.ts";
 import type { EpochMs } from "../text/instant.ts";

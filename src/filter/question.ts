@@ -31,7 +31,7 @@ export type Question = {
   excluded: Group[];
   /** Keys of the whole question, if it may be a number: a record with this number matches, whatever its words are. */
   numbers: string[];
-  /** What it says in words that are none to find. It changes the order of the best matches, and never what matches. */
+  /** What it says in words that are not searched for. It changes the order of the best matches, and never what matches. */
   preferences: Preference[];
 };
 

@@ -140,7 +140,7 @@ const recordInMemory = memoizeLast((opportunity: WholeOpportunity): OneRecord =>
 });
 let memory: Database | undefined;
 
-/** A stem is its words but for their ends: of so many of its characters, some may be others in a word. */
+/** The words of a stem differ from it only in their ends: at most in this many of its last characters. */
 const CHANGED_END = 2;
 
 /** Adds the words of the record that are of the stems of groups to the table `words`. */

@@ -20,7 +20,7 @@ const SOURCE = "SAM_GOV";
 
 /** Award notices of one office and title that are looked at, and those that are shown. */
 const [CANDIDATES_MAX, AWARDS_MAX] = [50, 5];
-/** Words of a title that stand for one need even if no number has a year: an office buys "Business cards" for many. */
+/** A title with at least this many words names one need even if no number has a year. "Business cards" does not: an office buys them for many. */
 const WORDS_MIN = 3;
 
 const { number, date, amount, awardee } = Sidecar.properties.award.anyOf[0].properties;

@@ -96,7 +96,7 @@ export function candidatesFor(
   ownBit.splice(GROUPS_MAX);
   ownBit.forEach((each, n) => {
     each.bit = 1 << n;
-    for (const part of each.parts) part.bit |= each.bit; // Another name may stand for several groups.
+    for (const part of each.parts) part.bit |= each.bit; // Several groups may have the same synonym.
   });
   const counted = sought.filter(({ bit, hasNear }) => bit === 0 || hasNear);
   counted.forEach(({ parts }, n) => {

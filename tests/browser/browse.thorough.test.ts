@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { AXE, DROP_ROWS } from "../support/axe.ts";
 import { type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";
@@ -206,19 +207,6 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
     expect(site.failures).toEqual([]);
   });
 });
-
-/** The source of axe, minified: Chromium reads it again on each page. */
-const AXE = readFileSync(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-
-/** Drops the third and later ones of rows that have the same elements and classes, and texts at the same places. */
-const DROP_ROWS = `
-  const times = {};
-  for (const row of document.querySelectorAll("tr, li, option, .day")) {
-    const shape = row.parentElement.className + row.outerHTML.replace(/ (?!class)[\\w-]+="[^"]*"/g, "").replace(/>\\s*[^<\\s][^<]*/g, ">text");
-    times[shape] = (times[shape] ?? 0) + 1;
-    if (times[shape] > 2) row.remove();
-  }
-`;
 
 /** What axe finds, as rule and element. */
 async function findingsOf(page: Page, rules: axe.RunOptions): Promise<string[]> {

@@ -3,10 +3,11 @@
  * script.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type axe from "axe-core";
 import { HtmlValidate } from "html-validate/node";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { AXE, DROP_ROWS } from "../support/axe.ts";
 import { onPostgres } from "../support/database-locations.ts";
 import { dropScratch } from "../support/imports.ts";
 import { allPictured, fileOfPages, PICTURED_ORIGIN, type Pictured } from "../support/pictured.ts";
@@ -17,8 +18,6 @@ const CHROMIUM = "/usr/bin/chromium";
 const isThere = existsSync(CHROMIUM) && !onPostgres; // On PostgreSQL they are the same.
 if (!isThere) process.stderr.write(`SKIPPED: the tests of every page in a browser need ${CHROMIUM} (apt-get install chromium)\n`);
 const FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking";
-/** Minified: Chromium reads it on each page. */
-const AXE = readFileSync(import.meta.resolve("axe-core/axe.min.js").slice("file://".length), "utf8");
 
 let all: readonly Pictured[];
 let pages: readonly Pictured[];
@@ -110,16 +109,6 @@ describe.skipIf(!isThere)("in a browser", () => {
     }
   });
 });
-
-/** Drops the third and later ones of rows that have the same elements and classes, and texts at the same places. */
-const DROP_ROWS = `
-  const times = {};
-  for (const row of document.querySelectorAll("tr, li, option, .day")) {
-    const shape = row.parentElement.className + row.outerHTML.replace(/ (?!class)[\\w-]+="[^"]*"/g, "").replace(/>\\s*[^<\\s][^<]*/g, ">text");
-    times[shape] = (times[shape] ?? 0) + 1;
-    if (times[shape] > 2) row.remove();
-  }
-`;
 
 /** What has the focus without an outline. */
 const UNSEEN_FOCUS = `

@@ -3,10 +3,11 @@
  * and a mail to the end of the mails. It is walked on a desktop and on a phone. `SHOTS=directory` saves screenshots.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { AXE } from "../support/axe.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { aMailSink, type MailSink } from "../support/mail-sink.ts";
@@ -19,8 +20,6 @@ if (!isThere) process.stderr.write(`SKIPPED: the tests of members in a browser n
 /** Playwright's 30 s are too short on a busy machine. */
 const TIMEOUT_MS = 240_000;
 const FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking";
-/** Minified: Chromium reads it on each page. */
-const AXE = readFileSync(import.meta.resolve("axe-core/axe.min.js").slice("file://".length), "utf8");
 
 describe.skipIf(!isThere)("the way of a member in a browser", () => {
   let home: Home;

@@ -3,10 +3,11 @@
  * network of an office: there Chromium does not say `Sec-Fetch-Site`, so that the form is known by its `Origin`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type axe from "axe-core";
 import { HtmlValidate } from "html-validate/node";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { AXE } from "../support/axe.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
@@ -17,8 +18,6 @@ if (!isThere) process.stderr.write(`SKIPPED: the tests of the sign-in in a brows
 
 /** Playwright's 30 s are too short on a busy machine. */
 const TIMEOUT_MS = 240_000;
-/** Minified: Chromium reads it on each page. */
-const AXE = readFileSync(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const NAME = "fundfeed.test";
 const FLAGS = `--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --host-resolver-rules=MAP|${NAME}|127.0.0.1`;
 
