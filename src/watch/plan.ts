@@ -200,7 +200,10 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
 async function collectDigest(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now } = planning;
   const comparison = compared(planning);
-  const { arrivals: joining, gone: leaving, concerns } = comparison;
+  const { arrivals: joining, gone: leaving, groupOf } = comparison;
+  // What is new is shown as it is after these changes, because it is read later.
+  const arriving = new Set(joining.map(groupOf));
+  const concerns = (id: string) => comparison.concerns(id) && !arriving.has(groupOf(id));
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
   const counts: MessageCounts = { new: joining.length, changed: 0, due: 0, left: leaving.length };
   let { feed } = position;

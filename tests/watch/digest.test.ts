@@ -2,13 +2,17 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { latestPosition } from "../../src/events/feed.ts";
+import { catchUp } from "../../src/search/catch-up.ts";
 import { digestOf } from "../../src/watch/digest.ts";
 import { mailOf } from "../../src/watch/mail.tsx";
+import { matchingIds } from "../../src/watch/matching.ts";
 import type { Message } from "../../src/watch/message.ts";
 import { slackMessage } from "../../src/watch/slack.ts";
 import { teamsMessage } from "../../src/watch/teams.ts";
+import { addWatch } from "../../src/watch/watches.ts";
 import { dropScratch, SECOND } from "../support/imports.ts";
-import { aWatched } from "./watched.ts";
+import { aDefinition, aWatched } from "./watched.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -125,6 +129,34 @@ describe("a digest", () => {
     expect(subject).toBe("q: 1 critical change, 1 no longer matching");
     expect(sections).toHaveLength(1);
     expect(sections[0]?.entries[0]?.facts).toEndWith(" · cancelled · due May 1, 2026 · no longer matches");
+  });
+
+  test("shows what is new only as new, though it changed since a search was saved that the index did not find it by yet", async () => {
+    const { take, db, index, file, clock, run, received } = await aWatched();
+    await take([record("1", { status: "forecasted" }), record("2")]);
+    await catchUp(db, index);
+    clock.now += SECOND;
+    await take([record("1"), record("2")]);
+    const definition = aDefinition({ receiver, filter: { status: ["open"] } });
+    const members = await matchingIds(db, index, definition, clock.now); // Of an index that lacks the last import.
+    await addWatch(file, "q", [definition], { at: clock.now, feed: await latestPosition(db), members });
+    clock.now += SECOND;
+    const dates = { closes_at: "2026-05-12T02:00:00Z" };
+    await take([record("1", { dates }), record("2", { dates })]);
+    await run();
+    expect(received.map(({ data }) => data.counts)).toEqual([{ new: 1, changed: 1, due: 0, left: 0 }]);
+    const [message] = received;
+    const items = message?.data.events.map(({ kind, opportunity }) => [
+      kind,
+      opportunity.source.opportunity_id,
+      opportunity.dates.closes_at,
+    ]);
+    expect(items).toEqual([
+      ["changed", "2", dates.closes_at],
+      ["new", "1", dates.closes_at],
+    ]);
+    await run();
+    expect(received).toHaveLength(1);
   });
 
   test("says what changed before and after, with dates in the zone of the reader", async () => {
