@@ -18,7 +18,7 @@ import type { ChannelHost } from "../watch/member-channel.ts";
 import { LIMITS, ownWatch } from "../watch/member-watches.ts";
 import type { MessageCounts } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
-import { countMembers } from "../watch/position.ts";
+import { countMatched } from "../watch/position.ts";
 import { nextTime } from "../watch/schedule.ts";
 import { SAMPLE, testMessage } from "../watch/test-message.ts";
 import { volumeInWords, volumeOf } from "../watch/volume.ts";
@@ -95,7 +95,7 @@ export async function watchesPage({ watches, member, query, now }: MemberContext
 type State = Awaited<ReturnType<typeof stateOf>>;
 
 async function stateOf(watches: WatchDb, watch: Watch) {
-  return { ...(await watchStatusOf(watches, watch)), matching: await countMembers(watches, watch) };
+  return { ...(await watchStatusOf(watches, watch)), matching: await countMatched(watches, watch) };
 }
 
 /** The state of a watch, on the list and on its own page. */

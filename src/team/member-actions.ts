@@ -127,7 +127,7 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
     const receiver = receiverOf(read.place, undefined, secret);
     const definition: WatchDefinition = { filter, ...(all_sources && { all_sources }), ...read.choices, receiver };
     const name = `w-${randomText(10, machine.randomBytes)}`;
-    const refused = await withWatches((db) => addOwnWatch(db, key.id, name, definition, { at: now(), feed, members: ids }));
+    const refused = await withWatches((db) => addOwnWatch(db, key.id, name, definition, { at: now(), feed, matched: ids }));
     return refused === undefined ? redirect(`/watches/${name}?done=saved`) : again(act, page, refused);
   };
 

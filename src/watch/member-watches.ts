@@ -69,7 +69,7 @@ export async function follow(
   owner: string,
   id: string,
   isFollowed: boolean,
-  { name, ...beginning }: Omit<Beginning, "members"> & { name: string },
+  { name, ...beginning }: Omit<Beginning, "matched"> & { name: string },
 ): Promise<string | undefined> {
   return db.transaction(async (sql) => {
     const watch = await followingOf(sql, owner);
@@ -80,7 +80,7 @@ export async function follow(
     if (after.length === before.length) return undefined; // Nothing to change.
     if (watch === undefined) {
       if ((await countMembersWatches(sql)) >= LIMITS.watchesOfAll) return FULL;
-      await addRow(sql, name, { ...FOLLOWED, filter: { id: after } }, { ...beginning, members: after }, owner);
+      await addRow(sql, name, { ...FOLLOWED, filter: { id: after } }, { ...beginning, matched: after }, owner);
     } else if (after.length === 0) await removeKey(sql, watch);
     else {
       const difference = isFollowed ? { joining: [id], leaving: [] } : { joining: [], leaving: [id] };

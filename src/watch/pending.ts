@@ -6,7 +6,7 @@
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteFrom, exists, insertInto, listOf, parameter, pick, query, select, update } from "../../db/query.ts";
-import { deliveries, members, pending, pendingMembers, pendingReminders, reminded, watches } from "../../db/schema/sqlite/watch.ts";
+import { deliveries, matched, pending, pendingMatched, pendingReminders, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { MessageCounts } from "./message.ts";
@@ -64,8 +64,8 @@ const byId = query({ id: pending.id }, ({ id }) =>
 );
 const insert = insertInto(pending);
 const insertMembers = query(
-  { ...ofWatch, joins: pendingMembers.joins, ids: listOf(pendingMembers.id) },
-  ({ watch, joins, ids }) => sql<never>`insert into ${pendingMembers} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
+  { ...ofWatch, joins: pendingMatched.joins, ids: listOf(pendingMatched.id) },
+  ({ watch, joins, ids }) => sql<never>`insert into ${pendingMatched} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
 );
 const setMail = query(pick(pending, "id", "mail"), ({ id, mail }) => update(pending).set({ mail }).where(eq(pending.id, id)));
 const dissolve = query({ mail: pending.mail }, ({ mail }) => update(pending).set({ mail: null }).where(eq(pending.mail, mail)));
@@ -79,15 +79,15 @@ const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
 
 /** The effects of an accepted message. */
 const changing = (watch: SQL<number>, joins: 0 | 1) =>
-  select(pick(pendingMembers, "id"))
-    .from(pendingMembers)
-    .where(and(eq(pendingMembers.watch, watch), eq(pendingMembers.joins, joins)));
+  select(pick(pendingMatched, "id"))
+    .from(pendingMatched)
+    .where(and(eq(pendingMatched.watch, watch), eq(pendingMatched.joins, joins)));
 const leave = query(ofWatch, ({ watch }) =>
-  deleteFrom(members).where(and(eq(members.watch, watch), inArray(members.id, changing(watch, 0)))),
+  deleteFrom(matched).where(and(eq(matched.watch, watch), inArray(matched.id, changing(watch, 0)))),
 );
 const join = query(
   ofWatch,
-  ({ watch }) => sql<never>`insert or ignore into ${members} (watch, id) select ${watch}, id from ${changing(watch, 1)}`,
+  ({ watch }) => sql<never>`insert or ignore into ${matched} (watch, id) select ${watch}, id from ${changing(watch, 1)}`,
 );
 /** A reminder closer to the due date replaces an earlier one of the same date. */
 const remind = query(

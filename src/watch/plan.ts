@@ -3,7 +3,7 @@
  * are due, and what no longer matches.
  *
  * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity stays
- * a member until a message says that it left. (E-51)
+ * matched until a message says that it left. (E-51)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";
@@ -123,17 +123,17 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
 }
 
 /** What matches now, compared with what matched before, by groups. Changes of opportunities in either set are reported. */
-function compared({ position: { members, reminded, muted }, matching, groupsOf }: Planning) {
-  const groups = groupsOf([...members, ...matching, ...reminded.map(({ id }) => id), ...muted]);
+function compared({ position: { matched, reminded, muted }, matching, groupsOf }: Planning) {
+  const groups = groupsOf([...matched, ...matching, ...reminded.map(({ id }) => id), ...muted]);
   const groupOf = (id: string) => groups.get(id) ?? id;
   const groupsIn = (ids: Iterable<string>) => new Set([...ids].map(groupOf));
-  const [known, present, silent] = [groupsIn(members), groupsIn(matching), groupsIn(muted)];
+  const [known, present, silent] = [groupsIn(matched), groupsIn(matching), groupsIn(muted)];
   const matches = new Set(matching);
   const isHeard = (id: string) => !silent.has(groupOf(id));
   return {
     arrivals: matching.filter((id) => !known.has(groupOf(id)) && isHeard(id)),
-    gone: [...members].filter((id) => !present.has(groupOf(id)) && isHeard(id)),
-    concerns: (id: string) => (members.has(id) || matches.has(id)) && isHeard(id),
+    gone: [...matched].filter((id) => !present.has(groupOf(id)) && isHeard(id)),
+    concerns: (id: string) => (matched.has(id) || matches.has(id)) && isHeard(id),
     canBeDue: (id: string) => matches.has(id) && isHeard(id),
     groupOf,
   };

@@ -7,7 +7,7 @@ import { muted, pending, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { storedFilter } from "../filter/filter.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { addMembers, clearMembers, moveOn, removeMembers } from "./position.ts";
+import { addMatched, clearMatched, moveOn, removeMatched } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const stored = pick(watches, "key", "name", "created_at", "definition", "owner");
@@ -101,7 +101,7 @@ export async function removeOwned(db: WatchSql, owner: string): Promise<number> 
 }
 
 /** Where a receiver begins: the position in the feed, and the opportunities known as matching. */
-export type Beginning = { at: EpochMs; feed: FeedPosition; members: readonly string[] };
+export type Beginning = { at: EpochMs; feed: FeedPosition; matched: readonly string[] };
 
 /** Stores a new watch, a row for each receiver. Returns false if there is one with this name. */
 export async function addWatch(db: WatchDb, name: string, definitions: readonly WatchDefinition[], beginning: Beginning): Promise<boolean> {
@@ -117,7 +117,7 @@ export async function addRow(
   sql: WatchSql,
   name: string,
   definition: WatchDefinition,
-  { at, feed, members: known }: Beginning,
+  { at, feed, matched: known }: Beginning,
   owner: string | null = null,
 ): Promise<void> {
   const place = ((await sql.all(byName, { name })).at(-1)?.place ?? 0) + 1;
@@ -135,7 +135,7 @@ export async function addRow(
     paused: null,
     owner,
   });
-  await addMembers(sql, key, known);
+  await addMatched(sql, key, known);
   await sql.run(copyMuted, { watch: key, name });
 }
 
@@ -195,15 +195,15 @@ export async function resumeAt(
   db: WatchDb,
   { key: former }: Watch,
   feed: FeedPosition,
-  members: readonly string[],
+  matched: readonly string[],
   now: EpochMs,
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
     await sql.run(removePending, { watch: former });
-    await clearMembers(sql, former);
+    await clearMatched(sql, former);
     const key = await renewKey(sql, former);
     if (key === undefined) return false;
-    await addMembers(sql, key, members);
+    await addMatched(sql, key, matched);
     await moveOn(sql, key, feed, now);
     await sql.run(setPaused, { key, paused: null });
     return true;
@@ -224,7 +224,7 @@ export async function changeWatch(
   db: WatchDb,
   changed: readonly Watch[],
   difference: Difference,
-  { added, beginning, dropped }: ReceiverChange = { added: [], beginning: { at: 0, feed: null, members: [] }, dropped: [] },
+  { added, beginning, dropped }: ReceiverChange = { added: [], beginning: { at: 0, feed: null, matched: [] }, dropped: [] },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
     for (const { key } of [...changed, ...dropped]) if ((await sql.get(byKey, { key })) === undefined) return false;
@@ -241,10 +241,10 @@ export async function changeRow(sql: WatchSql, { key: former, definition }: Watc
   if (row === undefined || key === undefined) return;
   const before = watchOf(row).definition;
   await sql.run(setDefinition, { key, definition: JSON.stringify(definition) });
-  if (difference === "all") await clearMembers(sql, key);
+  if (difference === "all") await clearMatched(sql, key);
   else {
-    await addMembers(sql, key, difference.joining);
-    await removeMembers(sql, key, difference.leaving);
+    await addMatched(sql, key, difference.joining);
+    await removeMatched(sql, key, difference.leaving);
   }
   // A digest leaves out items that it only counts, so a receiver of all items gets other messages from the same position.
   if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });

@@ -37,7 +37,7 @@ export async function watchesOfMembers({ data, catalog, index, now }: Watching, 
       ...fields,
     };
     const members = await matchingIds(catalog, index, definition, now);
-    const refused = await addOwnWatch(db, owner, name, definition, { at: now - 30 * DAY, feed, members });
+    const refused = await addOwnWatch(db, owner, name, definition, { at: now - 30 * DAY, feed, matched });
     const watch = await ownWatch(db, owner, name);
     if (watch === undefined) throw new Error(`Cannot add ${name}: ${refused}`);
     return watch;

@@ -138,8 +138,8 @@ describe("a digest", () => {
     clock.now += SECOND;
     await take([record("1"), record("2")]);
     const definition = aDefinition({ receiver, filter: { status: ["open"] } });
-    const members = await matchingIds(db, index, definition, clock.now); // Of an index that lacks the last import.
-    await addWatch(file, "q", [definition], { at: clock.now, feed: await latestPosition(db), members });
+    const matched = await matchingIds(db, index, definition, clock.now); // Of an index that lacks the last import.
+    await addWatch(file, "q", [definition], { at: clock.now, feed: await latestPosition(db), matched });
     clock.now += SECOND;
     const dates = { closes_at: "2026-05-12T02:00:00Z" };
     await take([record("1", { dates }), record("2", { dates })]);

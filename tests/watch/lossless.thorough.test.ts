@@ -64,7 +64,7 @@ async function importSome(watched: Watched, random: (below: number) => number): 
   await watched.take(records);
 }
 
-async function checkAll(watched: Watched, observer: Observer, initial: { members: Set<string>; newest: number }): Promise<number> {
+async function checkAll(watched: Watched, observer: Observer, initial: { matched: Set<string>; newest: number }): Promise<number> {
   const rows = await watched.db.all(
     rawSql<{ seq: number; id: string; opportunity: string }>(
       `select events.seq, events.id, opportunities.id as opportunity from events join opportunities on opportunities.seq = opportunity_seq
@@ -73,7 +73,7 @@ async function checkAll(watched: Watched, observer: Observer, initial: { members
   );
   const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
   /** Since which event the receiver knows each member, and which events it has to get because of that. */
-  const since = new Map([...initial.members].map((id) => [id, initial.newest]));
+  const since = new Map([...initial.matched].map((id) => [id, initial.newest]));
   const due = new Set<number>();
   const owe = (opportunity: string, until: number) => {
     for (const row of rows) {
@@ -111,7 +111,7 @@ describe.each(SEEDS)("seed %i", (seed) => {
     watched.index.sqlite.run("pragma synchronous = off");
     await importSome(watched, random);
     const watch = await watched.add("q", { filter: FILTER });
-    const initial = { members: membersOf(watched), newest: await newestEvent(watched) };
+    const initial = { matched: matchedOf(watched), newest: await newestEvent(watched) };
     const observer = new Observer();
     let isDown = false;
     let file = unsynced(watched.file);
@@ -200,8 +200,8 @@ describe.each(SEEDS)("seed %i", (seed) => {
   });
 });
 
-function membersOf({ file }: Watched): Set<string> {
-  const rows = file.sqlite.query<{ id: string }, []>("select id from members").all();
+function matchedOf({ file }: Watched): Set<string> {
+  const rows = file.sqlite.query<{ id: string }, []>("select id from matched").all();
   return new Set(rows.map(({ id }) => id));
 }
 

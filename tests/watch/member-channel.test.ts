@@ -113,7 +113,7 @@ describe("messages of a member", () => {
       ["d", channel],
     ] as const) {
       const definition = aDefinition({ title: `Title of ${name}`, receiver: to });
-      await addOwnWatch(file, owner, name, definition, { at: clock.now, feed: null, members: [] });
+      await addOwnWatch(file, owner, name, definition, { at: clock.now, feed: null, matched: [] });
     }
     await take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", status: "open" }]);
     const outcomes = await run();
@@ -149,7 +149,7 @@ describe("messages of a member", () => {
     const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
     const owner = (await signInMember(state, "ann@uni.example", 0, random, clock.now)) ?? "";
     const definition = aDefinition({ receiver: sealChannel(new URL(receiver.url), SECRET) });
-    await addOwnWatch(file, owner, "a", definition, { at: clock.now, feed: null, members: [] });
+    await addOwnWatch(file, owner, "a", definition, { at: clock.now, feed: null, matched: [] });
     await take([{ source: { code: "OWN", opportunity_id: "1" }, title: "Quantum sensing", status: "open" }]);
     await catchUp(db, index);
     const machine = { env, now: () => clock.now };

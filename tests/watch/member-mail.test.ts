@@ -39,7 +39,7 @@ async function aMember() {
   await allowMembers(state, ["ann@uni.example"], clock.now);
   const owner = (await signInMember(state, "ann@uni.example", 0, randomBytes, clock.now)) ?? "";
   const definition = aDefinition({ title: "Mine", receiver: { to: "member" } });
-  await addOwnWatch(file, owner, "mine", definition, { at: clock.now, feed: null, members: [] });
+  await addOwnWatch(file, owner, "mine", definition, { at: clock.now, feed: null, matched: [] });
   const machine = { env, now: () => clock.now };
   const run = async () => {
     await catchUp(db, index);
@@ -135,11 +135,11 @@ test("restore brings nobody back into the mails who was removed since the backup
   await state.close();
   const watches = openWatchFile(data, now);
   for (const id of ids)
-    await addOwnWatch(watches, id, `of-${id.slice(-4)}`, aDefinition({ receiver: { to: "member" } }), { at: now, feed: null, members: [] });
+    await addOwnWatch(watches, id, `of-${id.slice(-4)}`, aDefinition({ receiver: { to: "member" } }), { at: now, feed: null, matched: [] });
   await watches.close();
   const run = (...args: string[]) => fundfeed([...args, "--data", data], env);
   expect((await run("backup", backup)).code).toBe(0);
-  expect((await run("members", "add", "!ann@uni.example")).out).toContain("removed 1 member, with 1 watch");
+  expect((await run("matched", "add", "!ann@uni.example")).out).toContain("removed 1 member, with 1 watch");
 
   const restored = await run("restore", backup);
   expect(restored.err).toContain("2 watches of members are paused: the backup may have members who were removed since");
@@ -148,7 +148,7 @@ test("restore brings nobody back into the mails who was removed since the backup
   expect((await run("import", "records", records)).code).toBe(0);
   await run("watch", "run");
   expect(sink.mails).toEqual([]);
-  await run("members", "add", "!ann@uni.example");
+  await run("matched", "add", "!ann@uni.example");
   const after = openWatchFile(data, now);
   for (const watch of await listWatches(after)) await resume(after, watch);
   await after.close();

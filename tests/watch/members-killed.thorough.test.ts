@@ -43,7 +43,7 @@ describe("a run of the watches of a member that is killed at every step", () => 
     const begin = async (name: string) => {
       const known = (await opportunitiesOf(db)).map(({ id }) => id);
       const feed = await lastOf();
-      return addOwnWatch(file, "m", name, definition(name), { at: clock.now, feed, members: known });
+      return addOwnWatch(file, "m", name, definition(name), { at: clock.now, feed, matched: known });
     };
     const lastOf = async () => (await import("../../src/events/feed.ts")).latestPosition(db);
     await begin("a");
@@ -103,7 +103,7 @@ describe("a run of the watches of a member that is killed at every step", () => 
 });
 
 describe("an action of a member that is killed at every step", () => {
-  const beginning = { at: 0, feed: null, members: ["id-1", "id-2"] };
+  const beginning = { at: 0, feed: null, matched: ["id-1", "id-2"] };
   const own = async (db: WatchDb, name: string) => {
     const watch = await ownWatch(db, "m", name);
     if (watch === undefined) throw new Error(`there is no watch ${name}`);
@@ -154,10 +154,10 @@ describe("an action of a member that is killed at every step", () => {
 
 test("an action fails with nothing stored while another program writes, and on a full disk", async () => {
   const { file, directory, clock } = await aWatched();
-  await addOwnWatch(file, "m", "w", definition("w"), { at: 0, feed: null, members: [] });
+  await addOwnWatch(file, "m", "w", definition("w"), { at: 0, feed: null, matched: [] });
   const before = textOfWatchFile(directory);
   const other = openWatchFile(directory, clock.now, { waitMs: 0 });
-  const save = (name: string) => addOwnWatch(other, "m", name, definition("x".repeat(80)), { at: 0, feed: null, members: many });
+  const save = (name: string) => addOwnWatch(other, "m", name, definition("x".repeat(80)), { at: 0, feed: null, matched: many });
   const many = Array.from({ length: 5000 }, (_, n) => `id-${n}`);
   file.sqlite.run("begin immediate");
   await expect(save("locked")).rejects.toThrow(/locked|busy/i);

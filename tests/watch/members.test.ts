@@ -24,7 +24,7 @@ async function aMember() {
     if (state.refuses) throw new DeliveryError("Cannot deliver to member m: it returned 451");
   };
   const add = (name: string, owner = "m") => {
-    const beginning = { at: watched.clock.now, feed: null, members: [] };
+    const beginning = { at: watched.clock.now, feed: null, matched: [] };
     return addOwnWatch(watched.file, owner, name, aDefinition({ title: name, receiver: { to: "member" } }), beginning);
   };
   const run = async () => {

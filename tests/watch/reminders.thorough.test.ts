@@ -76,7 +76,7 @@ describe.each<{ name: string; seed: number; fields: Partial<WatchDefinition>; it
     const given = new Map<string, number>();
     const known = new Set(
       file.sqlite
-        .query<{ id: string }, []>("select id from members")
+        .query<{ id: string }, []>("select id from matched")
         .all()
         .map(({ id }) => id),
     );

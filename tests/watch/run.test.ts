@@ -5,7 +5,7 @@ import { catchUp } from "../../src/search/catch-up.ts";
 import { DeliveryError } from "../../src/watch/attempts.ts";
 import { matchesAtEnd } from "../../src/watch/matching.ts";
 import { accept, listDeliveries, pendingOf, watchStatusOf } from "../../src/watch/pending.ts";
-import { countMembers, positionOf } from "../../src/watch/position.ts";
+import { countMatched, positionOf } from "../../src/watch/position.ts";
 import { nextTimes, runWatches } from "../../src/watch/run.ts";
 import { addWatch, changeWatch, pause, removeWatch, resume, resumeAt } from "../../src/watch/watches.ts";
 import { engines } from "../support/engines.ts";
@@ -324,7 +324,7 @@ describe("a watch", () => {
     const watch = await watched.add("q");
     watched.receiver.send = async () => await removeWatch(watched.file, watch);
     await after(watched, record("1"));
-    for (const table of ["watches", "members", "pending", "pending_members", "deliveries"])
+    for (const table of ["watches", "matched", "pending", "pending_matched", "deliveries"])
       expect(watched.file.sqlite.query(`select count(*) as rows from ${table}`).get()).toEqual({ rows: 0 });
   });
 
@@ -335,12 +335,12 @@ describe("a watch", () => {
       watched.received.push(JSON.parse("{}"));
       await removeWatch(watched.file, old);
       const definition = { ...old.definition, filter: { words: "other" } };
-      await addWatch(watched.file, "q", [definition], { at: watched.clock.now, feed: null, members: [] });
+      await addWatch(watched.file, "q", [definition], { at: watched.clock.now, feed: null, matched: [] });
     };
     await after(watched, record("1"));
     expect(watched.received).toHaveLength(1);
     const added = await theWatch(watched.file, "q");
-    expect(await positionOf(watched.file, added, watched.clock.now)).toMatchObject({ feed: null, members: new Set() });
+    expect(await positionOf(watched.file, added, watched.clock.now)).toMatchObject({ feed: null, matched: new Set() });
     expect(await pendingOf(watched.file, added)).toBeUndefined();
   });
 
@@ -454,7 +454,7 @@ describe("a watch", () => {
     expect(deliveries).toHaveLength(100);
     expect(deliveries[0]).toMatchObject({ watch: "q", attempts: 1, counts: { new: 1, changed: 0, due: 0, left: 0 } });
     expect(await watchStatusOf(watched.file, watch)).toMatchObject({ delivered_total: 102 });
-    expect(await countMembers(watched.file, watch)).toBe(102);
+    expect(await countMatched(watched.file, watch)).toBe(102);
   });
 
   test("does not continue after a message that was accepted twice by mistake", async () => {

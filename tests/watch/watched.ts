@@ -65,7 +65,7 @@ export async function aWatched(given?: CatalogDb) {
     add: async (name: string, fields: Partial<WatchDefinition> = {}) => {
       const definition = aDefinition(fields);
       const { matching, position } = await matchesAtEnd(db, index, definition, clock.now);
-      await addWatch(file, name, [definition], { at: clock.now, feed: position, members: matching });
+      await addWatch(file, name, [definition], { at: clock.now, feed: position, matched: matching });
       return theWatch(file, name);
     },
     run: async () => {

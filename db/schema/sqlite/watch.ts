@@ -32,8 +32,8 @@ export const watches = sqliteTable(
 );
 
 /** Opportunities of which the receiver knows that they match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
-export const members = sqliteTable(
-  "members",
+export const matched = sqliteTable(
+  "matched",
   {
     watch: integer("watch")
       .notNull()
@@ -69,15 +69,15 @@ export const pending = sqliteTable("pending", {
   error: text("error"),
 });
 
-/** What the acceptance of a message changes in `members`. `WITHOUT ROWID`, too. */
-export const pendingMembers = sqliteTable(
-  "pending_members",
+/** What the acceptance of a message changes in `matched`. `WITHOUT ROWID`, too. */
+export const pendingMatched = sqliteTable(
+  "pending_matched",
   {
     watch: integer("watch")
       .notNull()
       .references(() => pending.watch, follow),
     id: text("id").notNull(),
-    /** 1 joins the members, 0 leaves them. */
+    /** 1: it matches; 0: it no longer does. */
     joins: integer("joins").notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],

@@ -60,21 +60,21 @@ async function add(
   options: AddOptions,
 ): Promise<void> {
   const { machine } = cli;
-  const members = await withWatches(cli, options, "create", async (db, catalog) => {
+  const matched = await withWatches(cli, options, "create", async (db, catalog) => {
     await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
     return withSearchIndex(cli, options, catalog, async (index) => {
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
-      const beginning = { at: now, feed: position, members: options.fromStart ? [] : matching };
+      const beginning = { at: now, feed: position, matched: options.fromStart ? [] : matching };
       const definitions = receivers.map((receiver) => ({ ...definition, receiver }));
       if (!(await addWatch(db, name, definitions, beginning)))
         throw new Failure(`Cannot add watch ${name}: there is one with this name; fundfeed watch set ${name} changes it`);
       return matching.length;
     });
   });
-  const what = definitionInWords(definition, members, machine.now());
+  const what = definitionInWords(definition, matched, machine.now());
   const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${firstInWords(definition, machine.now())}`;
-  printResult(cli, options, { name, ...definition, receivers, matching: members }, text);
+  printResult(cli, options, { name, ...definition, receivers, matching: matched }, text);
 }
 
 /** ", the first at 2026-11-24T13:00:00Z" */

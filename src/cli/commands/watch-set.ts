@@ -123,7 +123,7 @@ async function set(
       // Read before the rest: an import that commits meanwhile is then still to be reported to a receiver that is added.
       const end = await matchesAtEnd(catalog, index, definition, now);
       const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
-      const beginning = { at: now, feed: end.position, members: options.fromStart ? [] : end.matching };
+      const beginning = { at: now, feed: end.position, matched: options.fromStart ? [] : end.matching };
       const definitions = added.map((receiver) => ({ ...definition, receiver }));
       const difference = options.fromStart ? "all" : differenceOf(former, matching);
       if (!(await changeWatch(db, staying, difference, { added: definitions, beginning, dropped })))

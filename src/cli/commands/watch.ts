@@ -9,7 +9,7 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
 import { differenceOf, matchesAtEnd, matchingEach, matchingIds } from "../../watch/matching.ts";
 import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
-import { countMembers, positionOf } from "../../watch/position.ts";
+import { countMatched, positionOf } from "../../watch/position.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { receiverName } from "../../watch/send.ts";
 import { SAMPLE, testMessage } from "../../watch/test-message.ts";
@@ -31,7 +31,7 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
       const rows = watches.map(({ watch, status }) => ({
         name: watch.name,
         owner: watch.owner ?? null,
-        matching: status.members,
+        matching: status.matched,
         last_delivery: instantOrNull(status.delivered_at),
         remind: daysInShort(watch.definition) || null,
         every: watch.definition.every ?? null,
@@ -71,7 +71,7 @@ export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
       const matching = await withSearchIndex(cli, options, catalog, (index) => matchingEach(catalog, index, definitions, now));
       const checked = await Promise.all(
         watches.map(async (watch, n) => {
-          const known = [...((await positionOf(db, watch, now))?.members ?? [])];
+          const known = [...((await positionOf(db, watch, now))?.matched ?? [])];
           return { watch, known: known.length, matching: matching[n]?.length ?? 0, ...differenceOf(known, matching[n] ?? []) };
         }),
       );
@@ -155,14 +155,14 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
 }
 
 /** The state of a watch, and how many opportunities match as far as the receiver knows. */
-type ListedStatus = WatchStatus & { members: number; muted: Muted[] };
+type ListedStatus = WatchStatus & { matched: number; muted: Muted[] };
 
 type ShownWatch = { watch: Watch; status: ListedStatus };
 
 async function shownEach(db: WatchDb, watches: readonly Watch[]): Promise<ShownWatch[]> {
   const statusEach = async (watch: Watch): Promise<ListedStatus> => ({
     ...(await watchStatusOf(db, watch)),
-    members: await countMembers(db, watch),
+    matched: await countMatched(db, watch),
     muted: await listMuted(db, watch),
   });
   return Promise.all(watches.map(async (watch) => ({ watch, status: await statusEach(watch) })));
@@ -190,10 +190,10 @@ function watchJson(receivers: readonly ShownWatch[], now: EpochMs) {
 }
 
 function receiverJson({ watch, status }: ShownWatch) {
-  const { members, muted, checked_at, delivered_at, paused, pending, ...totals } = status;
+  const { matched, muted, checked_at, delivered_at, paused, pending, ...totals } = status;
   return {
     ...watch.definition.receiver,
-    matching: members,
+    matching: matched,
     checked_at: formatInstant(checked_at),
     last_delivery: instantOrNull(delivered_at),
     state: stateOf({ paused, pending }),
@@ -241,10 +241,10 @@ function page(receivers: readonly ShownWatch[], now: EpochMs): string {
 }
 
 function receiverFacts({ watch, status }: ShownWatch, now: EpochMs): [string, string | null][] {
-  const { members, delivered_at, delivered_total, failed_total, pending, paused } = status;
+  const { matched, delivered_at, delivered_total, failed_total, pending, paused } = status;
   return [
     ["to", receiverName(watch.definition.receiver)],
-    ["matching", withCommas(members)],
+    ["matching", withCommas(matched)],
     ["delivered", `${counted(delivered_total, "message")}, the last one ${delivered_at === null ? "never" : formatInstant(delivered_at)}`],
     ["failed", counted(failed_total, "attempt")],
     ["on its way", pending === null ? null : `${pending.id}, ${counted(pending.attempts.count, "failed attempt")}`],

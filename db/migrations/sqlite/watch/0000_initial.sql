@@ -10,7 +10,7 @@ CREATE TABLE `deliveries` (
 );
 --> statement-breakpoint
 CREATE INDEX `deliveries_of_watch` ON `deliveries` (`watch`,`seq`);--> statement-breakpoint
-CREATE TABLE `members` (
+CREATE TABLE `matched` (
 	`watch` integer NOT NULL,
 	`id` text NOT NULL,
 	PRIMARY KEY(`watch`, `id`),
@@ -44,7 +44,7 @@ CREATE TABLE `pending` (
 	FOREIGN KEY (`watch`) REFERENCES `watches`(`key`) ON UPDATE cascade ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `pending_members` (
+CREATE TABLE `pending_matched` (
 	`watch` integer NOT NULL,
 	`id` text NOT NULL,
 	`joins` integer NOT NULL,
