@@ -239,11 +239,15 @@ function asNew({ restored: _, ...record }: ValidRecord): ValidRecord {
 }
 
 /** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
-function asRestored(record: ValidRecord, _sql: CatalogSql, { now }: Pass): ValidRecord {
-  const { last_seen, ...instants } = record.restored ?? {};
+function asRestored(record: ValidRecord, _sql: CatalogSql, { now, found }: Pass): ValidRecord {
+  const { restored } = record;
+  if (restored === undefined) return record;
+  const { last_seen, ...instants } = restored;
   const { at = 0, missed_at = null } = last_seen ?? {};
   for (const [name, instant] of Object.entries({ ...instants, "last_seen.at": at, "last_seen.missed_at": missed_at ?? 0 }))
     refuseFuture(name, instant, now());
+  found.kind = "restore";
+  found.restoredUpTo = Math.max(found.restoredUpTo ?? restored.updated_at, restored.updated_at);
   return record;
 }
 
@@ -270,11 +274,7 @@ function noteContradictions({ contradictory }: FirstPass, { content }: ValidReco
 function render({ found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
   found.sources.add(record.content.source.code);
   noteContradictions(found, record);
-  const prepared = prepareRecord(record);
-  if (restored === undefined) return prepared;
-  found.kind = "restore";
-  found.restoredUpTo = Math.max(found.restoredUpTo ?? restored.updated_at, restored.updated_at);
-  return { ...prepared, restored };
+  return { ...prepareRecord(record), ...(restored !== undefined && { restored }) };
 }
 
 async function stageAccepted(sql: CatalogSql, { staging, found }: Pass, accepted: readonly Accepted[]): Promise<void> {
