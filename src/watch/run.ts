@@ -201,7 +201,7 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
   if (parts.some(({ running, pending }) => pending.mail === null && isOfMember(running.watch.definition.receiver)))
     await joinInMail(db, ids, mail); // Outside the attempt, because an error in writing watch.db is not a failure of the receiver.
   try {
-    await send(context, parts, mail);
+    await sendParts(context, parts, mail);
   } catch (error) {
     if (stop.aborted) return fail(parts, () => ({ reason: messageOf(error), retry_at: null, tried: true })); // The receiver has not failed.
     const failed = error instanceof DeliveryError ? error : new DeliveryError(oneLine(messageOf(error)).toWellFormed());
@@ -220,7 +220,7 @@ async function deliver(context: RunContext, parts: readonly Part[]): Promise<voi
   }
 }
 
-async function send({ stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
+async function sendParts({ stop, send, sendToMember }: RunContext, parts: readonly Part[], mail: string): Promise<void> {
   const [first] = parts;
   if (first === undefined) return;
   if (!isOfMember(first.running.watch.definition.receiver)) return send(first.running.watch, first.pending, stop);
