@@ -7,19 +7,19 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 /** What a text is for. One that was made for another purpose is refused. */
 type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
 
-/** `open` returns what was signed, or `undefined` for any text that `sign` has not made. */
-export type Signer = { sign: (payload: string) => string; open: (text: string) => string | undefined };
+/** `make` returns a text that contains the payload. `open` returns the payload, or `undefined` for any text that `make` has not made. */
+export type Tokens = { make: (payload: string) => string; open: (text: string) => string | undefined };
 
 /** A longer text is refused before it is looked at. */
 const TEXT_MAX = 4000;
 const MAC_BYTES = 16;
 
-/** A signer for one purpose. */
-export function signerFor(secret: Uint8Array, purpose: Purpose): Signer {
+/** Signed texts for one purpose. */
+export function signedTokens(secret: Uint8Array, purpose: Purpose): Tokens {
   const key = Buffer.from(hkdfSync("sha256", secret, "", `fundfeed ${purpose}`, 32));
   const macOf = (body: string) => createHmac("sha256", key).update(body).digest().subarray(0, MAC_BYTES);
   return {
-    sign: (payload) => {
+    make: (payload) => {
       const body = Buffer.from(payload).toString("base64url");
       return `${body}.${macOf(body).toString("base64url")}`;
     },
@@ -36,11 +36,11 @@ export function signerFor(secret: Uint8Array, purpose: Purpose): Signer {
 
 const [NONCE_BYTES, TAG_BYTES] = [12, 16];
 
-/** The same for what its holder must not read either, such as a mail address in a link: proxies log paths. */
-export function sealerFor(secret: Uint8Array, purpose: Purpose): Signer {
+/** Sealed texts for one purpose, such as a link with a mail address, because proxies log paths. */
+export function sealedTokens(secret: Uint8Array, purpose: Purpose): Tokens {
   const key = Buffer.from(hkdfSync("sha256", secret, "", `fundfeed ${purpose}`, 32));
   return {
-    sign: (payload) => {
+    make: (payload) => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, nonce);
       return Buffer.concat([nonce, cipher.update(payload), cipher.final(), cipher.getAuthTag()]).toString("base64url");

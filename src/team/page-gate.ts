@@ -4,7 +4,7 @@
  * may also send the forms of their pages. (E-186)
  */
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
-import { type Signer, sealerFor, signerFor } from "../accounts/signed.ts";
+import { sealedTokens, signedTokens, type Tokens } from "../accounts/signed.ts";
 import { plainResponse } from "../browse/headers.ts";
 import { admitKey } from "../http/admission.ts";
 import { pathAndQuery } from "../http/query-text.ts";
@@ -50,17 +50,17 @@ const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
 /** The gate of one server. */
 export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, admit, forward, members }: PageGateDeps): PageGate {
-  let parts: Promise<{ signIn: SignIn; feeds: Signer; actions: MemberActions | undefined }> | undefined;
+  let parts: Promise<{ signIn: SignIn; feeds: Tokens; actions: MemberActions | undefined }> | undefined;
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
     const bytes = await secret();
-    const [session, feeds] = [{ access, signer: signerFor(bytes, "session"), now, isSecure, admit }, signerFor(bytes, "feed")];
+    const [session, feeds] = [{ access, sessions: signedTokens(bytes, "session"), now, isSecure, admit }, signedTokens(bytes, "feed")];
     if (members === undefined) return { signIn: createSignIn(session), feeds, actions: undefined };
     const [{ createSignInLinks }, { createMemberActions, linkMailer }] = await Promise.all([
       import("./sign-in-link.tsx"),
       import("./member-actions.ts"),
     ]);
-    const links = createSignInLinks({ ...members, state: access.db, sealer: sealerFor(bytes, "link"), now, mail: linkMailer(members) });
+    const links = createSignInLinks({ ...members, state: access.db, tokens: sealedTokens(bytes, "link"), now, mail: linkMailer(members) });
     const actions = createMemberActions({ ...members, secret: bytes, access, now, forward, originOf });
     return { signIn: createSignIn({ ...session, links }), feeds, actions };
   };
@@ -104,7 +104,7 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     if (Object.values(outputs).some((output) => output.length > SIGNED_MAX))
       throw new Refused(400, "The search is too long for an address.");
     const addressOf = (kind: keyof typeof FEEDS) =>
-      `${originOf(request)}/feeds/${feeds.sign(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
+      `${originOf(request)}/feeds/${feeds.make(JSON.stringify([key.id, outputs[kind]]))}.${kind}`;
     const addresses = { ics: addressOf("ics"), csv: addressOf("csv"), atom: addressOf("atom") };
     const page = subscribePage(addresses, true, isFollowing ? "what you follow" : undefined);
     const response = pageResponse(page, { hasSignIn: true, isMember: key.member !== null });

@@ -5,7 +5,7 @@
  */
 import type { StateDb } from "../../db/engine.ts";
 import { plainAddress, signInMember, signInsOf } from "../accounts/members.ts";
-import type { Signer } from "../accounts/signed.ts";
+import type { Tokens } from "../accounts/signed.ts";
 import { pageResponse } from "../browse/response.ts";
 import { type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
@@ -13,7 +13,7 @@ import { parseJson } from "../text/json-value.ts";
 type LinkDeps = {
   state: StateDb;
   /** Encrypts and authenticates the contents of a link. */
-  sealer: Signer;
+  tokens: Tokens;
   now: () => EpochMs;
   randomBytes: (count: number) => Uint8Array;
   /** Mails the link of this path. */
@@ -41,7 +41,7 @@ const TO_MAX = 500;
 /** The most links that one server mails within the lifetime of a link: to one address, and in total. */
 const [LINKS_MAX, LINKS_OF_ALL_MAX] = [3, 100];
 
-export function createSignInLinks({ state, sealer, now, randomBytes, mail, onTooMany, onFailure }: LinkDeps): SignInLinks {
+export function createSignInLinks({ state, tokens, now, randomBytes, mail, onTooMany, onFailure }: LinkDeps): SignInLinks {
   const roomFor = linkLimits(now);
   const mailLink = async (address: string, to: string): Promise<void> => {
     await Bun.sleep(LATER_MS * (1 + (randomBytes(1)[0] ?? 0) / 256));
@@ -50,10 +50,10 @@ export function createSignInLinks({ state, sealer, now, randomBytes, mail, onToo
     const room = roomFor(address);
     if (room === "server is full") onTooMany();
     const link: Link = [address, now() + LINK_MS, signIns, to.length > TO_MAX ? "/" : to];
-    if (room === "yes") await mail(address, `/sign-in/${sealer.sign(JSON.stringify(link))}`);
+    if (room === "yes") await mail(address, `/sign-in/${tokens.make(JSON.stringify(link))}`);
   };
   const linkOf = (token: string): Link | undefined => {
-    const link = parseJson(sealer.open(token) ?? "");
+    const link = parseJson(tokens.open(token) ?? "");
     return isLink(link) && link[1] > now() ? link : undefined;
   };
   return {

@@ -4,7 +4,7 @@
  * itself, and is refused as soon as the key is not valid. (E-80)
  */
 import { type Access, findKey, findUsableKey, type KnownKey, updateAccess } from "../accounts/access.ts";
-import type { Signer } from "../accounts/signed.ts";
+import type { Tokens } from "../accounts/signed.ts";
 import { pageResponse } from "../browse/response.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { type Admission, type Arrival, Refused } from "./admission.ts";
@@ -12,7 +12,7 @@ import type { createSignInLinks } from "./sign-in-link.tsx";
 
 type SignInDeps = {
   access: Access;
-  signer: Signer;
+  sessions: Tokens;
   now: () => EpochMs;
   /** Whether browsers use https for the pages. */
   isSecure: boolean;
@@ -37,7 +37,7 @@ const SHOWN_MAX = 320;
 const WRONG_MAX = 30;
 
 /** The sign-in of one server. */
-export function createSignIn({ access, signer, now, isSecure, admit, links }: SignInDeps): SignIn {
+export function createSignIn({ access, sessions, now, isSecure, admit, links }: SignInDeps): SignIn {
   const name = isSecure ? "__Host-fundfeed" : "fundfeed"; // Browsers take __Host- only with Secure, from the host itself, for all paths.
   const cookie = (value: string, maxAge: number) =>
     new Bun.Cookie(name, value, { httpOnly: true, sameSite: "lax", secure: isSecure, path: "/", maxAge }).serialize();
@@ -47,7 +47,7 @@ export function createSignIn({ access, signer, now, isSecure, admit, links }: Si
     wrong = { minute, count: wrong.minute === minute ? wrong.count + 1 : 1 };
     return wrong.count > WRONG_MAX;
   };
-  const session = (id: string) => cookie(signer.sign(`${id} ${now() + LASTS_MS}`), LASTS_MS / 1000);
+  const session = (id: string) => cookie(sessions.make(`${id} ${now() + LASTS_MS}`), LASTS_MS / 1000);
   const hasLinks = links !== undefined;
   const signIn = async (form: URLSearchParams): Promise<Response> => {
     const [address, to] = [form.get("address"), safePath(form.get("to"))];
@@ -64,7 +64,7 @@ export function createSignIn({ access, signer, now, isSecure, admit, links }: Si
   return {
     keyOf: (headers) => {
       const text = new Bun.CookieMap(headers.get("cookie") ?? "").get(name);
-      const [id, until] = (text === null ? undefined : signer.open(text))?.split(" ") ?? [];
+      const [id, until] = (text === null ? undefined : sessions.open(text))?.split(" ") ?? [];
       return id !== undefined && Number(until) > now() ? findUsableKey(access, id, now()) : undefined;
     },
     respond: async (arrival) => {

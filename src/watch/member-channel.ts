@@ -3,7 +3,7 @@
  * channel is a secret, so watch.db has it only encrypted with the pages' secret. (E-261)
  */
 import { Failure, messageOf } from "../../db/reason.ts";
-import { sealerFor } from "../accounts/signed.ts";
+import { sealedTokens } from "../accounts/signed.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { DeliveryError } from "./attempts.ts";
@@ -60,12 +60,12 @@ function allowanceOf(url: URL, hosts: readonly ChannelHost[]): Pick<HttpReceiver
 
 /** A channel as stored in a watch. */
 export function sealChannel(url: URL, secret: Uint8Array): ChannelReceiver {
-  return { to: "channel", host: url.host, sealed: sealerFor(secret, "channel").sign(url.href) };
+  return { to: "channel", host: url.host, sealed: sealedTokens(secret, "channel").make(url.href) };
 }
 
 /** The channel with its address. Throws a DeliveryError if it cannot be read or is no longer allowed. */
 export function openChannel({ host, sealed }: ChannelReceiver, machine: Pick<Machine, "env">, secret: Uint8Array): HttpReceiver {
-  const text = sealerFor(secret, "channel").open(sealed);
+  const text = sealedTokens(secret, "channel").open(sealed);
   if (text === undefined) throw new DeliveryError(`Cannot read the address of the channel at ${host}: enter it again`);
   const allowance = allowanceOf(new URL(text), channelHosts(machine));
   if (allowance === undefined) throw new DeliveryError(`Cannot deliver to ${host}: FUNDFEED_MEMBER_HOSTS does not allow it`);

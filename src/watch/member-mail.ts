@@ -1,7 +1,7 @@
 /** Mails to members: their recipients, their links, and the header with which a mail program unsubscribes. */
 import type { StateDb, WatchDb } from "../../db/engine.ts";
 import { addressOfMember } from "../accounts/members.ts";
-import { signerFor } from "../accounts/signed.ts";
+import { signedTokens } from "../accounts/signed.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { parseInstantMs } from "../text/instant.ts";
 import { isMailAddress } from "../text/mail-address.ts";
@@ -38,7 +38,7 @@ export type MailBase = { origin: string; secret: Uint8Array };
 
 /** The page that unsubscribes a member from the mails of some watches. */
 function stopPath(secret: Uint8Array, owner: string, names: readonly string[]): string {
-  return `/unsubscribe/${signerFor(secret, "unsubscribe").sign([owner, ...names].join(" "))}`;
+  return `/unsubscribe/${signedTokens(secret, "unsubscribe").make([owner, ...names].join(" "))}`;
 }
 
 /** In place of the member, for a mail receiver of a watch of the operator. */
@@ -50,12 +50,12 @@ function stopPathOf(secret: Uint8Array, { name, definition: { receiver } }: Watc
 }
 
 function addressCode(secret: Uint8Array, receiver: Receiver): string {
-  return receiver.to === "smtp" ? (signerFor(secret, "unsubscribe").sign(receiver.mail_to).split(".")[1] ?? "") : "";
+  return receiver.to === "smtp" ? (signedTokens(secret, "unsubscribe").make(receiver.mail_to).split(".")[1] ?? "") : "";
 }
 
 /** The watches that a path unsubscribes from; none if the path was not made by `stopPath`. */
 export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: string): Promise<Watch[]> {
-  const [owner = "", ...names] = signerFor(secret, "unsubscribe").open(token)?.split(" ") ?? [];
+  const [owner = "", ...names] = signedTokens(secret, "unsubscribe").open(token)?.split(" ") ?? [];
   if (owner !== OPERATOR) return (await watchesOf(db, owner)).filter(({ name }) => names.includes(name));
   const [name = "", code = ""] = names;
   const receivers = (await listWatches(db)).filter((watch) => watch.name === name && watch.owner === null);

@@ -3,7 +3,7 @@ import type { CatalogDb, StateDb, WatchDb } from "../../db/engine.ts";
 import { openWatchesIn } from "../../db/open.ts";
 import { openState } from "../../db/sqlite/open.ts";
 import { allowMembers } from "../../src/accounts/members.ts";
-import type { Signer } from "../../src/accounts/signed.ts";
+import type { Tokens } from "../../src/accounts/signed.ts";
 import { FORM_HEADER, MEMBER_HEADER } from "../../src/browse/addresses.ts";
 import { latestPosition } from "../../src/events/feed.ts";
 import type { SearchFile } from "../../src/search/search-file.ts";
@@ -36,7 +36,7 @@ export async function watchesOfMembers({ data, catalog, index, now }: Watching, 
       receiver: { to: "member" },
       ...fields,
     };
-    const members = await matchingIds(catalog, index, definition, now);
+    const matched = await matchingIds(catalog, index, definition, now);
     const refused = await addOwnWatch(db, owner, name, definition, { at: now - 30 * DAY, feed, matched });
     const watch = await ownWatch(db, owner, name);
     if (watch === undefined) throw new Error(`Cannot add ${name}: ${refused}`);
@@ -128,8 +128,8 @@ export function pagesOfMembers(
 }
 
 /** Hides nothing, so that a page is the same in every run. */
-const plainSigner: Signer = {
-  sign: (text) => Buffer.from(text).toString("base64url"),
+const plainTokens: Tokens = {
+  make: (text) => Buffer.from(text).toString("base64url"),
   open: (text) => Buffer.from(text, "base64url").toString(),
 };
 const admitAll: Admission = async (arrival, { work }) =>
@@ -145,7 +145,7 @@ export async function pagesOfSignIn(origin: string, now: number): Promise<(reado
     const sent = form && { method: "POST", body: new URLSearchParams(form), headers: { "sec-fetch-site": "same-origin" } };
     return signIn.respond(arrivalOf(new Request(origin + path, sent)));
   };
-  const link = (address: string) => `/sign-in/${plainSigner.sign(JSON.stringify([address, now + 60_000, 0, "/"]))}`;
+  const link = (address: string) => `/sign-in/${plainTokens.make(JSON.stringify([address, now + 60_000, 0, "/"]))}`;
   const titles = ["Quantum and sensing", "Grants for tribes"];
   const pages = [
     ["sign-in-by-mail", await respond("/sign-in")],
@@ -167,7 +167,7 @@ function signInWith(state: StateDb, now: number, mail: () => Promise<void>) {
   };
   const links = createSignInLinks({
     state,
-    sealer: plainSigner,
+    tokens: plainTokens,
     now: () => now,
     randomBytes: (count) => new Uint8Array(count),
     mail,
@@ -175,7 +175,7 @@ function signInWith(state: StateDb, now: number, mail: () => Promise<void>) {
     onFailure: failed,
   });
   const access = undefined as never; // Only a key is looked up in it.
-  return createSignIn({ access, signer: plainSigner, now: () => now, isSecure: true, admit: admitAll, links });
+  return createSignIn({ access, sessions: plainTokens, now: () => now, isSecure: true, admit: admitAll, links });
 }
 
 /** The mail with a link. */

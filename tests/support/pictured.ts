@@ -294,10 +294,10 @@ function signedAddresses() {
 }
 
 async function signIn(path: string): Promise<string> {
-  const signer = { sign: () => "", open: () => undefined };
+  const sessions = { make: () => "", open: () => undefined };
   const { respond } = createSignIn({
     access: undefined as never,
-    signer,
+    sessions,
     now: () => PICTURED_NOW,
     isSecure: true,
     admit: undefined as never,

@@ -4,7 +4,7 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey, revokeKey, rotateKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { readPagesSecret } from "../../src/accounts/secret.ts";
-import { signerFor } from "../../src/accounts/signed.ts";
+import { signedTokens } from "../../src/accounts/signed.ts";
 import { arrivalOf, createAdmission } from "../../src/team/admission.ts";
 import { createPageGate } from "../../src/team/page-gate.ts";
 
@@ -163,9 +163,9 @@ describe("a cookie", () => {
     expect(await read(`fundfeed=${token}`)).toBe(303);
     const payload = `${key.id} ${api.clock.now + DAY}`;
     const [other, own] = [randomBytes(32), await readPagesSecret(api.state, randomBytes)];
-    expect(await read(`fundfeed=${signerFor(other, "session").sign(payload)}`)).toBe(303);
-    expect(await read(`fundfeed=${signerFor(own, "feed").sign(payload)}`)).toBe(303);
-    expect(await read(`fundfeed=${signerFor(own, "session").sign(payload)}`)).toBe(200);
+    expect(await read(`fundfeed=${signedTokens(other, "session").make(payload)}`)).toBe(303);
+    expect(await read(`fundfeed=${signedTokens(own, "feed").make(payload)}`)).toBe(303);
+    expect(await read(`fundfeed=${signedTokens(own, "session").make(payload)}`)).toBe(200);
   });
 
   test("is good on every server of the database, and after its restart", async () => {
