@@ -9,14 +9,15 @@ import { baseOf, keyOf } from "../src/cli/commands/pull.ts";
 import { type Format, type Input, rawOf } from "../src/import/format.ts";
 import type { Draft } from "../src/import/record.ts";
 import { Rejection, validateRecord } from "../src/import/validate.ts";
-import type { Exchange, Net } from "../src/pull/download.ts";
+import type { Net } from "../src/pull/download.ts";
 import { type Upstream, upstreams, visitTo } from "../src/pull/upstreams.ts";
-import type { ProbeSample } from "../src/pull/visit.ts";
 import { temporaryDirectory } from "../src/runtime/left-behind.ts";
 import { sleep } from "../src/runtime/run-every.ts";
 import { easternDate } from "../src/text/eastern.ts";
 import { DAY_MS, parseInstantMs } from "../src/text/instant.ts";
 import { isObject, type JsonObject } from "../src/text/json-value.ts";
+import { type Exchange, recordingFetch } from "./exchanges.ts";
+import { type ProbeSample, samples } from "./samples.ts";
 import { compareShape, type KnownShape, type ShapeFinding } from "./shape.ts";
 import known from "./shapes.json" with { type: "json" };
 
@@ -77,15 +78,17 @@ export async function probeAll(names: readonly string[], net: ProbeNet, env: Env
 async function probe(upstream: Upstream, net: ProbeNet, directory: string, env: Environment): Promise<Probe> {
   const key = keyOf(env, upstream);
   const requests: Exchange[] = [];
-  const once = { ...net, attempts: 1, onExchange: (exchange: Exchange) => void requests.push(exchange) };
+  const once = { ...net, attempts: 1, fetch: recordingFetch(requests, key, net.now) };
   const about = { source: upstream.name, requests };
   if (key === "") return { ...about, ...nothingFound, result: "skipped", reason: `Its key belongs into ${upstream.keyFrom}` };
   try {
     const base = baseOf(env, upstream, undefined);
     const own = join(directory, upstream.name);
     mkdirSync(own);
-    const sample = await upstream.probe(visitTo(upstream, once, { directory: own, base, key, known: undefined }));
-    return { ...about, ...(await judge(upstream, sample, net.now())) };
+    const sample = samples[upstream.name];
+    if (sample === undefined) throw new Failure(`Cannot probe ${upstream.name}: release/samples.ts does not say how`);
+    const sampled = await sample(visitTo(upstream, once, { directory: own, base, key, known: undefined }));
+    return { ...about, ...(await judge(upstream, sampled, net.now())) };
   } catch (error) {
     return { ...about, ...nothingFound, result: "failed", reason: messageOf(error) };
   }

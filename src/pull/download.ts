@@ -54,9 +54,11 @@ export type Net = {
   progress: (bytes: number, total: number | undefined, response?: number, planned?: number) => void;
   /** How often a request is made at most, if it fails for a time. Five times unless given. */
   attempts?: number;
-  /** Called for each request that was sent, redirected ones too, when its response begins or fails. */
-  onExchange?: (exchange: Exchange) => void;
+  /** Sends a request. It is the global `fetch` unless given. */
+  fetch?: (url: string, request: SentRequest) => Promise<Response>;
 };
+
+type SentRequest = { method?: string; headers: Record<string, string>; body?: string; redirect: "manual"; signal: AbortSignal };
 
 /** A failure after which another attempt may succeed. `retryAfterMs` is the delay that the upstream requires, if it does. */
 class TemporaryError extends Error {
@@ -67,17 +69,6 @@ class TemporaryError extends Error {
     super(message);
   }
 }
-
-/** A request as it was sent, without keys, and the head of its response; `status` is null if there was none. */
-export type Exchange = {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-  body: object | null;
-  status: number | null;
-  content_type: string | null;
-  ms: number;
-};
 
 /** The longest wait for the start of a response, between two pieces of it, and for all of it. */
 type Timeouts = { responseMs: number; silenceMs: number; totalMs: number };
@@ -189,54 +180,15 @@ async function fetchFollowingRedirects(
   for (let hops = 0; ; hops++) {
     requireAllowed(address, net);
     await net.requirePermission?.(address);
-    const shown = hops === 0 ? urlWithoutKey(address, key) : publicUrl(address); // The query of a redirect may be a signature.
     const isOwn = address.host === url.host;
     const secret = { ...(session !== "" && { cookie: session }), ...(keyHeader !== undefined && { [keyHeader]: key ?? "" }) };
     const sent = { ...request, headers: { ...request.headers, ...(isOwn && secret) } };
-    const response = await observed(net, { url: shown, request: sent, body, secret }, () => withTimer(timer, fetch(address.href, sent)));
+    const response = await withTimer(timer, (net.fetch ?? fetch)(address.href, sent));
     if (isOwn) session = withCookies(session, response);
     if (!REDIRECTS.includes(response.status)) return { response, cookies: session };
     if (hops === REDIRECTS_MAX) throw new Error(`it redirects more than ${REDIRECTS_MAX} times`);
     if (body !== undefined) throw new Error("it redirects a POST request");
     address = redirectTarget(response, address, net);
-  }
-}
-
-/** The address without the key, however short it is. */
-function urlWithoutKey({ href }: URL, key: string | undefined): string {
-  const hidden = href.replace(/([?&][^=?&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
-    key !== undefined && key !== "" && decoded(value) === key ? `${name}…` : whole,
-  );
-  return hideKey(hidden, key);
-}
-
-function decoded(value: string): string {
-  return new URLSearchParams(`=${value}`).get("") ?? "";
-}
-
-/** The values of `secret` headers are not shown. */
-type Sent = { url: string; request: { method?: string; headers: Record<string, string> }; body: object | undefined; secret: object };
-
-/** Reports the exchange to `onExchange`. */
-async function observed({ onExchange, now }: Net, { url, request, body, secret }: Sent, send: () => Promise<Response>): Promise<Response> {
-  const startedAt = now();
-  let response: Response | undefined;
-  try {
-    response = await send();
-    return response;
-  } finally {
-    const { method = "GET", headers: sent } = request;
-    const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, name in secret ? "…" : value]));
-    const [status, content_type] = [response?.status ?? null, response?.headers.get("content-type") ?? null];
-    onExchange?.({
-      method,
-      url,
-      headers,
-      body: body instanceof URLSearchParams ? Object.fromEntries(body) : (body ?? null),
-      status,
-      content_type,
-      ms: now() - startedAt,
-    });
   }
 }
 

@@ -1,8 +1,8 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
 import { Failure } from "../../db/reason.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
-import { type PagedSearch, samplePage, savePages } from "./pages.ts";
-import { type Fetched, fileOf, jsonAt, type ProbeSample, readJson, saveArray, type Visit } from "./visit.ts";
+import { type PagedSearch, savePages } from "./pages.ts";
+import { type Fetched, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
 
 const STATUSES = ["Open", "Pre-Release"];
 const NO_STATUSES = "INACTIVE,READY_FOR_RELEASE,READY_TO_CERTIFY,READY_TO_REVIEW,REVISION_REQUESTED";
@@ -12,23 +12,13 @@ export async function fetchDsip(visit: Visit): Promise<Fetched> {
   return { files: [...files, await saveArray(visit, "details.json", detailsOf(visit, [...records]))] };
 }
 
-/** A few topics, and the details and questions of one of them. */
-export async function sampleDsip(visit: Visit): Promise<ProbeSample> {
-  const { sample, records } = await samplePage(visit, await topicSearch(visit));
-  const topic = records.find(hasQuestions) ?? records[0];
-  if (topic === undefined) return sample;
-  const { details, questions } = await readDetails(visit, textOf(topic.topicId), topic);
-  const file = fileOf("details.json", JSON.stringify([{ ...details, questions }]));
-  return { ...sample, files: [...sample.files, file], parts: { details: [details], questions } };
-}
-
-async function topicSearch(visit: Visit): Promise<PagedSearch> {
+/** The search for all topics that are open or pre-released. */
+export async function topicSearch(visit: Visit): Promise<PagedSearch> {
   const statuses = await releaseStatuses(visit);
   return {
     name: "topics",
     request: (size, _, page) => jsonAt(visit, `topics/api/public/topics/search?${searchQuery(statuses, size, page)}`),
     size: 50,
-    sampleSize: 10,
     read: (response) => {
       const { data, total } = objectOf(response);
       return { records: data, total };
@@ -76,7 +66,8 @@ async function* detailsOf(visit: Visit, topics: readonly (readonly [string, Json
   }
 }
 
-async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise<{ details: JsonObject; questions: unknown[] }> {
+/** The details of a topic and its published questions. Throws if the response is of another topic. */
+export async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise<{ details: JsonObject; questions: unknown[] }> {
   const path = `topics/api/public/topics/${encodeURIComponent(id)}`;
   const { value: details } = await readJson(visit, jsonAt(visit, `${path}/details`));
   if (textOf(objectOf(details).topicId) !== id)
@@ -87,6 +78,7 @@ async function readDetails(visit: Visit, id: string, topic: JsonObject): Promise
   return { details: objectOf(details), questions };
 }
 
-function hasQuestions({ noOfPublishedQuestions }: JsonObject): boolean {
+/** Whether a topic of the search has published questions. */
+export function hasQuestions({ noOfPublishedQuestions }: JsonObject): boolean {
   return Number(textOf(noOfPublishedQuestions)) > 0;
 }

@@ -1,28 +1,17 @@
 /** Grants.gov: the daily XML extract, or a search of its API for everything forecast and posted. */
-import { Failure, messageOf } from "../../db/reason.ts";
+import { Failure } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
-import { type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import { type JsonObject, objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { beginningOfZip, wholeElements } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
-import { type PagedSearch, samplePage, savePages } from "./pages.ts";
-import {
-  type Fetched,
-  fetchKnownFile,
-  fileOf,
-  jsonAt,
-  type ProbeSample,
-  readBeginning,
-  readJson,
-  saveArray,
-  shortened,
-  type Visit,
-} from "./visit.ts";
+import { type PagedSearch, savePages } from "./pages.ts";
+import { type Fetched, fetchKnownFile, jsonAt, readJson, saveArray, shortened, type Visit } from "./visit.ts";
 
 /** The extract of a day may be late or missing. */
-const DAYS_BACK = 7;
+export const DAYS_BACK = 7;
 const EXTRACT_BYTES_MAX = 1024 ** 3;
-const ZIP_TYPES = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
+/** The media types under which an extract is served. */
+export const ZIP_TYPES = ["application/zip", "application/x-zip-compressed", "application/octet-stream", "binary/octet-stream"];
 
 /** The newest extract of the last week, or `undefined` if it was the last one imported. Throws if there is none. */
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
@@ -40,34 +29,15 @@ function isExtract({ base }: Visit, url = ""): boolean {
   return url.startsWith(new URL("GrantsDBExtract", base).href);
 }
 
-/** The first opportunities of the newest extract of the last week. */
-export async function sampleGrantsGovExtract(visit: Visit): Promise<ProbeSample> {
-  for (let day = 0; day <= DAYS_BACK; day++) {
-    const { name, url, date } = extractOf(visit, day);
-    const bytes = await readBeginning(visit, { url, types: ZIP_TYPES });
-    if (bytes === undefined) continue;
-    const xml = wholeElements(textOfZip(bytes, url), /Opportunity(?:Synopsis|Forecast)Detail\w*/, "Grants");
-    return { files: [fileOf(name, xml)], total: null, publishedOn: date };
-  }
-  throw noExtract(visit);
-}
-
-function textOfZip(bytes: Buffer, url: URL): string {
-  try {
-    return beginningOfZip(bytes).toString();
-  } catch (error) {
-    throw new Failure(`Cannot read the beginning of ${publicUrl(url)}: ${messageOf(error)}`);
-  }
-}
-
 /** The extract of a day, counted back from today. */
-function extractOf({ net, base }: Visit, daysBack: number): { name: string; url: URL; date: string } {
+export function extractOf({ net, base }: Visit, daysBack: number): { name: string; url: URL; date: string } {
   const date = easternDateBefore(net.now(), daysBack);
   const name = `GrantsDBExtract${date.replaceAll("-", "")}v2.zip`;
   return { name, url: new URL(name, base), date };
 }
 
-function noExtract({ base }: Visit): Error {
+/** The error if no extract of the last days is there. */
+export function noExtract({ base }: Visit): Error {
   return new Failure(`Cannot find an extract of the last ${DAYS_BACK} days at ${publicUrl(base)}`);
 }
 
@@ -77,22 +47,12 @@ export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
   return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
 }
 
-/** The details of one opportunity, posted if there is one. */
-export async function sampleGrantsGovDetails(visit: Visit): Promise<ProbeSample> {
-  const { sample, records: hits } = await samplePage(visit, grantsGovSearch(visit));
-  const { total } = sample;
-  const hit = hits.find(({ docType }) => docType !== "forecast") ?? hits[0];
-  if (hit === undefined) return { files: [], total };
-  const { text, value } = await readJson(visit, detailsAt(visit, textOf(hit.id)));
-  dataOf(value, "fetchOpportunity");
-  return { files: [fileOf("details.json", text)], total };
-}
-
 function searchAt(visit: Visit, rows: number, startRecordNum: number): DownloadRequest {
   return jsonAt(visit, "search2", { keyword: "", oppStatuses: "forecasted|posted", rows, sortBy: "openDate|desc", startRecordNum });
 }
 
-function detailsAt(visit: Visit, id: string): DownloadRequest {
+/** The request for the details of an opportunity. */
+export function opportunityAt(visit: Visit, id: string): DownloadRequest {
   return jsonAt(visit, "fetchOpportunity", { opportunityId: Number(id) });
 }
 
@@ -102,7 +62,6 @@ export function grantsGovSearch(visit: Visit): PagedSearch {
     name: "hits",
     request: (size, before) => searchAt(visit, size, before),
     size: 1000,
-    sampleSize: 25,
     read: (response) => {
       const { oppHits, hitCount } = dataOf(response, "search2");
       return { records: oppHits, total: hitCount };
@@ -114,14 +73,14 @@ export function grantsGovSearch(visit: Visit): PagedSearch {
 async function* detailsOf(visit: Visit, ids: readonly string[]): AsyncIterable<string> {
   visit.planned = visit.requests + ids.length;
   for (const id of ids) {
-    const { text, value } = await readJson(visit, detailsAt(visit, id));
+    const { text, value } = await readJson(visit, opportunityAt(visit, id));
     dataOf(value, "fetchOpportunity");
     yield text;
   }
 }
 
 /** The data of a response. Throws if `errorcode` reports a failure, which comes with status 200. */
-function dataOf(response: unknown, call: string): JsonObject {
+export function dataOf(response: unknown, call: string): JsonObject {
   const { errorcode, msg, data } = objectOf(response);
   if (errorcode !== 0)
     throw new Failure(`Cannot use the response of ${call}: it has the error code ${shortened(errorcode)} (${shortened(msg)})`);

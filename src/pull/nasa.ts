@@ -1,12 +1,10 @@
 /** NASA: the list of open solicitations of NSPIRES, and the table of the newest ROSES. */
 import { readFile, rm } from "node:fs/promises";
-import { basename } from "node:path";
 import { Failure } from "../../db/reason.ts";
 import { easternDate } from "../text/eastern.ts";
-import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
-import { type Fetched, fetchFile, fetchKnownFile, fileOf, jsonAt, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
+import { type Fetched, fetchFile, fetchKnownFile, jsonAt, type Visit } from "./visit.ts";
 
 /** The import refuses what is not JSON, whatever its type. */
 const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
@@ -20,15 +18,8 @@ export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
   return fetched;
 }
 
-/** The whole list, because it has no pages. */
-export async function sampleNspires(visit: Visit): Promise<ProbeSample> {
-  const { text, value } = await readJson(visit, await solicitationsAt(visit));
-  listIn(visit, objectOf(value).aaData, "solicitations");
-  return { files: [fileOf("solicitations.json", text)], total: null };
-}
-
 /** The request for the list. Its page is visited first, because the list needs a session. */
-async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
+export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   const page = { url: new URL("solicitations.do?method=init", visit.base), types: ["text/html"], bytesMax: PAGE_BYTES_MAX };
   const session = await fetchFile(visit, "solicitations.html", page);
   if (session.outcome === "saved") await rm(session.path);
@@ -49,10 +40,4 @@ export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
     await rm(path); // The page of a short link that does not exist yet.
   }
   throw new Failure(`Cannot find a table of ROSES-${thisYear} or ROSES-${thisYear - 1} at ${publicUrl(visit.base)}`);
-}
-
-/** The whole table. */
-export async function sampleRoses(visit: Visit): Promise<ProbeSample> {
-  const [path = ""] = (await fetchRoses(visit))?.files ?? [];
-  return { files: [{ name: basename(path), bytes: await readFile(path) }], total: null };
 }

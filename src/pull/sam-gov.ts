@@ -3,12 +3,12 @@ import { Failure } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { wholeRows } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
 import type { PagedSearch } from "./pages.ts";
-import { type Fetched, fetchKnownFile, jsonAt, type ProbeSample, readBeginning, type Visit } from "./visit.ts";
+import { type Fetched, fetchKnownFile, jsonAt, type Visit } from "./visit.ts";
 
-const CSV = "ContractOpportunitiesFullCSV.csv";
+/** The name of the bulk file. */
+export const CSV = "ContractOpportunitiesFullCSV.csv";
 const CSV_BYTES_MAX = 4 * 1024 ** 3;
 /** A basic key allows 10 requests a day, and about 1,500 notices are published each day. */
 const API_DAYS = 3;
@@ -26,7 +26,6 @@ export function samGovSearch(visit: Visit): PagedSearch {
     name: "notices",
     request: (size, _, page) => noticesAt(visit, size, page),
     size: 1000,
-    sampleSize: 25,
     read: (response) => {
       const { opportunitiesData, totalRecords } = objectOf(response);
       return { records: opportunitiesData, total: totalRecords };
@@ -35,20 +34,14 @@ export function samGovSearch(visit: Visit): PagedSearch {
   };
 }
 
-/** The first rows of the bulk CSV. */
-export async function sampleSamGovCsv(visit: Visit): Promise<ProbeSample> {
-  const bytes = await readBeginning(visit, csvAt(visit));
-  if (bytes === undefined) throw noCsv(visit);
-  // Latin-1 keeps each byte, whatever the encoding is.
-  return { files: [{ name: CSV, bytes: Buffer.from(wholeRows(bytes.toString("latin1")), "latin1") }], total: null };
-}
-
-function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
+/** Where the bulk CSV is, and the media types under which it is served. */
+export function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
   const types = ["text/csv", "application/csv", "application/octet-stream", "binary/octet-stream"];
   return { url: new URL(`${CSV}?privacy=Public`, base), types };
 }
 
-function noCsv({ base }: Visit): Failure {
+/** The error if the bulk CSV is missing. */
+export function noCsv({ base }: Visit): Failure {
   return new Failure(`Cannot find ${CSV} at ${publicUrl(base)}`);
 }
 

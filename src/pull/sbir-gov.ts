@@ -5,10 +5,9 @@ import { Failure, messageOf } from "../../db/reason.ts";
 import { objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import { permitted } from "./robots.ts";
-import { type Fetched, fetchFile, fetchJson, fileOf, jsonAt, listIn, type ProbeSample, readJson, type Visit } from "./visit.ts";
+import { type Fetched, fetchFile, fetchJson, jsonAt, listIn, type Visit } from "./visit.ts";
 
 const ROWS = 50;
-const SAMPLE_ROWS = 5;
 
 /** The API's solicitations. If it fails in any way, the topics that the site's pages offer for download, and why. */
 export async function fetchSbirGov(visit: Visit): Promise<Fetched> {
@@ -75,13 +74,6 @@ function formBuildId(html: string, url: URL): string {
   const id = before.length < html.length ? [...before.matchAll(/name="form_build_id"\s+value="([\w-]+)"/g)].at(-1)?.[1] : undefined;
   if (id === undefined) throw new Failure(`Cannot use the page ${publicUrl(url)}: it has no search of topics`);
   return id;
-}
-
-/** A few open solicitations. */
-export async function sampleSbirGov(visit: Visit): Promise<ProbeSample> {
-  const { text, value } = await readJson(visit, jsonAt(visit, `solicitations?open=1&rows=${SAMPLE_ROWS}&start=0`));
-  listIn(visit, value, "solicitations");
-  return { files: [fileOf("solicitations.json", text)], total: null };
 }
 
 function keyOf(solicitation: unknown): string {

@@ -10,22 +10,8 @@ import { easternDate } from "../text/eastern.ts";
 import { DAY_MS, dateAt, parseInstantMs } from "../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
-import { wholeItems } from "./beginning.ts";
 import type { DownloadRequest } from "./download.ts";
-import {
-  type Fetched,
-  fetchFile,
-  fetchJson,
-  fileOf,
-  findJson,
-  jsonAt,
-  type Known,
-  listIn,
-  type ProbeSample,
-  readBeginning,
-  saveArray,
-  type Visit,
-} from "./visit.ts";
+import { type Fetched, fetchFile, fetchJson, findJson, jsonAt, type Known, listIn, saveArray, type Visit } from "./visit.ts";
 
 /** A key may send 60 requests a minute. */
 export const SIMPLER_PACE_MS = 1000;
@@ -33,13 +19,12 @@ export const SIMPLER_PACE_MS = 1000;
 const MINUTE_OVER_MS = 60_000;
 /** Fewer would be many requests; more would exceed what the API's gateway passes on. */
 const PAGE_SIZE = 1000;
-const SAMPLE_SIZE = 25;
 /** The index may be replaced between two pages. */
 const SEARCHES_MAX = 3;
 /** In one visit. A key may send 10,000 requests a day. */
 const DETAILS_MAX = 300;
 const EXTRACT_BYTES_MAX = 4 * 1024 ** 3;
-const EXTRACT_TYPES = ["application/json", "application/octet-stream", "binary/octet-stream"];
+export const EXTRACT_TYPES = ["application/json", "application/octet-stream", "binary/octet-stream"];
 const STATUSES = ["posted", "forecasted"];
 /** Older than any opportunity. */
 const FIRST_DAY = Date.UTC(1990, 0, 1);
@@ -65,31 +50,10 @@ export async function fetchSimplerGrantsGov(visit: Visit): Promise<Fetched> {
   };
 }
 
-/** The beginning of the newest extract, a page of the search, and the details of its first posted opportunity. */
-export async function sampleSimplerGrantsGov(visit: Visit): Promise<ProbeSample> {
-  const extract = await newestExtract(visit);
-  if (extract === undefined) throw new Failure(`Cannot use the response of ${visit.base.host}: it lists no extract of the last days`);
-  const bytes = await readBeginning(visit, { url: extract.url, types: EXTRACT_TYPES });
-  if (bytes === undefined) throw new Failure(`Cannot fetch ${publicUrl(extract.url)}: it returned 404`);
-  const { text, value } = await ask(visit, "search.json", searchAt(visit, {}, 1, SAMPLE_SIZE));
-  const records = listIn(visit, objectOf(value).data, "opportunities").map(objectOf);
-  const [posted] = records.filter(hasFiles);
-  const details = posted === undefined ? [] : [await ask(visit, "details.json", detailsAt(visit, textOf(posted.opportunity_id)))];
-  return {
-    files: [
-      fileOf("extract.json", wholeItems(bytes.toString())),
-      fileOf("search.json", text),
-      ...details.map((each) => fileOf("details.json", each.text)),
-    ],
-    total: foundBy(value) ?? null,
-    publishedOn: easternDate(extract.createdAt),
-  };
-}
-
 /* Requests */
 
 /** A response. Throws if it is missing. */
-function ask(visit: Visit, name: string, request: DownloadRequest): ReturnType<typeof fetchJson> {
+export function ask(visit: Visit, name: string, request: DownloadRequest): ReturnType<typeof fetchJson> {
   return fetchJson(visit, name, request).catch(explain);
 }
 
@@ -103,7 +67,8 @@ function requestAt(visit: Visit, path: string, body?: object): DownloadRequest {
   return { ...jsonAt(visit, path, body), keyHeader: "x-api-key", busyMs: MINUTE_OVER_MS };
 }
 
-function detailsAt(visit: Visit, id: string): DownloadRequest {
+/** The request for the details of an opportunity. */
+export function detailsAt(visit: Visit, id: string): DownloadRequest {
   return requestAt(visit, `opportunities/${encodeURIComponent(id)}`);
 }
 
@@ -112,7 +77,7 @@ function detailsAt(visit: Visit, id: string): DownloadRequest {
 type Extract = { url: URL; bytes: number | undefined; createdAt: number };
 
 /** The newest extract of the last days; undefined if there is none. */
-async function newestExtract(visit: Visit): Promise<Extract | undefined> {
+export async function newestExtract(visit: Visit): Promise<Extract | undefined> {
   const newest = [{ order_by: "created_at", sort_direction: "descending" }];
   const body = { filters: { extract_type: "opportunities_json" }, pagination: { page_offset: 1, page_size: 1, sort_order: newest } };
   const { path, value } = await ask(visit, "extracts.json", requestAt(visit, "extracts", body));
@@ -181,7 +146,7 @@ async function* pagesOf(visit: Visit, period: Period, attempt: number): AsyncIte
 }
 
 /** Sorted by id, because other orders have ties, and pages would overlap. */
-function searchAt(visit: Visit, { first, last }: Period, page_offset: number, page_size: number): DownloadRequest {
+export function searchAt(visit: Visit, { first, last }: Period, page_offset: number, page_size: number): DownloadRequest {
   const days = first === undefined || last === undefined ? undefined : { start_date: dateAt(first), end_date: dateAt(last) };
   const sort_order = [{ order_by: "opportunity_id", sort_direction: "ascending" }];
   return requestAt(visit, "opportunities/search", {
@@ -191,7 +156,7 @@ function searchAt(visit: Visit, { first, last }: Period, page_offset: number, pa
 }
 
 /** How many opportunities a search found, by its counts of each status: its total ends at 10,000. */
-function foundBy(value: unknown): number | undefined {
+export function foundBy(value: unknown): number | undefined {
   const { facet_counts, pagination_info } = objectOf(value);
   const counts = objectOf(objectOf(facet_counts).opportunity_status);
   const byStatus = STATUSES.map((status) => counts[status]).filter((count) => typeof count === "number");
@@ -243,7 +208,7 @@ async function saveDetails(
 }
 
 /** Whether it may have files: forecasts have none. */
-function hasFiles({ summary }: JsonObject): boolean {
+export function hasFiles({ summary }: JsonObject): boolean {
   return objectOf(summary).is_forecast !== true;
 }
 

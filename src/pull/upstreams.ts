@@ -11,23 +11,17 @@ import { nasaRoses } from "../import/formats/nasa-roses.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
 import { DAY_MS, HOUR_MS } from "../text/instant.ts";
-import { fetchDarpa, sampleDarpa } from "./darpa.ts";
+import { fetchDarpa } from "./darpa.ts";
 import type { Net } from "./download.ts";
-import { fetchDsip, sampleDsip } from "./dsip.ts";
-import {
-  fetchGrantsGovDetails,
-  fetchGrantsGovExtract,
-  grantsGovSearch,
-  sampleGrantsGovDetails,
-  sampleGrantsGovExtract,
-} from "./grants-gov.ts";
-import { fetchNspires, fetchRoses, sampleNspires, sampleRoses } from "./nasa.ts";
-import { visitsOf } from "./pages.ts";
+import { fetchDsip } from "./dsip.ts";
+import { fetchGrantsGovDetails, fetchGrantsGovExtract, grantsGovSearch } from "./grants-gov.ts";
+import { fetchNspires, fetchRoses } from "./nasa.ts";
+import { savePages } from "./pages.ts";
 import { permitted } from "./robots.ts";
-import { fetchSamGovCsv, samGovSearch, sampleSamGovCsv } from "./sam-gov.ts";
-import { fetchSbirGov, sampleSbirGov } from "./sbir-gov.ts";
-import { fetchSimplerGrantsGov, SIMPLER_PACE_MS, sampleSimplerGrantsGov } from "./simpler-grants-gov.ts";
-import type { Fetched, ProbeSample, Visit } from "./visit.ts";
+import { fetchSamGovCsv, samGovSearch } from "./sam-gov.ts";
+import { fetchSbirGov } from "./sbir-gov.ts";
+import { fetchSimplerGrantsGov, SIMPLER_PACE_MS } from "./simpler-grants-gov.ts";
+import type { Fetched, Visit } from "./visit.ts";
 
 export type Upstream = {
   /** The name on the command line. */
@@ -56,8 +50,6 @@ export type Upstream = {
   yieldsTo?: string;
   /** Returns `undefined` if there is nothing new. */
   fetch: (visit: Visit) => Promise<Fetched | undefined>;
-  /** Takes a few records for `release/probe.ts`, with one small request for each kind of response that `fetch` reads. Throws as `fetch` does. */
-  probe: (visit: Visit) => Promise<ProbeSample>;
 };
 
 /** A visit to an upstream: to its own hosts only, and to no page that their robots.txt disallows. */
@@ -76,7 +68,6 @@ export const upstreams: readonly Upstream[] = [
     yieldsTo: "simpler-grants-gov",
     base: "https://prod-grants-gov-chatbot.s3.amazonaws.com/extracts/",
     fetch: fetchGrantsGovExtract,
-    probe: sampleGrantsGovExtract,
   },
   {
     name: "grants-gov-search",
@@ -84,7 +75,7 @@ export const upstreams: readonly Upstream[] = [
     format: grantsGov,
     snapshot: false, // It lacks closed opportunities.
     base: "https://api.grants.gov/v1/api/",
-    ...visitsOf(grantsGovSearch),
+    fetch: async (visit) => ({ files: (await savePages(visit, grantsGovSearch(visit))).files }),
   },
   {
     name: "grants-gov-details",
@@ -93,7 +84,6 @@ export const upstreams: readonly Upstream[] = [
     snapshot: false,
     base: "https://api.grants.gov/v1/api/",
     fetch: fetchGrantsGovDetails,
-    probe: sampleGrantsGovDetails,
   },
   {
     name: "simpler-grants-gov",
@@ -106,7 +96,6 @@ export const upstreams: readonly Upstream[] = [
     paceMs: SIMPLER_PACE_MS,
     keyFrom: "FUNDFEED_SIMPLER_KEY",
     fetch: fetchSimplerGrantsGov,
-    probe: sampleSimplerGrantsGov,
   },
   {
     name: "sam-gov",
@@ -117,7 +106,6 @@ export const upstreams: readonly Upstream[] = [
     base: "https://sam.gov/api/prod/fileextractservices/v1/api/download/Contract%20Opportunities/datagov/",
     redirectsTo: ["falextracts.s3.amazonaws.com", "s3.amazonaws.com"],
     fetch: fetchSamGovCsv,
-    probe: sampleSamGovCsv,
   },
   {
     name: "sam-gov-api",
@@ -128,7 +116,7 @@ export const upstreams: readonly Upstream[] = [
     everyMs: 6 * HOUR_MS,
     base: "https://api.sam.gov/opportunities/v2/",
     keyFrom: "FUNDFEED_SAM_GOV_KEY",
-    ...visitsOf(samGovSearch),
+    fetch: async (visit) => ({ files: (await savePages(visit, samGovSearch(visit))).files }),
   },
   {
     name: "sbir-gov",
@@ -140,7 +128,6 @@ export const upstreams: readonly Upstream[] = [
     base: "https://api.www.sbir.gov/public/api/",
     fallback: { base: "https://www.sbir.gov/", variable: "FUNDFEED_SBIR_GOV_SITE_URL" },
     fetch: fetchSbirGov,
-    probe: sampleSbirGov,
   },
   {
     name: "dsip",
@@ -151,7 +138,6 @@ export const upstreams: readonly Upstream[] = [
     everyMs: 12 * HOUR_MS,
     base: "https://www.dodsbirsttr.mil/",
     fetch: fetchDsip,
-    probe: sampleDsip,
   },
   {
     name: "darpa",
@@ -162,7 +148,6 @@ export const upstreams: readonly Upstream[] = [
     base: "https://www.darpa.mil/json/",
     asksRobots: true,
     fetch: fetchDarpa,
-    probe: sampleDarpa,
   },
   {
     name: "nasa-nspires",
@@ -173,7 +158,6 @@ export const upstreams: readonly Upstream[] = [
     base: "https://nspires.nasaprs.com/external/solicitations/",
     asksRobots: true,
     fetch: fetchNspires,
-    probe: sampleNspires,
   },
   {
     name: "nasa-roses",
@@ -185,6 +169,5 @@ export const upstreams: readonly Upstream[] = [
     redirectsTo: ["nspires.nasaprs.com"],
     asksRobots: true,
     fetch: fetchRoses,
-    probe: sampleRoses,
   },
 ];

@@ -38,18 +38,6 @@ export type Known = FileValidators & { url: string; seen?: Readonly<Record<strin
  */
 export type Fetched = { files: string[]; known?: Known; insteadOf?: string; isPart?: true; warning?: string };
 
-/** A few records as an upstream returns them now. */
-export type ProbeSample = {
-  /** Files for the format to read. */
-  files: { name: string; bytes: Uint8Array }[];
-  /** How many records there are in all, as the upstream states it; null if it does not. */
-  total: number | null;
-  /** The day of the data, if the upstream names it: `2026-08-03`. */
-  publishedOn?: string;
-  /** Records that come in responses of their own and belong to those of the files, by kind. */
-  parts?: Readonly<Record<string, readonly unknown[]>>;
-};
-
 /** The pause between two requests, to put no load on the upstream. */
 export const PACE_MS = 350;
 const JSON_BYTES_MAX = 64 * 1024 ** 2;
@@ -57,8 +45,6 @@ const JSON_BYTES_MAX = 64 * 1024 ** 2;
 const [REQUESTS_MAX, JSON_LENGTH_MAX] = [20_000, 1024 ** 3];
 /** The most characters of an upstream's own words in a message. */
 const QUOTED_MAX = 200;
-/** Enough for some hundred records of an extract. */
-const HEAD_BYTES = 256 * 1024;
 
 /** Downloads a file under this name, if it differs from `known`. Throws if the download fails. */
 export async function fetchFile(
@@ -117,20 +103,6 @@ export async function findJson(visit: Visit, name: string, request: DownloadRequ
   const text = hideKey(saved, visit.key).replace(/^\ufeff/, "");
   if (text !== saved) await writeFile(path, text);
   return { path, text, value: parse(text, request.url) };
-}
-
-/** The beginning of a file. Throws if the download fails; `undefined` if there is no such file. */
-export async function readBeginning(visit: Visit, request: Omit<DownloadRequest, "bytesMax">): Promise<Buffer | undefined> {
-  const { outcome, path } = await fetchFile(visit, "beginning", { ...request, bytesMax: HEAD_BYTES, headBytes: HEAD_BYTES, isRange: true });
-  if (outcome !== "saved") return undefined;
-  const bytes = await readFile(path);
-  await rm(path);
-  return bytes;
-}
-
-/** A response as a file for the format. */
-export function fileOf(name: string, text: string): ProbeSample["files"][number] {
-  return { name, bytes: Buffer.from(text) };
 }
 
 /** A list in a response. Throws if it is none. */

@@ -160,12 +160,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/\[\d+\]/g`, "fixed"],
   ],
   "src/import/versions/threads.ts": [[String.raw`/[\p{L}\p{N}]+/gu`, "last"]],
-  "src/pull/beginning.ts": [["new RegExp in last", "fixed"]],
-  "src/pull/download.ts": [
-    ["/([?&][^=?&#]*=)([^&#]*)/g", "fixed"],
-    [String.raw`/^bytes (\d+)-\d+\/(\d+)$/`, "start"],
-  ],
-  "src/pull/grants-gov.ts": [[String.raw`/Opportunity(?:Synopsis|Forecast)Detail\w*/`, "last"]],
+  "src/pull/download.ts": [[String.raw`/^bytes (\d+)-\d+\/(\d+)$/`, "start"]],
   "src/pull/pull.ts": [["new RegExp in own", "start"]],
   "src/pull/sam-gov.ts": [[String.raw`/^(\d+)-(\d+)-(\d+)$/`, "start"]],
   "src/pull/sbir-gov.ts": [

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { wholeRows } from "../../src/pull/beginning.ts";
+import { wholeRows } from "../../release/beginning.ts";
 
 test.each([
   ["a row that is cut off", '"Id","Text"\n"1","x"\n"2","y', '"Id","Text"\n"1","x"\n'],

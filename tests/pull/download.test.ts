@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { download, type Exchange, type FileValidators, type Net } from "../../src/pull/download.ts";
+import { type Exchange, recordingFetch } from "../../release/exchanges.ts";
+import { download, type FileValidators, type Net } from "../../src/pull/download.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { type Asked, aNet, NOW, PATIENT, play, playRaw, rawAnswer } from "./upstream.ts";
 
@@ -391,7 +392,7 @@ test.each(["very-secret", "k1", "a b/c"])("the key %p is in no report of a reque
   const { base } = play(() => whole());
   const exchanges: Exchange[] = [];
   const url = new URL(`file.csv?${new URLSearchParams({ api_key: key, limit: "1" })}`, base);
-  const net = aNet(base, { onExchange: (exchange) => void exchanges.push(exchange) });
+  const net = aNet(base, { fetch: recordingFetch(exchanges, key, () => 0) });
   await download(net, { url, types: ["text/csv"], bytesMax: 100_000, key }, `${aDirectory()}/file.csv`);
   expect(exchanges.map((exchange) => exchange.url)).toEqual([`${base}file.csv?api_key=…&limit=1`]);
 });

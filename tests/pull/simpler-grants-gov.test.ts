@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { type Exchange, recordingFetch } from "../../release/exchanges.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { importFiles } from "../../src/import/run.ts";
@@ -240,8 +241,8 @@ describe("when something fails", () => {
 
   test("no message has the key", async () => {
     const pull = aPull({ records: [], before: () => gatewayError(403, `Forbidden ${SIMPLER_KEY}`) });
-    const exchanges: object[] = [];
-    const failure: Error = await pull.run({ net: { onExchange: (each) => void exchanges.push(each) } }).then(
+    const exchanges: Exchange[] = [];
+    const failure: Error = await pull.run({ net: { fetch: recordingFetch(exchanges, SIMPLER_KEY, () => 0) } }).then(
       () => expect.unreachable(),
       (error) => error,
     );
