@@ -5,6 +5,7 @@ import { cancellationIn } from "../opportunities/status.ts";
 import { compareDecimals, figuresIn, withoutFigures } from "../text/decimal.ts";
 import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
+import { hasSameItems } from "../text/same-items.ts";
 
 /** Which type and severity a change gets. */
 export type Rule = {
@@ -14,164 +15,88 @@ export type Rule = {
   fields: readonly string[];
   /** When the rule applies, for the documentation. */
   when: string;
-  applies?: (change: Change, cause: Cause | undefined) => boolean;
+  applies: ((change: Change, cause: Cause | undefined) => boolean) | undefined;
 };
 
 /**
- * Why a field changes, if no source changed it: the clock alone changes it so, due dates are listed where only the expiry was known, or the
- * field is read for the first time.
+ * Why a field changes although its source did not change it: time passed, due dates are listed where only the expiry was known, or the field is
+ * read for the first time.
  */
 export type Cause = "foreseen" | "listed" | "first read";
 
 /** The rule for a new record. */
-export const added: Rule = { type: "opportunity_added", severity: "informational", fields: [], when: "a new record" };
+export const added = rule("opportunity_added", "informational", [], "a new record");
 /** The rule for a record that is missing from a snapshot. */
-export const removed: Rule = {
-  type: "opportunity_removed",
-  severity: "critical",
-  fields: ["status", "status_display"],
-  when: "gone from a snapshot; the change of its status is part of this event",
-};
+export const removed = rule(
+  "opportunity_removed",
+  "critical",
+  ["status", "status_display"],
+  "gone from a snapshot; the change of its status is part of this event",
+);
+
+const DEADLINES = ["dates.closes_at", "dates.response_at"];
+const [REORDERED, REWORDED] = ["only the order differs", "only white space, letter case, punctuation, mark-up or entities differ"];
+const [SAYS_CANCELLED, ANY_OTHER] = ["it says cancelled, rescinded or withdrawn, and did not", "any other change"];
 
 /** The rules for changed fields, in order. The last one applies to every field. */
-export const fieldRules: readonly Rule[] = [
-  { type: "qanda_updated", severity: "noise", fields: ["questions"], when: "only the order differs", applies: isReordered },
-  { type: "attachments_changed", severity: "noise", fields: ["attachments"], when: "only the order differs", applies: isReordered },
-  {
-    type: "field_updated",
-    severity: "noise",
-    fields: ["contacts", "classifications.*"],
-    when: "only the order differs",
-    applies: isReordered,
-  },
-  {
-    type: "status_changed",
-    severity: "informational",
-    fields: ["status"],
-    when: "foreseen: a date that was known has passed",
-    applies: (_, cause) => cause === "foreseen",
-  },
-  {
-    type: "status_changed",
-    severity: "critical",
-    fields: ["status"],
-    when: "it becomes cancelled",
-    applies: ({ current }) => current === "cancelled",
-  },
-  {
-    type: "status_changed",
-    severity: "critical",
-    fields: ["status"],
-    when: "it leaves closed, archived or cancelled for open or closing_soon",
-    applies: moves(["closed", "archived", "cancelled"], ["open", "closing_soon"]),
-  },
-  {
-    type: "status_changed",
-    severity: "informational",
-    fields: ["status"],
-    when: "open becomes closing_soon",
-    applies: moves(["open"], ["closing_soon"]),
-  },
-  {
-    type: "status_changed",
-    severity: "informational",
-    fields: ["status"],
-    when: "closed becomes archived",
-    applies: moves(["closed"], ["archived"]),
-  },
-  { type: "status_changed", severity: "material", fields: ["status"], when: "any other change" },
-  {
-    type: "date_changed",
-    severity: "informational",
-    fields: ["dates.response_at"],
-    when: "foreseen: one of several due dates has passed, and the next one comes",
-    applies: (_, cause) => cause === "foreseen",
-  },
-  { type: "date_changed", severity: "cosmetic", fields: ["dates.*"], when: "only its seconds differ", applies: isSameMinute },
-  {
-    type: "date_changed",
-    severity: "material",
-    fields: ["dates.closes_at", "dates.response_at"],
-    when: "due dates are listed where only the expiry was known",
-    applies: (_, cause) => cause === "listed",
-  },
-  {
-    type: "date_changed",
-    severity: "critical",
-    fields: ["dates.closes_at", "dates.response_at"],
-    when: "the new instant is earlier",
-    applies: isEarlier,
-  },
-  { type: "date_changed", severity: "material", fields: ["dates.closes_at", "dates.response_at"], when: "later, newly set or cleared" },
-  { type: "date_changed", severity: "informational", fields: ["dates.posted_at", "dates.opens_at"], when: "any change" },
-  {
-    type: "date_changed",
-    severity: "cosmetic",
-    fields: ["deadline_note"],
-    when: "only white space, letter case, punctuation, mark-up or entities differ",
-    applies: isReworded,
-  },
-  {
-    type: "date_changed",
-    severity: "material",
-    fields: ["deadline_note"],
-    when: "it names a date, or says archived, extended or anytime",
-    applies: ({ previous, current }) => [previous, current].some((note) => NAMES_A_DATE.test(String(note ?? ""))),
-  },
-  { type: "date_changed", severity: "informational", fields: ["deadline_note"], when: "any other change" },
-  {
-    type: "funding_changed",
-    severity: "cosmetic",
-    fields: ["funding.display"],
-    when: "its words and figures stay the same",
-    applies: namesTheSameMoney,
-  },
-  { type: "funding_changed", severity: "material", fields: ["funding", "funding.*"], when: "any other change, or to or from null" },
-  {
-    type: "description_changed",
-    severity: "cosmetic",
-    fields: ["title", "summary", "description"],
-    when: "only white space, letter case, punctuation, mark-up or entities differ",
-    applies: isReworded,
-  },
-  {
-    type: "description_changed",
-    severity: "critical",
-    fields: ["title"],
-    when: "it says cancelled, rescinded or withdrawn, and did not",
-    applies: saysCancelled,
-  },
-  {
-    type: "description_changed",
-    severity: "material",
-    fields: ["summary", "description"],
-    when: "it says cancelled, rescinded or withdrawn, and did not",
-    applies: saysCancelled,
-  },
-  { type: "description_changed", severity: "informational", fields: ["title", "summary", "description"], when: "any other change" },
-  {
-    type: "qanda_updated",
-    severity: "cosmetic",
-    fields: ["questions"],
-    when: "the first ones of what was closed, and is closed",
-    applies: (_, cause) => cause === "first read",
-  },
-  { type: "qanda_updated", severity: "informational", fields: ["questions"], when: "any other change" },
-  { type: "attachments_changed", severity: "material", fields: ["attachments"], when: "any other change" },
-  {
-    type: "field_updated",
-    severity: "cosmetic",
-    fields: ["classifications.set_aside_types"],
-    when: "the first codes, for words that stay the same",
-    applies: (_, cause) => cause === "first read",
-  },
-  { type: "field_updated", severity: "material", fields: ["eligibility.*", "classifications.set_aside_types"], when: "any other change" },
-  { type: "field_updated", severity: "cosmetic", fields: ["*_display", "source.name", "source.url"], when: "any change" },
-  { type: "field_updated", severity: "informational", fields: ["*"], when: "any other field" },
+const fieldRules = [
+  rule("qanda_updated", "noise", ["questions"], REORDERED, isReordered),
+  rule("attachments_changed", "noise", ["attachments"], REORDERED, isReordered),
+  rule("field_updated", "noise", ["contacts", "classifications.*"], REORDERED, isReordered),
+  rule("status_changed", "informational", ["status"], "foreseen: a date that was known has passed", causedBy("foreseen")),
+  rule("status_changed", "critical", ["status"], "it becomes cancelled", ({ current }) => current === "cancelled"),
+  rule(
+    "status_changed",
+    "critical",
+    ["status"],
+    "it leaves closed, archived or cancelled for open or closing_soon",
+    moves(["closed", "archived", "cancelled"], ["open", "closing_soon"]),
+  ),
+  rule("status_changed", "informational", ["status"], "open becomes closing_soon", moves(["open"], ["closing_soon"])),
+  rule("status_changed", "informational", ["status"], "closed becomes archived", moves(["closed"], ["archived"])),
+  rule("status_changed", "material", ["status"], ANY_OTHER),
+  rule(
+    "date_changed",
+    "informational",
+    ["dates.response_at"],
+    "foreseen: one of several due dates has passed, and the next one comes",
+    causedBy("foreseen"),
+  ),
+  rule("date_changed", "cosmetic", ["dates.*"], "only its seconds differ", isSameMinute),
+  rule("date_changed", "material", DEADLINES, "due dates are listed where only the expiry was known", causedBy("listed")),
+  rule("date_changed", "critical", DEADLINES, "the new instant is earlier", isEarlier),
+  rule("date_changed", "material", DEADLINES, "later, newly set or cleared"),
+  rule("date_changed", "informational", ["dates.posted_at", "dates.opens_at"], "any change"),
+  rule("date_changed", "cosmetic", ["deadline_note"], REWORDED, isReworded),
+  rule("date_changed", "material", ["deadline_note"], "it names a date, or says archived, extended or anytime", namesADate),
+  rule("date_changed", "informational", ["deadline_note"], ANY_OTHER),
+  rule("funding_changed", "cosmetic", ["funding.display"], "its words and figures stay the same", namesTheSameMoney),
+  rule("funding_changed", "material", ["funding", "funding.*"], "any other change, or to or from null"),
+  rule("description_changed", "cosmetic", ["title", "summary", "description"], REWORDED, isReworded),
+  rule("description_changed", "critical", ["title"], SAYS_CANCELLED, saysCancelled),
+  rule("description_changed", "material", ["summary", "description"], SAYS_CANCELLED, saysCancelled),
+  rule("description_changed", "informational", ["title", "summary", "description"], ANY_OTHER),
+  rule("qanda_updated", "cosmetic", ["questions"], "the first ones of what was closed, and is closed", causedBy("first read")),
+  rule("qanda_updated", "informational", ["questions"], ANY_OTHER),
+  rule("attachments_changed", "material", ["attachments"], ANY_OTHER),
+  rule(
+    "field_updated",
+    "cosmetic",
+    ["classifications.set_aside_types"],
+    "the first codes, for words that stay the same",
+    causedBy("first read"),
+  ),
+  rule("field_updated", "material", ["eligibility.*", "classifications.set_aside_types"], ANY_OTHER),
+  rule("field_updated", "cosmetic", ["*_display", "source.name", "source.url"], "any change"),
+  rule("field_updated", "informational", ["*"], "any other field"),
 ];
 
 /** Every rule, for the documentation. */
 export const rules: readonly Rule[] = [added, removed, ...fieldRules];
+
+function rule(type: EventType, severity: Severity, fields: readonly string[], when: string, applies?: Rule["applies"]): Rule {
+  return { type, severity, fields, when, applies };
+}
 
 /** The first rule that applies to a change. */
 export function ruleFor(change: Change, cause?: Cause): Rule {
@@ -191,22 +116,27 @@ function moves(from: readonly string[], to: readonly string[]): (change: Change)
   return ({ previous, current }) => from.includes(String(previous)) && to.includes(String(current));
 }
 
+function causedBy(wanted: Cause): Rule["applies"] {
+  return (_, cause) => cause === wanted;
+}
+
 function isReworded({ previous, current }: Change): boolean {
   return isSameWording(String(previous ?? ""), String(current ?? ""));
+}
+
+function namesADate({ previous, current }: Change): boolean {
+  return [previous, current].some((note) => NAMES_A_DATE.test(String(note ?? "")));
 }
 
 const NAMES_A_DATE =
   /\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s+\d|\b\d{1,2}[/-]\d{1,2}\b|\b20\d\d\b|archived|extended|any\s?time/i;
 
+/** Two empty lists are not a reordering: they are redacted contacts. */
 function isReordered({ previous, current }: Change): boolean {
-  if (!Array.isArray(previous) || !Array.isArray(current) || previous.length !== current.length) return false;
-  if (current.length === 0) return false; // Redacted contacts: two empty lists are no reordering.
-  const sorted = (items: unknown[]) => items.map((item) => JSON.stringify(item)).sort();
-  const after = sorted(current);
-  return sorted(previous).every((item, index) => item === after[index]);
+  return Array.isArray(previous) && Array.isArray(current) && current.length > 0 && hasSameItems(previous, current);
 }
 
-/** SAM.gov's CSV and API have no other way to say it. The status stays the source's: it must not be guessed from words. */
+/** SAM.gov's CSV and API have no other way to say it. The status stays as its source states it: it must not be guessed from words. */
 function saysCancelled({ previous, current }: Change): boolean {
   return cancellationIn(String(current ?? "")) !== undefined && cancellationIn(String(previous ?? "")) === undefined;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { classify } from "../../src/changes/classify.ts";
 import { comparedFields, detect } from "../../src/changes/detect.ts";
-import { fieldRules, ruleFor, rules } from "../../src/changes/rules.ts";
+import { ruleFor, rules } from "../../src/changes/rules.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { aContent } from "../support/contents.ts";
 
@@ -319,8 +319,8 @@ describe("the event table", () => {
       ...firstRead.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "first read"))),
       ...foreseen.flatMap((row) => changesOf(row).map((change) => ruleFor(change, "foreseen"))),
     ];
+    const [, , ...fieldRules] = rules; // After the addition and the removal of a record as a whole.
     expect(fieldRules.filter((rule) => !used.includes(rule))).toEqual([]);
-    expect(rules).toHaveLength(fieldRules.length + 2); // The addition and the removal of a record as a whole.
   });
 
   test("covers every compared field", () => {
