@@ -9,7 +9,7 @@ import type { CatalogSql } from "../db/engine.ts";
 import { imports } from "../db/schema/sqlite/catalog.ts";
 import { migrations } from "../db/sqlite/migrate.ts";
 import { fileNames, openCatalog } from "../db/sqlite/open.ts";
-import { insertImportedEvent, insertRecord } from "../src/changes/commit.ts";
+import { insertEvent, insertRecord } from "../src/changes/commit.ts";
 import { prepareRecord } from "../src/changes/content.ts";
 import { noChanges, saveCounts } from "../src/changes/counts.ts";
 import { decideImport } from "../src/changes/decide.ts";
@@ -96,14 +96,7 @@ async function insertRecords(sql: CatalogSql, records: number, importId: number)
     const further = index === 0 ? LONG_HISTORY : Math.floor(Math.log(1 - random()) / Math.log(0.5)); // One on average.
     for (let number = 0; number < further; number++) {
       const event = generatedEvent(id, number, created_at, updated_at, random);
-      const { type, severity, detected_at } = event;
-      await insertImportedEvent(
-        sql,
-        index + 1,
-        event,
-        { type, severity, detected_at: Date.parse(detected_at), imported_at: updated_at },
-        importId,
-      );
+      await insertEvent(sql, index + 1, event, importId, { ...event, imported_at: updated_at });
     }
   }
   await noteMovedKeys(sql, movedKeys);

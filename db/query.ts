@@ -6,7 +6,20 @@
  *
  * One statement serves both engines: PostgreSQL reads the SQLite text, but for what `dialect.ts` spells differently. (E-25)
  */
-import { and, type Column, eq, type GetColumnData, getTableColumns, is, Param, Placeholder, SQL, type SQLWrapper, sql } from "drizzle-orm";
+import {
+  and,
+  type Column,
+  eq,
+  type GetColumnData,
+  getTableColumns,
+  inArray,
+  is,
+  Param,
+  Placeholder,
+  SQL,
+  type SQLWrapper,
+  sql,
+} from "drizzle-orm";
 import { type SelectedFields, SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Dialect } from "./dialect.ts";
@@ -146,21 +159,35 @@ export function pick<Table extends SQLiteTable, Name extends keyof Columns<Table
 
 /** All columns of a table's rows, by the values of some of them. */
 export function selectBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
-  return query(pick(table, ...by), (values) =>
-    select(getTableColumns(table))
+  return selectSome(table, Object.keys(getTableColumns(table)) as (keyof Columns<Table> & string)[], ...by);
+}
+
+/** Some columns of a table's rows, by the values of others. */
+export function selectSome<
+  Table extends SQLiteTable,
+  Field extends keyof Columns<Table> & string,
+  Name extends keyof Columns<Table> & string,
+>(table: Table, fields: readonly Field[], ...by: readonly Name[]) {
+  const columns = pick(table, ...by);
+  return query(columns, (values) =>
+    select(pick(table, ...fields))
       .from(table)
-      .where(areEqual(table, by, values)),
+      .where(and(...by.map((name) => eq(columns[name] as Column, values[name])))),
   );
 }
 
-/** A condition that columns of a table have the values given. */
-function areEqual<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
-  table: Table,
-  names: readonly Name[],
-  values: Readonly<Record<Name, unknown>>,
-): SQL | undefined {
-  const columns = getTableColumns(table);
-  return and(...names.map((name) => eq(columns[name] as Column, values[name])));
+/** Some columns of the rows of a table in which one column has any of the values given. */
+export function selectAmong<
+  Table extends SQLiteTable,
+  Field extends keyof Columns<Table> & string,
+  Name extends keyof Columns<Table> & string,
+>(table: Table, fields: readonly Field[], by: Name) {
+  const column = pick(table, by)[by] as Columns<Table>[Name] & Column;
+  return query({ [by]: listOf(column) } as { readonly [Key in Name]: ListParameter<Columns<Table>[Name]> }, (values) =>
+    select(pick(table, ...fields))
+      .from(table)
+      .where(inArray(column, values[by])),
+  );
 }
 
 /** The rows of a query. */

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, max, notExists, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { exists, listOf, pick, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { exists, listOf, pick, query, type RowsOf, select, selectAll, selectAmong } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
 import {
   earlierSidecars,
@@ -30,7 +30,7 @@ export type Fault = { where: string; what: string };
 
 type OpportunityRow = typeof opportunities.$inferSelect;
 type Facet = typeof facets.$inferSelect;
-type UpstreamId = typeof upstreamIds.$inferSelect;
+type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 type LinkKey = typeof linkKeys.$inferSelect;
 type EventRow = RowsOf<typeof eventsOfRows>;
 
@@ -44,12 +44,8 @@ const allFacets = query({}, () => selectAll(facets));
 const opportunitiesAfter = query({ after: opportunities.seq }, ({ after }) =>
   selectAll(opportunities).where(gt(opportunities.seq, after)).orderBy(asc(opportunities.seq)).limit(CHECKED_AT_ONCE),
 );
-const upstreamIdsOfRows = query({ seqs: listOf(upstreamIds.opportunity_seq) }, ({ seqs }) =>
-  selectAll(upstreamIds).where(inArray(upstreamIds.opportunity_seq, seqs)),
-);
-const linkKeysOfRecords = query({ ids: listOf(linkKeys.opportunity_id) }, ({ ids }) =>
-  selectAll(linkKeys).where(inArray(linkKeys.opportunity_id, ids)),
-);
+const upstreamIdsOfRows = selectAmong(upstreamIds, ["source", "upstream_id", "opportunity_seq"], "opportunity_seq");
+const linkKeysOfRecords = selectAmong(linkKeys, ["opportunity_id", "key", "role", "newness"], "opportunity_id");
 const eventsOfRows = query({ seqs: listOf(events.opportunity_seq) }, ({ seqs }) =>
   select(pick(events, "id", "opportunity_seq", "detected_at", "type", "severity", "origin", "document"))
     .from(events)
@@ -138,8 +134,8 @@ export async function checkCatalog(
 /** Reads a batch with three statements, because three for each record would be slow. */
 async function readAll(sql: CatalogSql, rows: readonly OpportunityRow[], facets: ReadonlyMap<number, Facet>): Promise<Checked[]> {
   const seqs = rows.map(({ seq }) => seq);
-  const upstreamIds = await sql.all(upstreamIdsOfRows, { seqs });
-  const keys = await sql.all(linkKeysOfRecords, { ids: rows.map(({ id }) => id) });
+  const upstreamIds = await sql.all(upstreamIdsOfRows, { opportunity_seq: seqs });
+  const keys = await sql.all(linkKeysOfRecords, { opportunity_id: rows.map(({ id }) => id) });
   const events = await sql.all(eventsOfRows, { seqs });
   const idsOf = Map.groupBy(upstreamIds, ({ opportunity_seq }) => opportunity_seq);
   const keysOf = Map.groupBy(keys, ({ opportunity_id }) => opportunity_id);

@@ -1,7 +1,7 @@
 /** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
-import { and, eq, gt, inArray } from "drizzle-orm";
+import { eq, gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, listOf, orIgnore, orUpdate, pick, query, select, update } from "../../db/query.ts";
+import { deleteFrom, insertInto, listOf, orIgnore, orUpdate, pick, query, selectSome, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -44,11 +44,7 @@ const touchBySeq = query({ seqs: listOf(opportunities.seq), stored_at: opportuni
 const makeDue = query(pick(opportunities, "turns_at", "stored_at"), ({ turns_at, stored_at }) =>
   update(opportunities).set({ turns_at }).where(gt(opportunities.stored_at, stored_at)),
 );
-const facetByValues = query(pick(facets, "agency", "status", "source", "program_type"), ({ agency, status, source, program_type }) =>
-  select({ id: facets.id })
-    .from(facets)
-    .where(and(eq(facets.agency, agency), eq(facets.status, status), eq(facets.source, source), eq(facets.program_type, program_type))),
-);
+const facetByValues = selectSome(facets, ["id"], "agency", "status", "source", "program_type");
 const insertFacet = insertInto(facets, { key: "id" });
 const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
 /** If two changes have the same instant, only the first one keeps the earlier value. */
@@ -133,7 +129,7 @@ export async function insertRecord(
     updated_at,
     stored_at: instant,
     status_basis,
-    turns_at: turnsAtOf(decision, now),
+    turns_at: clockTurnsAt(indexed, status_basis, now),
     ...indexed.relationships,
     hash: rendered.hash,
     restored_at: restored === undefined ? null : instant,
@@ -143,7 +139,7 @@ export async function insertRecord(
   const foundBy = await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlier_ids], instant);
   await keysMoved(sql, movedKeys, [...foundBy, ...(await saveLinkKeys(sql, id, indexed, true))]);
   if (decision.source_digest !== undefined) await setSourceDigest(sql, seq, decision.source_digest);
-  await insertDetectedEvents(sql, seq, decision.events, importId);
+  for (const event of decision.events) await insertEvent(sql, seq, event, importId);
   return seq;
 }
 
@@ -161,7 +157,7 @@ export async function updateRecord(
   const { hash } = rendered;
   await keysMoved(sql, movedKeys, await addUpstreamIds(sql, seq, code, [opportunity_id, ...earlierIds], instant));
   if (source_digest !== undefined || !isSameHash(stored.hash, hash)) await setSourceDigest(sql, seq, source_digest);
-  const turns_at = turnsAtOf(decision, now);
+  const turns_at = clockTurnsAt(indexed, status_basis, now);
   const sidecar = sidecarOf(rendered, indexed);
   await keepEarlierSidecar(sql, stored, { sidecar, status_basis }, instant);
   const facet = { source: code, facet_id: stored.facet_id };
@@ -187,7 +183,7 @@ export async function updateRecord(
   });
   countRecord(counts, { source: code, facet_id }, indexed, 1);
   if (!isSameHash(stored.hash, hash)) await keysMoved(sql, movedKeys, await saveLinkKeys(sql, decision.id, indexed, false));
-  await insertDetectedEvents(sql, seq, decision.events, importId);
+  for (const event of decision.events) await insertEvent(sql, seq, event, importId);
 }
 
 /** Makes all records due that may have been judged at a future instant, because the clock was ahead. */
@@ -247,52 +243,26 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-type EventColumns = { type: string; severity: string; detected_at: EpochMs; imported_at: EpochMs | null };
-
-/** Stores an event that another system detected. Returns false if it is already stored. */
-export async function insertImportedEvent(
+/** Stores an event: detected here, unless `imported_at` says when another system's was added. Returns false if it is already stored. */
+export async function insertEvent(
   sql: CatalogSql,
-  seq: number,
+  opportunity_seq: number,
   event: OpportunityEvent,
-  columns: EventColumns,
-  importId: number,
-): Promise<boolean> {
-  return insertEvent(sql, seq, event, { ...columns, origin: "imported" }, importId);
-}
-
-async function insertDetectedEvents(
-  sql: CatalogSql,
-  seq: number,
-  events: readonly OpportunityEvent[],
-  importId: number | null,
-): Promise<void> {
-  for (const event of events) {
-    const { type, severity } = event;
-    const columns = { type, severity, detected_at: Date.parse(event.detected_at), imported_at: null, origin: "detected" } as const;
-    await insertEvent(sql, seq, event, columns, importId);
-  }
-}
-
-async function insertEvent(
-  sql: CatalogSql,
-  seq: number,
-  event: OpportunityEvent,
-  columns: EventColumns & { origin: "detected" | "imported" },
-  importId: number | null,
+  import_id: number | null,
+  { type, severity, imported_at = null }: { type: string; severity: string; imported_at?: EpochMs | null } = event,
 ): Promise<boolean> {
   const inserted = await sql.run(insertEventRow, {
     id: event.id,
-    opportunity_seq: seq,
-    ...columns,
-    import_id: importId,
+    opportunity_seq,
+    type,
+    severity,
+    detected_at: Date.parse(event.detected_at),
+    imported_at,
+    origin: imported_at === null ? "detected" : "imported",
+    import_id,
     document: Buffer.from(JSON.stringify(event)),
   });
   return inserted === 1;
-}
-
-/** When the clock changes the record next; `null` if it never will. */
-function turnsAtOf({ indexed, status_basis }: Decision, now: EpochMs): EpochMs | null {
-  return clockTurnsAt(indexed, status_basis, now);
 }
 
 /** The facet that a record has, which is added if no record had it yet. */

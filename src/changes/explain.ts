@@ -1,7 +1,7 @@
 /** Explains an event: the record before and after it, the rules that chose type and severity, the import that caused it. */
 import { and, desc, eq, gte } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { pick, query, select } from "../../db/query.ts";
+import { pick, query, select, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, imports, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { CONTACT_FIELD, type OpportunityEvent } from "../events/event.ts";
@@ -25,24 +25,15 @@ export type Explanation = {
   import: { id: number; format: string; files: string; started_at: EpochMs; as_of: EpochMs | null } | null;
 };
 
-const eventColumns = pick(events, "seq", "opportunity_seq", "detected_at", "origin", "import_id", "document");
-const eventById = query({ id: events.id }, ({ id }) => select(eventColumns).from(events).where(eq(events.id, id)));
-const contentBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
-  select(pick(opportunities, "document", "sidecar"))
-    .from(opportunities)
-    .where(eq(opportunities.seq, seq)),
-);
+const eventById = selectSome(events, ["opportunity_seq", "detected_at", "origin", "import_id", "document"], "id");
+const contentBySeq = selectSome(opportunities, ["document", "sidecar"], "seq");
 const detectedSince = query(pick(events, "opportunity_seq", "detected_at"), ({ opportunity_seq, detected_at }) =>
-  select(eventColumns)
+  select(pick(events, "detected_at", "document"))
     .from(events)
     .where(and(eq(events.opportunity_seq, opportunity_seq), eq(events.origin, "detected"), gte(events.detected_at, detected_at)))
     .orderBy(desc(events.detected_at), desc(events.seq)),
 );
-const importById = query({ id: imports.id }, ({ id }) =>
-  select(pick(imports, "id", "format", "files", "started_at", "as_of"))
-    .from(imports)
-    .where(eq(imports.id, id)),
-);
+const importById = selectSome(imports, ["id", "format", "files", "started_at", "as_of"], "id");
 
 /** The explanation of an event, or `undefined` if there is no event with this id. Throws if the event's record is missing. */
 export async function explain(db: CatalogDb, eventId: string): Promise<Explanation | undefined> {

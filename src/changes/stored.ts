@@ -1,7 +1,7 @@
 /** Reads stored records, their upstream ids, source digests and events for imports and other changes. Writes nothing: `commit.ts` does. */
 import { and, asc, desc, eq, inArray, lte, max, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { exists, listOf, parameter, pick, query, type RowsOf, type SelectedRow, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, type RowsOf, select, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -9,8 +9,7 @@ import { parseStored } from "../text/stored-json.ts";
 import { withoutContactValues } from "./contacts.ts";
 import { isSameHash, type PreparedRecord } from "./content.ts";
 
-const storedColumns = pick(
-  opportunities,
+const storedFields = [
   "seq",
   "id",
   "source_opportunity_id",
@@ -21,26 +20,20 @@ const storedColumns = pick(
   "hash",
   "document",
   "sidecar",
-);
+] as const;
 
 /** A stored record with the columns that deciding and storing a change need. */
-export type StoredRecord = SelectedRow<typeof storedColumns>;
+export type StoredRecord = Pick<typeof opportunities.$inferSelect, (typeof storedFields)[number]>;
 
-const isNaturalKey = ({ source, lineage }: { source: SQL; lineage: SQL }) =>
-  and(eq(opportunities.source, source), eq(opportunities.lineage, lineage));
 const isUpstreamId = ({ source, upstream_id }: { source: SQL; upstream_id: SQL }) =>
   and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.source, source));
 
 const newestStored = query({}, () => select({ newest: max(opportunities.stored_at) }).from(opportunities));
-const recordByKey = query(pick(opportunities, "source", "lineage"), (key) =>
-  select(storedColumns).from(opportunities).where(isNaturalKey(key)),
-);
-const recordBySeq = query({ seq: opportunities.seq }, ({ seq }) =>
-  select(storedColumns).from(opportunities).where(eq(opportunities.seq, seq)),
-);
-const keyExists = query(pick(opportunities, "source", "lineage"), (key) => select(exists).from(opportunities).where(isNaturalKey(key)));
+const recordByKey = selectSome(opportunities, storedFields, "source", "lineage");
+const recordBySeq = selectSome(opportunities, storedFields, "seq");
+const seqByKey = selectSome(opportunities, ["seq"], "source", "lineage");
 const turningRecords = query({ until: opportunities.turns_at, limit: parameter<number>() }, ({ until, limit }) =>
-  select(storedColumns)
+  select(pick(opportunities, ...storedFields))
     .from(opportunities)
     .where(lte(opportunities.turns_at, until))
     .orderBy(asc(opportunities.turns_at), asc(opportunities.seq))
@@ -78,12 +71,8 @@ const sourceDigestsByLineages = query({ source: opportunities.source, lineages: 
     .innerJoin(readings, eq(readings.opportunity_seq, opportunities.seq))
     .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
 );
-const upstreamIdOfRecord = query(pick(upstreamIds, "upstream_id", "opportunity_seq"), ({ upstream_id, opportunity_seq }) =>
-  select(exists)
-    .from(upstreamIds)
-    .where(and(eq(upstreamIds.upstream_id, upstream_id), eq(upstreamIds.opportunity_seq, opportunity_seq))),
-);
-const eventById = query({ id: events.id }, ({ id }) => select(exists).from(events).where(eq(events.id, id)));
+const upstreamIdOfRecord = selectSome(upstreamIds, ["since"], "upstream_id", "opportunity_seq");
+const eventById = selectSome(events, ["seq"], "id");
 const eventsThatMayHaveContacts = query(
   { opportunity_seq: events.opportunity_seq, text: parameter<string>() },
   ({ opportunity_seq, text }, { containsText }) =>
@@ -114,7 +103,7 @@ export async function findStored(sql: CatalogSql, source: string, lineage: strin
 
 /** Whether there is a record with this natural key. */
 export async function isStored(sql: CatalogSql, source: string, lineage: string): Promise<boolean> {
-  return (await sql.get(keyExists, { source, lineage })) !== undefined;
+  return (await sql.get(seqByKey, { source, lineage })) !== undefined;
 }
 
 /** The record with a row number that was read from the catalog. Rows are never deleted: throws if it is missing. */
@@ -155,7 +144,8 @@ export async function findUnchanged(sql: CatalogSql, records: readonly PreparedR
   const unchanged = new Set<PreparedRecord>();
   for (const [source, recordsOfSource] of Map.groupBy(records, ({ indexed }) => indexed.source.code)) {
     const lineages = recordsOfSource.map(({ lineage }) => lineage);
-    const stored = await findHashes(sql, source, lineages);
+    // One statement for all lineages, because each statement is a round trip on PostgreSQL.
+    const stored = new Map((await sql.all(hashesByLineages, { source, lineages })).map((row) => [row.lineage, row]));
     for (const record of recordsOfSource) {
       const known = stored.get(record.lineage);
       if (known === undefined || !isSameHash(record.rendered.hash, known.hash)) continue;
@@ -163,14 +153,6 @@ export async function findUnchanged(sql: CatalogSql, records: readonly PreparedR
     }
   }
   return unchanged;
-}
-
-type StoredHash = RowsOf<typeof hashesByLineages>;
-
-/** One statement for all lineages, because each statement is a round trip on PostgreSQL. */
-async function findHashes(sql: CatalogSql, source: string, lineages: readonly string[]): Promise<Map<string, StoredHash>> {
-  const rows = await sql.all(hashesByLineages, { source, lineages });
-  return new Map(rows.map((row) => [row.lineage, row]));
 }
 
 async function hasUpstreamIds(sql: CatalogSql, seq: number, upstreamIds: readonly string[]): Promise<boolean> {

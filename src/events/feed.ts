@@ -4,9 +4,9 @@
  * The feed is in the order in which events were stored: there is one writer at a time, so the row numbers of events follow the order of
  * commits (D-31). `detected_at` does not: an imported history brings events from long ago. (E-47)
  */
-import { and, asc, desc, eq, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, type RowsOf, select, selectAmong, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, opportunities, sightings } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
@@ -108,7 +108,7 @@ const windowHeads = {
       .limit(limit),
   ),
 };
-const idAt = query(pick(events, "seq"), ({ seq }) => select(pick(events, "id")).from(events).where(eq(events.seq, seq)));
+const idAt = selectSome(events, ["id"], "seq");
 const newestBefore = query(pick(events, "seq"), ({ seq }) =>
   select(pick(events, "seq", "id"))
     .from(events)
@@ -121,26 +121,10 @@ const firstSince = query({ since: events.detected_at }, ({ since }) =>
     .from(events)
     .where(gt(events.detected_at, since)),
 );
-const eventDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
-  select(pick(events, "seq", "document"))
-    .from(events)
-    .where(inArray(events.seq, seqs)),
-);
-const opportunityVersions = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(opportunities, "seq", "id", "stored_at"))
-    .from(opportunities)
-    .where(inArray(opportunities.seq, seqs)),
-);
-const versionsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "seq", "id", "stored_at"))
-    .from(opportunities)
-    .where(inArray(opportunities.id, ids)),
-);
-const eventsOfRecords = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select(pick(events, "seq", "opportunity_seq", "document"))
-    .from(events)
-    .where(inArray(events.opportunity_seq, seqs)),
-);
+const eventDocuments = selectAmong(events, ["seq", "document"], "seq");
+const versionsBySeq = selectAmong(opportunities, ["seq", "id", "stored_at"], "seq");
+const versionsById = selectAmong(opportunities, ["seq", "id", "stored_at"], "id");
+const eventsOfRecords = selectAmong(events, ["seq", "opportunity_seq", "document"], "opportunity_seq");
 const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
   select({ ...pick(opportunities, "seq", "document", "sidecar", "status_basis", "turns_at"), ...seenColumns })
     .from(opportunities)
@@ -259,10 +243,10 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
 type Groups = ReadonlyMap<number, readonly OpportunityVersion[]>;
 
 async function groupsOf(sql: CatalogSql, heads: readonly Head[], allSources: boolean): Promise<Groups> {
-  const changed = await sql.all(opportunityVersions, { seqs: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
+  const changed = await sql.all(versionsBySeq, { seq: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
   const ids = changed.map(({ id }) => id);
   const groups = allSources ? new Map<string, readonly string[]>() : await readGroups(sql, ids);
-  const twins = groups.size === 0 ? [] : await sql.all(versionsById, { ids: [...new Set([...groups.values()].flat())] });
+  const twins = groups.size === 0 ? [] : await sql.all(versionsById, { id: [...new Set([...groups.values()].flat())] });
   const byId = new Map([...changed, ...twins].map((version) => [version.id, version]));
   return new Map(changed.map(({ seq, id }) => [seq, (groups.get(id) ?? [id]).flatMap((each) => byId.get(each) ?? [])]));
 }
@@ -310,7 +294,7 @@ async function readEntries(
   { groups, now, silent }: Today & { groups: Groups },
   isRow: IsRow,
 ): Promise<({ entry: FeedEntry; bytes: number } | "unmatched" | "repeat")[]> {
-  const eventRows = await sql.all(eventDocuments, { seqs: heads.map(({ seq }) => seq) });
+  const eventRows = await sql.all(eventDocuments, { seq: heads.map(({ seq }) => seq) });
   const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
   const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
   const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
@@ -345,7 +329,7 @@ async function readTold(sql: CatalogSql, heads: readonly Head[], groups: Groups)
   const several = heads.map(({ opportunity_seq }) => groups.get(opportunity_seq) ?? []).filter((group) => group.length > 1);
   const seqs = new Set(several.flat().map(({ seq }) => seq));
   if (seqs.size === 0) return new Map();
-  const rows = await sql.all(eventsOfRecords, { seqs: [...seqs] });
+  const rows = await sql.all(eventsOfRecords, { opportunity_seq: [...seqs] });
   return Map.groupBy(
     rows.map(({ seq, opportunity_seq, document }) => ({ seq, record: opportunity_seq, event: eventIn(document) })),
     ({ record }) => record,

@@ -2,9 +2,9 @@
  * The events of many records at once, for copies: whole histories, and what was stored after a position. Nothing is chosen or left out:
  * events of each severity, of each record, and those that `import events` added. (E-47)
  */
-import { and, asc, desc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, gt, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { listOf, parameter, pick, query, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, select, selectAmong, selectSome } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { PAGE_BYTES_MAX, unlessLong } from "../opportunities/page.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -43,15 +43,13 @@ const historyPlaces = query(
       .orderBy(desc(events.opportunity_seq), desc(events.detected_at), desc(events.id))
       .limit(limit),
 );
-const recordsById = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "seq")).from(opportunities).where(inArray(opportunities.id, ids)),
-);
+const recordsById = selectAmong(opportunities, ["seq"], "id");
 const shortDocuments = query({ seqs: listOf(events.seq) }, ({ seqs }) =>
   select({ ...pick(events, "seq"), document: unlessLong(events.document) })
     .from(events)
     .where(inArray(events.seq, seqs)),
 );
-const documentBySeq = query(pick(events, "seq"), ({ seq }) => select(pick(events, "document")).from(events).where(eq(events.seq, seq)));
+const documentBySeq = selectSome(events, ["document"], "seq");
 
 type Place = { seq: number; opportunity_seq: number; detected_at: EpochMs; id: string };
 
@@ -76,7 +74,7 @@ export async function readHistories(
   limit: number,
 ): Promise<BulkPage<HistoryPosition>> {
   return db.readTransaction(async (sql) => {
-    const records = (await sql.all(recordsById, { ids })).map(({ seq }) => seq);
+    const records = (await sql.all(recordsById, { id: ids })).map(({ seq }) => seq);
     const { record, time, id } = after ?? { record: LAST_RECORD, time: LAST_TIME, id: "" };
     const places = await sql.all(historyPlaces, { records, record, time, id, limit: limit + 1 });
     const { documents, last, hasMore } = await pageOf(sql, places, limit);

@@ -1,6 +1,6 @@
 /** One page of an opportunity's events. */
 import { and, desc, eq, gt, inArray, notInArray, sql } from "drizzle-orm";
-import { listOf, parameter, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, type RowsOf, select, selectSome } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "../opportunities/page.ts";
 import type { ReadModel } from "../opportunities/read-model.ts";
@@ -10,9 +10,7 @@ import { eventTypes, insignificant } from "./event.ts";
 /** Types are as the API returns them; `since` is exclusive. */
 export type EventFilter = { type?: string[]; since?: Instant; include_insignificant: boolean };
 
-const seqById = query({ id: opportunities.id }, ({ id }) =>
-  select({ seq: opportunities.seq }).from(opportunities).where(eq(opportunities.id, id)),
-);
+const seqById = selectSome(opportunities, ["seq"], "id");
 
 /** The type as the API returns it: `unknown` if it is none of `eventTypes`. */
 export const shownType = sql`case when ${inArray(events.type, [...eventTypes])} then ${events.type} else 'unknown' end`;
@@ -44,7 +42,7 @@ const page = (withInsignificant: boolean) =>
         .limit(limit),
   );
 const [significantPage, wholePage] = [page(false), page(true)];
-const documentBySeq = query(pick(events, "seq"), ({ seq }) => select(pick(events, "document")).from(events).where(eq(events.seq, seq)));
+const documentBySeq = selectSome(events, ["document"], "seq");
 
 /** The last and the first instant of JavaScript's dates. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];

@@ -4,7 +4,7 @@
  */
 import { and, count, eq, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { listOf, pick, query, select } from "../../db/query.ts";
+import { listOf, query, select, selectAmong } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EventType } from "../events/event.ts";
 import { briefFacts, briefOf } from "../facts/facts.ts";
@@ -45,11 +45,7 @@ const revisionsOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
     .where(and(inArray(opportunities.id, ids), inArray(events.type, [...REVISIONS])))
     .groupBy(opportunities.id),
 );
-const storedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "stored_at"))
-    .from(opportunities)
-    .where(inArray(opportunities.id, ids)),
-);
+const storedOf = selectAmong(opportunities, ["id", "stored_at"], "id");
 
 /**
  * The calendar of what matches: every due date of the last month and of the next two years, of at most `limit` opportunities, those due next.
@@ -71,7 +67,7 @@ export async function deadlinesCalendar(
   const ids = [...(ahead.length < limit ? list(since, now).slice(ahead.length - limit) : []), ...ahead];
   const found = await readOpportunities(catalog, ids, now);
   const revisions = new Map((await catalog.all(revisionsOf, { ids })).map((row) => [row.id, row.revisions]));
-  const storedAt = new Map((await catalog.all(storedOf, { ids })).map((row) => [row.id, row.stored_at]));
+  const storedAt = new Map((await catalog.all(storedOf, { id: ids })).map((row) => [row.id, row.stored_at]));
   const twins = await readTwins(catalog, ids, now);
   const entries = found.flatMap((opportunity) => {
     const { id } = opportunity;

@@ -1,8 +1,9 @@
 /** `import events`: events that another system recorded, one per line. They join a record's history without changing its `updated_at`. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
-import { insertImportedEvent } from "../changes/commit.ts";
+import { insertEvent } from "../changes/commit.ts";
 import { withoutContactValues } from "../changes/contacts.ts";
 import { findByUpstreamId, hasEvent, nextInstant } from "../changes/stored.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../events/event.ts";
@@ -42,7 +43,7 @@ const EventLine = Type.Object({
 const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Static<typeof EventLine>;
 
 /** A valid event with the row number of its record. `type` and `severity` are as given; the event has those that the API knows. */
-type ValidEvent = { seq: number; type: string; severity: string; detected_at: EpochMs; event: OpportunityEvent };
+type ValidEvent = { seq: number; type: string; severity: string; event: OpportunityEvent };
 
 /** Imports event files as one unit. An event is stored once, however often it is imported. Throws if a file is refused as a whole. */
 export async function importEvents(context: ImportContext, options: ImportOptions): Promise<ImportOutcome> {
@@ -104,11 +105,11 @@ async function storeEvents(
     await run(async (sql) => {
       const imported_at = await nextInstant(sql, context.now());
       for (const json of chunk) {
-        const { seq, event, ...columns } = JSON.parse(json) as ValidEvent;
+        const { seq, event, ...given } = JSON.parse(json) as ValidEvent;
         const isNew =
           importId === undefined
             ? !(await hasEvent(sql, event.id))
-            : await insertImportedEvent(sql, seq, event, { ...columns, imported_at }, importId);
+            : await insertEvent(sql, seq, event, importId, { ...given, imported_at });
         summary[isNew ? "events" : "unchanged"]++;
       }
     });
@@ -140,7 +141,7 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
     changes,
     detected_at: formatInstant(detectedAt),
   };
-  return { seq: record.seq, type, severity, detected_at: detectedAt, event };
+  return { seq: record.seq, type, severity, event };
 }
 
 /** A value that the API does not know is stored as given and served as `unknown`. */

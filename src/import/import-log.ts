@@ -1,7 +1,7 @@
 /** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
 import { desc, eq } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, parameter, pick, query, select, selectAll, update } from "../../db/query.ts";
+import { insertInto, parameter, pick, query, selectAll, selectSome, update } from "../../db/query.ts";
 import { imports } from "../../db/schema/sqlite/catalog.ts";
 import { addToCounts } from "../sources/counts.ts";
 import { noteImport } from "../sources/news.ts";
@@ -45,11 +45,7 @@ const updateProgress = query(pick(imports, "id", "counts", "last_instant"), ({ i
 const updateFinish = query(pick(imports, "id", "counts", "finished_at"), ({ id, ...values }) =>
   update(imports).set(values).where(eq(imports.id, id)),
 );
-const importById = query({ id: imports.id }, ({ id }) =>
-  select(pick(imports, "format", "sources", "as_of"))
-    .from(imports)
-    .where(eq(imports.id, id)),
-);
+const importById = selectSome(imports, ["format", "sources", "as_of"], "id");
 const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
 const newestImports = query({ limit: parameter<number>() }, ({ limit }) => newestFirst().limit(limit));
 const newestImport = query({}, () => newestFirst().limit(1));

@@ -8,7 +8,7 @@ import { describeNewest } from "../changes/backfill.ts";
 import {
   atInstantAfter,
   atNextInstant,
-  insertImportedEvent,
+  insertEvent,
   insertRecord,
   LaterChange,
   redactEvents,
@@ -312,11 +312,7 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
-  for (const event of history) {
-    const { type, severity, detected_at } = event;
-    const columns = { type, severity, detected_at: Date.parse(detected_at), imported_at: writing.instant };
-    await insertImportedEvent(sql, seq, event, columns, importId);
-  }
+  for (const event of history) await insertEvent(sql, seq, event, importId, { ...event, imported_at: writing.instant });
   return decision.id;
 }
 

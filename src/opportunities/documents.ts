@@ -1,17 +1,10 @@
-/**
- * Recently read documents, in memory, so that popular ones are not read from the database each time.
- *
- * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
- * (E-31)
- */
-import { pick, type SelectedRow } from "../../db/query.ts";
-import { opportunities } from "../../db/schema/sqlite/catalog.ts";
+import type { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
 /** The columns of a `StoredDocument`. */
-export const documentColumns = pick(opportunities, "seq", "id", "updated_at", "document");
+export const documentFields = ["seq", "id", "updated_at", "document"] as const;
 
 /** An opportunity as a ready JSON document, with the columns that identify the record and its version. */
-export type StoredDocument = SelectedRow<typeof documentColumns>;
+export type StoredDocument = Pick<typeof opportunities.$inferSelect, (typeof documentFields)[number]>;
 
 /** Two halves, so that the less recent one can be dropped as a whole. Each maps row numbers and ids to documents. */
 export type Documents = { recent: Map<number | string, StoredDocument>; former: Map<number | string, StoredDocument>; recentBytes: number };

@@ -1,14 +1,10 @@
-/** One opportunity by its service id. */
-import { eq } from "drizzle-orm";
-import { query, select } from "../../db/query.ts";
+import { selectSome } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
-import { documentColumns, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
+import { documentFields, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { isNewest } from "./list-index.ts";
 import { type ReadModel, updateModel } from "./read-model.ts";
 
-const documentById = query({ id: opportunities.id }, ({ id }) =>
-  select(documentColumns).from(opportunities).where(eq(opportunities.id, id)),
-);
+const documentById = selectSome(opportunities, documentFields, "id");
 
 /** The newest version of an opportunity, or `undefined` if there is none with this `id`, a UUID in lower case. */
 export async function getOpportunity(model: ReadModel, id: string): Promise<StoredDocument | undefined> {

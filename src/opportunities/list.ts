@@ -1,11 +1,11 @@
 /** One page of the list: the list index finds the records, then their documents come from memory or the database. */
 import { and, desc, eq, inArray, lt, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { listOf, pick, query, select } from "../../db/query.ts";
+import { listOf, pick, query, select, selectSome } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { Unavailable } from "../../db/unavailable.ts";
 import type { EpochMs, Instant } from "../text/instant.ts";
-import { documentColumns, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
+import { documentFields, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
 import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "./page.ts";
@@ -26,13 +26,11 @@ const seqsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upst
   select({ seq: upstreamIds.opportunity_seq, newest: newestUpdate }).from(upstreamIds).where(eq(upstreamIds.upstream_id, upstream_id)),
 );
 const documentsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
-  select({ ...documentColumns, document: unlessLong(opportunities.document) })
+  select({ ...pick(opportunities, ...documentFields), document: unlessLong(opportunities.document) })
     .from(opportunities)
     .where(inArray(opportunities.seq, seqs)),
 );
-const documentBySeq = query(pick(opportunities, "seq"), ({ seq }) =>
-  select(documentColumns).from(opportunities).where(eq(opportunities.seq, seq)),
-);
+const documentBySeq = selectSome(opportunities, documentFields, "seq");
 
 /** A list is tried again if a commit comes between its steps. */
 const ATTEMPTS = 4;

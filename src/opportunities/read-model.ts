@@ -1,7 +1,7 @@
 /** The read model: the catalog's database, and in memory its list index, facets and recent documents, updated after every commit. (E-31) */
-import { asc, eq, max, sql } from "drizzle-orm";
+import { asc, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { parameter, pick, query, select, selectBy } from "../../db/query.ts";
+import { parameter, pick, query, select, selectBy, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
@@ -115,9 +115,7 @@ const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: 
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id))
     .limit(limit),
 );
-const idOfRow = query(pick(opportunities, "seq"), ({ seq }) =>
-  select(pick(opportunities, "id")).from(opportunities).where(eq(opportunities.seq, seq)),
-);
+const idOfRow = selectSome(opportunities, ["id"], "seq");
 
 /**
  * Appends all records after `readUntil`, in batches with a pause after each. Commits between two batches do no harm, because they change

@@ -4,7 +4,7 @@
  */
 import type { Static } from "@sinclair/typebox";
 import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
-import { listOf, parameter, pick, query, select } from "../../db/query.ts";
+import { listOf, parameter, pick, query, select, selectAmong } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { object } from "../text/schema.ts";
@@ -17,12 +17,9 @@ export const RELATED_MAX = 20;
 /** The longest chain of records that each name the next one. The rest of a longer one is left out; sources make none. */
 const CHAIN_MAX = 20;
 
-const named = pick(opportunities, "id", "canonical_id");
-const namingAny = query({ ids: listOf(opportunities.canonical_id) }, ({ ids }) =>
-  select(named).from(opportunities).where(inArray(opportunities.canonical_id, ids)),
-);
+const namingAny = selectAmong(opportunities, ["id", "canonical_id"], "canonical_id");
 const linkedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(named)
+  select(pick(opportunities, "id", "canonical_id"))
     .from(opportunities)
     .where(and(inArray(opportunities.id, ids), isNotNull(opportunities.canonical_id))),
 );
@@ -58,7 +55,7 @@ async function readLinks(sql: Reading, ids: readonly string[]): Promise<Map<stri
   const seen = new Set(ids);
   let next = [...seen];
   for (let round = 0; next.length > 0 && round < CHAIN_MAX; round++) {
-    const rows = [...(await sql.all(linkedOf, { ids: next })), ...(await sql.all(namingAny, { ids: next }))];
+    const rows = [...(await sql.all(linkedOf, { ids: next })), ...(await sql.all(namingAny, { canonical_id: next }))];
     for (const { id, canonical_id } of rows) if (canonical_id !== null) found.set(id, canonical_id);
     next = [...new Set([...found].flat())].filter((id) => !seen.has(id));
     for (const id of next) seen.add(id);

@@ -1,18 +1,14 @@
 /** When imports last changed a source, or finished on it, at all and on each day; and until when statuses of the whole catalog were judged. */
 import { and, desc, eq, lte } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { insertInto, orUpdate, parameter, pick, query, select } from "../../db/query.ts";
+import { insertInto, orUpdate, parameter, pick, query, select, selectSome } from "../../db/query.ts";
 import { instants } from "../../db/schema/sqlite/catalog.ts";
 import { dateAt, type EpochMs } from "../text/instant.ts";
 
 type Name = (typeof instants.$inferSelect)["name"];
 
 const set = insertInto(instants, { onConflict: orUpdate([instants.source, instants.day, instants.name], instants.at) });
-const ofDay = query(pick(instants, "source", "day"), ({ source, day }) =>
-  select(pick(instants, "name", "at"))
-    .from(instants)
-    .where(and(eq(instants.source, source), eq(instants.day, day))),
-);
+const ofDay = selectSome(instants, ["name", "at"], "source", "day");
 const newestDays = query(
   { ...pick(instants, "source", "name"), until: instants.day, limit: parameter<number>() },
   ({ source, name, until, limit }) =>
@@ -50,13 +46,9 @@ export async function listDays(
   return (await sql.all(newestDays, { source, name, until, limit })).map(({ day }) => day).filter((day) => day !== "");
 }
 
-const importedSources = query({}, () =>
-  select(pick(instants, "source"))
-    .from(instants)
-    .where(and(eq(instants.day, ""), eq(instants.name, "known_until"))),
-);
+const importedSources = selectSome(instants, ["source"], "day", "name");
 
 /** The codes of the sources that were imported. */
 export async function listImportedSources(sql: Pick<CatalogSql, "all">): Promise<string[]> {
-  return (await sql.all(importedSources)).map(({ source }) => source);
+  return (await sql.all(importedSources, { day: "", name: "known_until" })).map(({ source }) => source);
 }

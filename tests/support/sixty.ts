@@ -1,5 +1,5 @@
 /** Sixty records, in pairs with the same instant, and twelve events of one record. They come from four sources; one of those is not a named source. */
-import { insertImportedEvent } from "../../src/changes/commit.ts";
+import { insertEvent } from "../../src/changes/commit.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../src/events/event.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { opportunityId, uuid5 } from "../../src/opportunities/identity.ts";
@@ -42,7 +42,7 @@ export async function sixtyApi(options: Parameters<typeof testApi>[0] = {}): Pro
   await db.run(rawSql("delete from events")); // Only the twelve events of U remain, not the events of the records' additions.
   const row = await db.get(rawSql<{ seq: number }>("select seq from opportunities where id = ?", U));
   for (const { event, given } of twelveEvents())
-    await insertImportedEvent(db, row?.seq ?? 0, event, { ...given, imported_at: given.detected_at }, 0);
+    await insertEvent(db, row?.seq ?? 0, event, 0, { ...given, imported_at: given.detected_at });
   return api;
 }
 
