@@ -1,3 +1,4 @@
+/** One opportunity by its service id. */
 import { selectSome } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { documentFields, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
