@@ -50,16 +50,18 @@ describe("docs/guides/operate.md", () => {
     expect(unitsOf("start")).toEqual(["fundfeed"]);
   });
 
-  test("gives a server on port 443 a capability that its user namespace does not take away again", () => {
-    const lines = blocksOf("docs/guides/operate.md", "ini").find((each) => each.some((line) => line.includes("FUNDFEED_TLS_CERT"))) ?? [];
-    expect(lines[0]).toBe("[Service]"); // systemd ignores what stands before a section.
-    expect(lines).toContain("AmbientCapabilities=CAP_NET_BIND_SERVICE");
-    expect(lines).toContain("PrivateUsers=no");
-  });
-
   test("names the same port for metrics as docs/reference/metrics.md", () => {
     const ports = ["docs/guides/operate.md", "docs/reference/metrics.md"].map((page) => /--metrics-port (\d+)/.exec(read(page))?.[1]);
     expect(ports).toEqual(["9464", "9464"]);
+  });
+});
+
+describe("docs/guides/tls.md", () => {
+  test("gives a server on port 443 a capability that its user namespace does not take away again", () => {
+    const lines = blocksOf("docs/guides/tls.md", "ini").find((each) => each.some((line) => line.includes("FUNDFEED_TLS_CERT"))) ?? [];
+    expect(lines[0]).toBe("[Service]"); // systemd ignores what stands before a section.
+    expect(lines).toContain("AmbientCapabilities=CAP_NET_BIND_SERVICE");
+    expect(lines).toContain("PrivateUsers=no");
   });
 });
 
