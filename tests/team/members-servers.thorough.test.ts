@@ -1,10 +1,15 @@
 /** Members of two servers on PostgreSQL, and of servers and runs that are killed at random. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync } from "node:fs";
+import { openWatchFile } from "../../db/sqlite/open.ts";
+import { addOwnWatch, LIMITS, follow as setFollowed } from "../../src/watch/member-watches.ts";
+import { listWatches, removeWatch } from "../../src/watch/watches.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
 import { aMailSink } from "../support/mail-sink.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { aDefinition } from "../watch/watched.ts";
 
 setDefaultTimeout(600_000);
 afterAll(dropHomes);
@@ -93,6 +98,73 @@ describe.skipIf(!hasPostgres)("two servers on PostgreSQL", () => {
     sink.close();
   });
 });
+
+/** Rounds of two requests at once. */
+const ROUNDS = 9;
+
+describe.each([
+  ["SQLite", true],
+  ["PostgreSQL", hasPostgres],
+] as const)("two servers on %s", (engine, isThere) => {
+  test.if(isThere)("store one of two requests at once for the last place, and tell the other why not", async () => {
+    const homes = [aHome(), aHome()] as const;
+    const watchData = homes[0].at("watches");
+    const database = engine === "SQLite" ? {} : { FUNDFEED_DATABASE: await (await postgresServer()).freshDatabase() };
+    const { sink, origin, start, linkFor, isReady } = await members(homes[0], { ...database, FUNDFEED_WATCH_DATA: watchData });
+    const first = await start(homes[0]);
+    const signIn = async (address: string) => cookieOf(await post(origin + (await linkFor(origin, address)), {}));
+    const [ann, bob] = [await signIn("ann@lab.example"), await signIn("bob@lab.example")];
+    expect(await first.stop()).toBe(0);
+    cpSync(homes[0].at("fundfeed-data"), homes[1].at("fundfeed-data"), { recursive: true }); // Files have the same members at both.
+    const servers = [await start(homes[0]), await start(homes[1], 0)] as const;
+    const other = `http://127.0.0.1:${servers[1].port}`;
+    for (const at of [origin, other]) await isReady(at, ann);
+    const found = await (await fetch(`${other}/find.csv?words=research`, { headers: { cookie: ann } })).text();
+    const [one = "", two = "", three = ""] = found.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? [];
+    const follow = (at: string, id: string, cookie: string, action = "follow") => post(`${at}/follow`, { id, action }, cookie);
+    const save = (at: string, cookie: string) => post(`${at}/watches`, { query: "words=research", ...options }, cookie);
+
+    expect((await follow(origin, one, ann)).status).toBe(303);
+    const db = openWatchFile(watchData, Date.now());
+    const followed = async () => (await listWatches(db)).find(({ definition }) => definition.follows);
+    const owner = (await followed())?.owner ?? "";
+    const beginning = { at: 0, feed: null };
+    for (let n = 1; n < LIMITS.followed - 1; n++) await setFollowed(db, owner, `id-${n}`, true, { ...beginning, name: "unused" });
+    for (let round = 0; round < ROUNDS; round++) {
+      expect((await followed())?.definition.filter.id).toHaveLength(199);
+      const answers = await Promise.all([follow(origin, two, ann), follow(other, three, ann)]);
+      expect(await reasonsOf(answers)).toEqual(["303", "409 You follow 200 opportunities, which is the most."]);
+      expect((await followed())?.definition.filter.id).toHaveLength(200);
+      for (const id of [two, three]) expect((await follow(other, id, ann, "unfollow")).status).toBe(303);
+    }
+
+    const definition = aDefinition({ receiver: { to: "member" } });
+    for (let n = 1; n < LIMITS.watchesOfAll - 1; n++)
+      await addOwnWatch(db, `owner-${n}`, `seed-${n}`, definition, { ...beginning, matched: [] });
+    for (let round = 0; round < ROUNDS; round++) {
+      expect(await listWatches(db)).toHaveLength(1999);
+      const answers = await Promise.all([save(origin, ann), round % 2 === 0 ? save(other, bob) : follow(other, two, bob)]);
+      const [stored, refused = ""] = await reasonsOf(answers);
+      expect([stored, refused.slice(4)]).toEqual(["303", "This server has as many watches as it takes. Ask its operator."]);
+      const watches = await listWatches(db);
+      expect(watches).toHaveLength(2000);
+      for (const watch of watches)
+        if (!watch.name.startsWith("seed-") && !watch.definition.filter.id?.includes(one)) await removeWatch(db, watch);
+    }
+    await db.close();
+    for (const server of servers) expect(await server.stop()).toBe(0);
+    sink.close();
+  });
+});
+
+/** The statuses of answers, with the reason of a refusal. */
+async function reasonsOf(answers: readonly Response[]): Promise<string[]> {
+  const texts = answers.map(async (answer) => {
+    const [reason = ""] = /(You follow|This server has)[^<]*/.exec(await answer.text()) ?? [];
+    return `${answer.status} ${reason}`.trim();
+  });
+  return (await Promise.all(texts)).sort();
+}
 
 test("kills of the server and of runs lose no change and tell none twice, while a member edits", async () => {
   const home = aHome();
