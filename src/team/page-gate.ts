@@ -3,6 +3,7 @@
  * one search. Each belongs to a key, is refused when the key is, and counts against its quota. (E-80) Members, stored as keys without a secret,
  * may also send the forms of their pages. (E-186)
  */
+import { reasonOf } from "../../db/reason.ts";
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { sealedTokens, signedTokens, type Tokens } from "../accounts/signed.ts";
 import { plainResponse } from "../browse/headers.ts";
@@ -25,6 +26,7 @@ type PageGateDeps = {
   originOf: (request: Request) => string;
   admit: Admission;
   forward: Forward;
+  onFailure: (error: unknown) => void;
   /** What members need; undefined without members. */
   members?: MembersDeps | undefined;
 };
@@ -49,7 +51,18 @@ const SIGNED_MAX = 1500;
 const CHALLENGE = { "WWW-Authenticate": 'Bearer realm="fundfeed"' };
 
 /** The gate of one server. */
-export function createPageGate({ needsKey, access, secret, now, isSecure, originOf, admit, forward, members }: PageGateDeps): PageGate {
+export function createPageGate({
+  needsKey,
+  access,
+  secret,
+  now,
+  isSecure,
+  originOf,
+  admit,
+  forward,
+  onFailure,
+  members,
+}: PageGateDeps): PageGate {
   let parts: Promise<{ signIn: SignIn; feeds: Tokens; actions: MemberActions | undefined }> | undefined;
   const load = async () => {
     const { createSignIn } = await import("./sign-in.tsx");
@@ -150,7 +163,12 @@ export function createPageGate({ needsKey, access, secret, now, isSecure, origin
     }
     return admit(arrival, { uses, isCheap, work: show ?? fromReader });
   };
-  return (arrival, show) => respond(arrival, show).catch((error: unknown) => refusalOf(error, arrival));
+  return (arrival, show) =>
+    respond(arrival, show).catch((error: unknown) => {
+      if (!/disk is full/.test(reasonOf(error))) return refusalOf(error, arrival);
+      onFailure(error);
+      return refusalOf(new Refused(503, "The disk of this server is full, and nothing was stored. Try again later."), arrival);
+    });
 }
 
 function isFeed(value: unknown): value is [keyId: string, output: string] {

@@ -83,6 +83,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     originOf,
     admit,
     forward,
+    onFailure,
     members: membersOf(machine, options, env, log, onFailure),
   });
   const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];

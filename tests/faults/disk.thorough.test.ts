@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openWatchFile } from "../../db/sqlite/open.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
+import { freePort } from "../support/free-port.ts";
+import { aMailSink } from "../support/mail-sink.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 afterAll(dropHomes);
@@ -28,19 +31,23 @@ afterAll(() => {
   rmSync(disk, { recursive: true, force: true });
 });
 
+const FULL = "The disk of this server is full, and nothing was stored. Try again later.";
+
+/** Leaves no byte of it. */
+function fill(): void {
+  for (let size = 1 << 20; size >= 1; size >>= 1) {
+    try {
+      for (;;) writeFileSync(join(disk, "filler"), Buffer.alloc(size), { flag: "a" });
+    } catch {
+      // It is full for this size.
+    }
+  }
+}
+
 describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can mount a small one)"}`, () => {
   let home: Home;
   const data = join(disk, "data");
   const on = ["--data", data];
-  const fill = () => {
-    for (let size = 1 << 20; size >= 1; size >>= 1) {
-      try {
-        for (;;) writeFileSync(join(disk, "filler"), Buffer.alloc(size), { flag: "a" });
-      } catch {
-        // It is full for this size.
-      }
-    }
-  };
   beforeAll(async () => {
     home = aHome();
     expect((await fundfeed(["import", "records", home.file("one.ndjson", record("1")), ...on])).code).toBe(0);
@@ -101,6 +108,81 @@ describe.skipIf(!hasDisk)(`a full disk${hasDisk ? "" : " (skipped: only root can
     rmSync(join(disk, "filler"));
     expect(await server.stop()).toBe(0);
     rmSync(join(disk, "log"));
+  });
+});
+
+describe.skipIf(!hasDisk)(`a full disk under watches`, () => {
+  test("stores and sends nothing and says so; then each change is mailed once", async () => {
+    const [home, sink, port] = [aHome(), await aMailSink(), await freePort()];
+    const on = ["--data", home.at("data"), "--watch-data", join(disk, "watches")];
+    const origin = `http://127.0.0.1:${port}`;
+    const env = { FUNDFEED_SMTP_URL: sink.url, FUNDFEED_MAIL_FROM: "f@feeds.example", FUNDFEED_PAGES_URL: origin };
+    /** Imports a change of two records. */
+    const take = async (day: number) => {
+      const dates = { closes_at: `2099-01-0${day}T17:00:00Z` };
+      const lines = ["1", "2"].map((id) => JSON.stringify({ source: { code: "OWN", opportunity_id: id }, title: "Research", dates }));
+      const file = home.file("own.ndjson", lines.join("\n"));
+      expect((await fundfeed(["import", "records", file, "--data", home.at("data")])).code).toBe(0);
+    };
+    await take(1);
+    expect((await fundfeed(["members", "add", "@lab.example", ...on])).code).toBe(0);
+    const server = await home.serve(["up", "--port", `${port}`, "--pages", "key", "--pull", "none", "--watch-every", "none", ...on], {
+      env,
+    });
+    let cookie = "";
+    const get = async (path: string) => (await fetch(origin + path, { headers: { cookie }, redirect: "manual" })).text();
+    const post = (path: string, form: Record<string, string>) => {
+      const headers = { cookie, "sec-fetch-site": "same-origin", accept: "text/html" };
+      return fetch(origin + path, { method: "POST", redirect: "manual", headers, body: new URLSearchParams(form) });
+    };
+    await post("/sign-in", { address: "ann@lab.example" });
+    const link = /\/sign-in\/[\w-]+/.exec(await waitFor("a link", () => sink.mails[0]?.text))?.[0] ?? "";
+    cookie = ((await post(link, {})).headers.get("set-cookie") ?? "").replace(/;.*/, "");
+    await waitFor("the search index", async () => (await get("/?words=research")).includes("/watches/new?") || undefined);
+    const other = openWatchFile(join(disk, "watches"), Date.now()); // Then a run can open the file without room for another one.
+    const form = { title: "Research", when: "now", time: "08:00", zone: "America/Chicago", at_least: "material", remind: "" };
+    const save = () => post("/watches", { query: "words=research", ...form });
+    expect((await save()).status).toBe(303);
+    const id = /opportunities\/([\w-]+)/.exec(await get("/?words=research"))?.[1] ?? "";
+    const run = () => home.run(["watch", "run", ...on], { env });
+    const mails = () => sink.mails.slice(1).map(({ head }) => /^Message-ID: (.*)/im.exec(head)?.[1]);
+    const titles = async () => (await get("/watches")).match(/<h2>/g)?.length ?? 0;
+
+    fill();
+    await take(2);
+    for (const [path, sent] of [
+      ["/watches", { query: "words=research", ...form }],
+      ["/follow", { id, action: "follow" }],
+    ] as const) {
+      const answer = await post(path, sent);
+      expect([path, answer.status, await answer.text()]).toEqual([path, 503, expect.stringContaining(FULL)]);
+    }
+    expect(server.log()).toContain("disk is full");
+    expect(await titles()).toBe(1);
+    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining(" is full") });
+    expect(mails()).toEqual([]);
+    rmSync(join(disk, "filler"));
+    expect((await run()).code).toBe(0);
+    expect(mails()).toHaveLength(1);
+    expect((await post("/follow", { id, action: "follow" })).status).toBe(303);
+
+    await take(3);
+    sink.refuses = () => {
+      fill(); // When the message is stored, and before it is accepted.
+      return false;
+    };
+    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining(" is full") });
+    const sent = mails();
+    expect(sent).toHaveLength(2);
+    for (let n = 0; n < 2; n++) expect((await run()).code).toBe(1);
+    expect(mails()).toEqual(sent);
+    sink.refuses = () => false;
+    rmSync(join(disk, "filler"));
+    for (let n = 0; n < 2; n++) expect((await run()).code).toBe(0);
+    expect(mails()).toEqual([...sent, sent[1]]); // What could not be stored comes once more, as the same mail.
+    await other.close();
+    expect(await server.stop()).toBe(0);
+    sink.close();
   });
 });
 

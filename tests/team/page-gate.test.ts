@@ -31,6 +31,7 @@ function aGate({ isSecure = false, needsKey = true } = {}): typeof gate {
     isSecure,
     originOf: () => (isSecure ? ORIGIN.replace("http:", "https:") : ORIGIN),
     admit: createAdmission({ access: api.access, now: () => api.clock.now, settled: async () => undefined }),
+    onFailure: (error) => expect.unreachable(`${error}`),
     forward: async (path, arrival, address) => {
       if (!arrival.path.startsWith("/feeds/")) return new Response("page");
       forwarded.push([path, address]);

@@ -1,5 +1,6 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
 
+import { statfsSync } from "node:fs";
 import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
@@ -14,6 +15,7 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { MEMBER } from "../../watch/send.ts";
+import type { Watch } from "../../watch/watch.ts";
 import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
@@ -27,6 +29,10 @@ type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?:
 
 /** The shortest wait between two runs. */
 const RETRY_WAIT_MIN_MS = 1000;
+
+/** Nothing is sent with less room on the disk. */
+const FREE_MIN_BYTES = 1 << 20;
+const DISK_FULL = "the disk of watch.db is full";
 
 export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { wait: sleep }): CliCommand {
   addWatchOptions(running)
@@ -108,7 +114,8 @@ async function runOnce(
         const setUp = named.filter((watch) => sending.setupFault(watch) === null);
         const due = async () => nextTimes(db, setUp, machine.now());
         const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending };
+        const setupFault = (watch: Watch) => (isFull(watchDirectory(options)) ? DISK_FULL : sending.setupFault(watch));
+        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, setupFault };
         const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
         const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
         const times = (await due()).map(({ at }) => at);
@@ -118,6 +125,12 @@ async function runOnce(
       release();
     }
   });
+}
+
+/** Whether what a receiver accepts could not be stored. The message would then be sent again at each run. */
+function isFull(directory: string): boolean {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize < FREE_MIN_BYTES;
 }
 
 /** Others may read the file, because the node exporter is another user. Returns the error instead of throwing, so that deliveries are still reported. */
