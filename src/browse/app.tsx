@@ -250,9 +250,9 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
 
   /** Anyone can send the header, so it is trusted only from `up`. */
   function publicAddress({ url, headers }: Request): string {
-    const told = options.up && headers.get(ADDRESS_HEADER);
-    if (!told) return url;
-    return new URL(told).pathname === "/" ? told + pathAndQuery(url) : told;
+    const sent = options.up && headers.get(ADDRESS_HEADER);
+    if (!sent) return url;
+    return new URL(sent).pathname === "/" ? sent + pathAndQuery(url) : sent;
   }
 
   function addressesOf(request: Request, query: URLSearchParams): Subscriptions {

@@ -245,8 +245,8 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
       {isPartial && <p class="quiet">The chart counts the {withCommas(COUNTED_MAX)} matching opportunities that changed last.</p>}
       {repeats > 0 && (
         <p class="quiet">
-          {counted(repeats, "more change")} on this page {repeats === 1 ? "was" : "were"} told before by another source's record. The bars
-          count all of them. <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
+          {counted(repeats, "more change")} on this page {repeats === 1 ? "was" : "were"} already reported by another source's record. The
+          bars count all of them. <a href={addressOf(PATH, { ...omit(given, "after"), all_sources: "yes" })}>Show each</a>
         </p>
       )}
       <Entries entries={entries} />
@@ -323,7 +323,7 @@ function mostSevereFirst(groups: readonly FeedEntry[][]): FeedEntry[][] {
 function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
   const [first] = group;
   if (first === undefined) return null;
-  const { opportunity, twins } = first;
+  const { opportunity, duplicates } = first;
   const { id, title, status, organization, source } = opportunity;
   const facts = [organization.sub_agency ?? organization.agency, source.name].filter((fact) => fact !== null);
   return (
@@ -348,7 +348,7 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
         {facts.map((fact) => (
           <span key={fact}>{cutText(fact, 200)}</span>
         ))}
-        <AlsoAtLinks twins={twins} shown={opportunity.status} />
+        <AlsoAtLinks duplicates={duplicates} shown={opportunity.status} />
       </p>
     </li>
   );

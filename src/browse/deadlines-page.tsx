@@ -18,7 +18,7 @@ import { ellipsized } from "../text/quoted.ts";
 import { momentText } from "../text/value.ts";
 import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import { TableHead, TwinsLeftOut } from "./marks.tsx";
+import { DuplicatesLeftOut, TableHead } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
@@ -41,7 +41,7 @@ type ShownDeadlines = {
   weeks: readonly Week[];
   days: readonly Day[];
   total: number;
-  twins: number;
+  duplicates: number;
   isPartial: boolean;
   isWhole: boolean;
   today: string;
@@ -90,7 +90,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const spans = spansFrom(sunday, DAYS, 1);
   const most = { limit: COUNTED_MAX, allSources: form.allSources };
   const filter = { status: [...unendedStatuses], ...form.resolved };
-  const { deadlines, twins, isWhole } = listDeadlines(index, filter, periodOf(spans), now, most, budget);
+  const { deadlines, duplicates, isWhole } = listDeadlines(index, filter, periodOf(spans), now, most, budget);
   const byDay = spans.map((span) => within(deadlines, span));
   const ids = byDay.flatMap((ofDay) => ofDay.slice(0, LISTED).map(({ id }) => id));
   const listed = new Map((await readOpportunities(catalog, ids, now)).map((opportunity) => [opportunity.id, opportunity]));
@@ -105,7 +105,7 @@ async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm,
   const hasBars = isWhole && !budget.isSpent();
   const weeks = hasBars ? countWeeks(spansFrom(sunday, BARS, 7), (period) => deadlinesIn(index, filter, period, now, most)) : [];
   const isPartial = deadlines.length === COUNTED_MAX;
-  return { weeks, days, total: deadlines.length, twins, isPartial, isWhole: hasBars, today };
+  return { weeks, days, total: deadlines.length, duplicates, isPartial, isWhole: hasBars, today };
 }
 
 /** How many deadlines each week has. Weeks after the last deadline that was read are left out. */
@@ -162,7 +162,7 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
 }
 
 function Calendar({
-  shown: { weeks, days, total, twins, isPartial, isWhole, today },
+  shown: { weeks, days, total, duplicates, isPartial, isWhole, today },
   form: { given },
 }: {
   shown: ShownDeadlines;
@@ -182,7 +182,7 @@ function Calendar({
           <a href={addressOf(PATH, { ...given, from: later(first, DAYS) })}>Later</a>
         </nav>
       </div>
-      <TwinsLeftOut twins={twins} address={addressOf(PATH, { ...given, all_sources: "yes" })} />
+      <DuplicatesLeftOut duplicates={duplicates} address={addressOf(PATH, { ...given, all_sources: "yes" })} />
       {!isWhole && <p class="understood">{ENDED_EARLY}.</p>}
       <WeekBars weeks={weeks} given={given} />
       <p class="weekdays" aria-hidden="true">

@@ -12,7 +12,7 @@ import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { addressOf } from "./addresses.ts";
-import { cutText, TwinsLeftOut } from "./marks.tsx";
+import { cutText, DuplicatesLeftOut } from "./marks.tsx";
 import { findFields } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
@@ -49,7 +49,7 @@ type BodyProps = { form: SearchForm; now: EpochMs; results?: readonly ShownResul
 function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
   const {
     total = 0,
-    twins = 0,
+    duplicates = 0,
     next = null,
     understood = null,
     counts = null,
@@ -73,7 +73,7 @@ function FindBody({ form, now, results, page, isMember = false }: BodyProps) {
         <div class="columns">
           <section class="main" aria-labelledby="found">
             <h2 id="found">{countInWords(total, isWhole)}</h2>
-            <TwinsLeftOut twins={twins} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
+            <DuplicatesLeftOut duplicates={duplicates} address={addressOf("/", { ...omit(form.given, "after"), all_sources: "yes" })} />
             {sentences.length > 0 && <p class="understood">{sentences.map((sentence) => `${sentence}.`).join(" ")}</p>}
             {matched !== null && (
               <p class="understood">

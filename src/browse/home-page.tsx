@@ -5,7 +5,7 @@ import { shortNameOf } from "../agencies/understand.ts";
 import { amountInShort } from "../opportunities/funding.ts";
 import { obstacleOf } from "../opportunities/obstacle.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { CLOSING_SOON_MS, openStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import { hinderedInWords } from "../search/hindered.ts";
@@ -37,11 +37,19 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
     allSources: false,
   });
   const ids = next.map(({ id }) => id);
-  const twins = await readTwins(catalog, ids, now);
+  const duplicates = await readDuplicates(catalog, ids, now);
   const found = (await readOpportunities(catalog, ids, now)).map((opportunity) => {
-    return { opportunity, snippet: null, isMatch: true, isFar: false, missing: [], named: [], twins: twins.get(opportunity.id) ?? [] };
+    return {
+      opportunity,
+      snippet: null,
+      isMatch: true,
+      isFar: false,
+      missing: [],
+      named: [],
+      duplicates: duplicates.get(opportunity.id) ?? [],
+    };
   });
-  const coming = found.filter(({ opportunity, twins }) => obstacleOf(opportunity, now, twins) === null).slice(0, LISTED);
+  const coming = found.filter(({ opportunity, duplicates }) => obstacleOf(opportunity, now, duplicates) === null).slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);
   return {
     title: "Find opportunities",

@@ -37,12 +37,12 @@ export function StatusBadge({ status }: { status: string }) {
 }
 
 /** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without linked records. */
-export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; shown: string }) {
-  if (twins.length === 0) return null;
+export function AlsoAtLinks({ duplicates, shown }: { duplicates: readonly Opportunity[]; shown: string }) {
+  if (duplicates.length === 0) return null;
   return (
     <span>
       also at{" "}
-      {twins.map(({ id, source, status }, n) => (
+      {duplicates.map(({ id, source, status }, n) => (
         <>
           {n > 0 && ", "}
           <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
@@ -54,11 +54,11 @@ export function AlsoAtLinks({ twins, shown }: { twins: readonly Opportunity[]; s
 }
 
 /** How many records were left out because another one of their opportunity is shown, and where each is; nothing if none was. */
-export function TwinsLeftOut({ twins, address }: { twins: number; address: string }) {
-  if (twins === 0) return null;
+export function DuplicatesLeftOut({ duplicates, address }: { duplicates: number; address: string }) {
+  if (duplicates === 0) return null;
   return (
     <p class="understood">
-      {counted(twins, "more record")} of the same opportunities. <a href={address}>Show each</a>
+      {counted(duplicates, "more record")} of the same opportunities. <a href={address}>Show each</a>
     </p>
   );
 }

@@ -44,7 +44,7 @@ export type MemberContext = Omit<PageContext, "member"> & {
 export const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 const DONE: Readonly<Record<string, string>> = {
-  saved: "Saved. You get a mail when something changes; what matches already is not told.",
+  saved: "Saved. You get a mail when something changes, but not about what matches already.",
   changed: "Changed. It goes on where it was.",
   pause: "Paused.",
   resume: "Resumed: it goes on where it was.",
@@ -156,7 +156,7 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
     <>
       <h1>Mail me what changes</h1>
       {!isWrong && <p class="lead">{await meaningOf(catalog, about, matching, now)}</p>}
-      <p>You get a mail when one is new, when one changes, and when one no longer matches; what matches already is not told.</p>
+      <p>You get a mail when one is new, when one changes, and when one no longer matches, but not about what matches already.</p>
       {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
       <form class="sign-in" method="post" action="/watches">
         <input type="hidden" name="query" value={queryOf(form)} />
@@ -367,13 +367,13 @@ export async function followingPage({ watches, member, catalog, index, query, no
             <a href="/following.atom">Atom feed</a> · <a href="/subscribe?following">addresses to subscribe to</a>
           </p>
           <ol class="results">
-            {results.map(({ opportunity, twins }) => (
+            {results.map(({ opportunity, duplicates }) => (
               <li class={unendedStatuses.includes(opportunity.status) ? "result" : "result over"} key={opportunity.id}>
                 <h2>
                   <a href={opportunityAddress(opportunity.id)}>{opportunity.title}</a>
                 </h2>
                 <p class="line">
-                  <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now, twins)} now={now} />
+                  <StatusBadge status={opportunity.status} /> <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
                 </p>
                 <p class="facts">
                   <span>{numberOf(opportunity)}</span>

@@ -61,7 +61,7 @@ function MonthsBody({ shown }: { shown: ShownMonths }) {
           </p>
         )}
         <div class="month-bars">
-          {figures.map(({ name, of, title: says }) => (
+          {columns.map(({ name, of, title: says }) => (
             <Bars
               key={name}
               values={counts.map((each) => of(each) ?? 0)}
@@ -81,7 +81,7 @@ function MonthsBody({ shown }: { shown: ShownMonths }) {
   );
 }
 
-const figures: readonly { name: string; title: string; of: (counts: MonthCounts) => number | null }[] = [
+const columns: readonly { name: string; title: string; of: (counts: MonthCounts) => number | null }[] = [
   { name: "Posted", title: "by day of posting", of: ({ posted }) => posted },
   { name: "Open", title: "at the end of the month, or now", of: ({ open }) => open },
   { name: "Closed", title: "no longer open", of: ({ closed }) => closed },
@@ -91,7 +91,7 @@ function MonthTable({ shown: { months, department, month }, counts }: { shown: S
   const rows = months.names.map((name, n) => ({ name, counts: counts[n] })).toReversed();
   return (
     <table class="departments">
-      <TableHead names={["Month", ...figures.map(({ name }) => name)]} />
+      <TableHead names={["Month", ...columns.map(({ name }) => name)]} />
       <tbody>
         {rows.map(({ name, counts: of }) => (
           <tr key={name}>
@@ -115,12 +115,12 @@ function DepartmentsTable({ shown: { months, month } }: { shown: ShownMonths }) 
   const n = months.names.indexOf(month);
   const rows = [...months.departments]
     .map(([code, counts]) => ({ code, counts: counts[n] }))
-    .filter(({ counts }) => counts !== undefined && figures.some(({ of }) => (of(counts) ?? 0) > 0))
+    .filter(({ counts }) => counts !== undefined && columns.some(({ of }) => (of(counts) ?? 0) > 0))
     .sort((left, right) => (left.code === "" ? 1 : right.code === "" ? -1 : nameOf(left.code) < nameOf(right.code) ? -1 : 1));
   if (rows.length === 0) return <p class="empty">Nothing was posted, open or closed.</p>;
   return (
     <table class="departments">
-      <TableHead names={["Department", ...figures.map(({ name }) => name)]} />
+      <TableHead names={["Department", ...columns.map(({ name }) => name)]} />
       <tbody>
         {rows.map(({ code, counts }) => (
           <tr key={code}>
@@ -138,7 +138,7 @@ function DepartmentsTable({ shown: { months, month } }: { shown: ShownMonths }) 
 function Cells({ counts }: { counts: MonthCounts | undefined }) {
   return (
     <>
-      {figures.map(({ name, of }) => {
+      {columns.map(({ name, of }) => {
         const value = counts === undefined ? null : of(counts);
         return <td key={name}>{value === null ? "unknown" : withCommas(value)}</td>;
       })}

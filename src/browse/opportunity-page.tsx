@@ -121,10 +121,10 @@ type BodyProps = {
 };
 
 function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyProps) {
-  const { opportunity, twins, belonging, earlierAwards } = record;
-  const followedId = [opportunity, ...twins].find(({ id }) => reader?.follows.has(id))?.id;
-  const due = dueOf(opportunity, now, twins);
-  const facts = factsOf(opportunity, { ...belonging, twins, earlierAwards }, now);
+  const { opportunity, duplicates, belonging, earlierAwards } = record;
+  const followedId = [opportunity, ...duplicates].find(({ id }) => reader?.follows.has(id))?.id;
+  const due = dueOf(opportunity, now, duplicates);
+  const facts = factsOf(opportunity, { ...belonging, duplicates, earlierAwards }, now);
   const attachments = attachmentsInWords(datedAttachments(opportunity.sidecar.attachments, record.history));
   const { title, status, status_display, source, description, summary, eligibility } = opportunity;
   const { questions } = opportunity.sidecar;
@@ -160,7 +160,7 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
         )}
       </header>
       <Dates opportunity={opportunity} due={due} moved={movedDeadlines(opportunity, record.history)} now={now} />
-      <LinkedRecords opportunity={opportunity} related={{ ...belonging, twins }} asOf={asOf} />
+      <LinkedRecords opportunity={opportunity} related={{ ...belonging, duplicates }} asOf={asOf} />
       <div class="columns">
         <FactLists label="Contact and awards" facts={facts} groups={["offered by", "offers", "won", "won before"]} asOf={asOf} />
         <div class="main">
@@ -196,18 +196,18 @@ function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
 
 type LinkedProps = { opportunity: WholeOpportunity; related: RelatedRecords & Belonging; asOf: string | undefined };
 
-function LinkedRecords({ opportunity, related: { twins, parent, parts, total }, asOf }: LinkedProps) {
-  if (twins.length + parts.length === 0 && parent === undefined) return null;
+function LinkedRecords({ opportunity, related: { duplicates, parent, parts, total }, asOf }: LinkedProps) {
+  if (duplicates.length + parts.length === 0 && parent === undefined) return null;
   const { canonical_id } = opportunity.relationships;
   return (
     <section class="linked" aria-label="Related records">
-      {twins.length + (parent === undefined ? 0 : 1) > 0 && (
+      {duplicates.length + (parent === undefined ? 0 : 1) > 0 && (
         <ul>
-          {twins.map((twin) => (
+          {duplicates.map((duplicate) => (
             <LinkedRecord
-              key={twin.id}
-              relation={twin.id === canonical_id ? "Canonical record" : "The same opportunity"}
-              record={twin}
+              key={duplicate.id}
+              relation={duplicate.id === canonical_id ? "Canonical record" : "The same opportunity"}
+              record={duplicate}
               asOf={asOf}
             />
           ))}

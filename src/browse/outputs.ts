@@ -7,7 +7,7 @@ import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";
 import { FoundPage, foundPage } from "../export/found.ts";
 import { changesAtomPrinter } from "../feed/atom.ts";
 import { CALENDAR_LIMIT, deadlinesCalendar } from "../feed/deadlines.ts";
-import { csvPrinter, jsonPrinter, ToldChanges } from "../feed/printers.ts";
+import { csvPrinter, jsonPrinter, PrintedChanges } from "../feed/printers.ts";
 import { describeFilter } from "../filter/filter.ts";
 import { PAGE_BYTES_MAX } from "../opportunities/page.ts";
 import { type SearchPage, type Sort, search } from "../search/search.ts";
@@ -72,7 +72,7 @@ export const outputs: readonly SearchOutput[] = [
       const { now } = context;
       const { results, next } = await foundBy(context, true);
       return {
-        text: foundCsvHeader + results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
+        text: foundCsvHeader + results.map(({ opportunity, duplicates }) => foundCsvLine(opportunity, duplicates, now)).join(""),
         next,
       };
     },
@@ -98,7 +98,7 @@ export const outputs: readonly SearchOutput[] = [
     description: `What \`fundfeed changes --json\` prints, the newest first. ${PERIOD}`,
     own: { ...changesFields, limit },
     schema: object({
-      ...ToldChanges.properties,
+      ...PrintedChanges.properties,
       next_cursor: nullable(Type.String(), "Send it as `after` for what follows; null if nothing does."),
     }),
     write: async (context) => {

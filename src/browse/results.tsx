@@ -65,7 +65,7 @@ export function Results({ results, understood = null, now, line = "" }: ResultsP
 
 type ItemProps = { result: ShownResult; understood: Understood | null; now: EpochMs };
 
-function ResultItem({ result: { opportunity, twins, snippet, missing, named, isFar, lastChange }, understood, now }: ItemProps) {
+function ResultItem({ result: { opportunity, duplicates, snippet, missing, named, isFar, lastChange }, understood, now }: ItemProps) {
   const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
   const { id, title, status, organization, funding, source } = opportunity;
   const applicants = applicantsInShort(opportunity);
@@ -79,7 +79,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, named, isF
         </a>
       </h3>
       <p class="line">
-        <StatusBadge status={status} /> <DueLine due={dueOf(opportunity, now, twins)} now={now} />
+        <StatusBadge status={status} /> <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
       </p>
       <p class="facts">
         {facts
@@ -87,7 +87,7 @@ function ResultItem({ result: { opportunity, twins, snippet, missing, named, isF
           .map((fact) => (
             <span key={fact}>{cutText(fact, 200)}</span>
           ))}
-        <AlsoAtLinks twins={twins} shown={status} />
+        <AlsoAtLinks duplicates={duplicates} shown={status} />
       </p>
       {lacks !== null && <p class="lacks">{lacks}</p>}
       {snippet !== null && !repeatsTitle(snippet, title) && <Snippet text={snippet} />}

@@ -26,10 +26,10 @@ export function SimilarOnes({ similar, now }: { similar: Similar; now: EpochMs }
       <h2 id="similar">Similar opportunities</h2>
       {!similar.isWhole && <p class="understood">{SIMILAR_ENDED_EARLY}.</p>}
       <ul class="similar">
-        {relations.map(({ opportunity, twins, relation, why }) => (
+        {relations.map(({ opportunity, duplicates, relation, why }) => (
           <SimilarItem
             key={opportunity.id}
-            due={dueOf(opportunity, now, twins)}
+            due={dueOf(opportunity, now, duplicates)}
             {...{ opportunity, now }}
             why={capitalized(names[relation] + why)}
           />

@@ -47,13 +47,13 @@ export function DueLine({ due, now }: { due: Due; now: EpochMs }) {
     );
   }
   // "Due in 12 days Dec 4, 2026", but "accepted anytime until Dec 31, 2026 in 86 days".
-  const [told, besides] = distance === "" || kind === "anytime" ? [when, distance] : [distance, when];
+  const [main, besides] = distance === "" || kind === "anytime" ? [when, distance] : [distance, when];
   return (
     <span class={`due ${kind === "over" ? "past" : isDueSoon(due, now) ? "soon" : "later"}`}>
       <strong>
         {words}{" "}
         <time dateTime={at} title={when}>
-          {told}
+          {main}
         </time>
       </strong>{" "}
       <span class="quiet">

@@ -279,8 +279,8 @@ export function storedOf(content: Content, fields: DocumentFields): { document: 
 
 /** The members of a sidecar whose changes have no events, as JSON. */
 export function unreported(sidecar: Uint8Array): string {
-  const { attachments: _attachments, questions: _questions, ...untold } = parseStored<Sidecar>(sidecar);
-  return JSON.stringify(untold);
+  const { attachments: _attachments, questions: _questions, ...rest } = parseStored<Sidecar>(sidecar);
+  return JSON.stringify(rest);
 }
 
 function slice(text: Uint8Array, { start, end }: Span): Uint8Array {

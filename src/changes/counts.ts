@@ -81,14 +81,14 @@ export async function wrongCounts(sql: CatalogSql, { facets, ...counts }: CountC
     if (records !== right) wrong.push(`facet ${id} counts ${records} records, but ${right} have it`);
   }
   for (const kind of counted) {
-    const said = (name: string) => (kind === "posted" ? `posted on ${name}` : `of the agency ${name}`);
+    const what = (name: string) => (kind === "posted" ? `posted on ${name}` : `of the agency ${name}`);
     for (const { subject: source, name, number: records } of await listCounts(sql, kind)) {
       const right = counts[kind].get(source)?.get(name) ?? 0;
-      if (records !== right) wrong.push(`${source} counts ${records} records ${said(name)}, but has ${right}`);
+      if (records !== right) wrong.push(`${source} counts ${records} records ${what(name)}, but has ${right}`);
       counts[kind].get(source)?.delete(name);
     }
     for (const [source, ofSource] of counts[kind])
-      for (const [name, right] of ofSource) wrong.push(`${source} counts no records ${said(name)}, but has ${right}`);
+      for (const [name, right] of ofSource) wrong.push(`${source} counts no records ${what(name)}, but has ${right}`);
   }
   return wrong;
 }

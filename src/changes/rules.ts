@@ -2,7 +2,7 @@
 import { Failure } from "../../db/reason.ts";
 import type { Change, EventType, Severity } from "../events/event.ts";
 import { cancellationIn } from "../opportunities/status.ts";
-import { compareDecimals, figuresIn, withoutFigures } from "../text/decimal.ts";
+import { compareDecimals, numbersIn, withoutNumbers } from "../text/decimal.ts";
 import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text/instant.ts";
 import { isSameWording } from "../text/plain-text.ts";
 import { hasSameItems } from "../text/same-items.ts";
@@ -154,13 +154,13 @@ function isEarlier({ previous, current }: Change): boolean {
   return before !== undefined && after !== undefined && compareInstants(after, before) < 0;
 }
 
-/** Whether two texts have the same figures ("$1,000.00" is "$1000") and, apart from them, the same wording. */
+/** Whether two texts have the same numbers ("$1,000.00" is "$1000") and, apart from them, the same wording. */
 function namesTheSameMoney({ previous, current }: Change): boolean {
   const [before, after] = [String(previous ?? ""), String(current ?? "")];
-  const [earlier, later] = [figuresIn(before), figuresIn(after)];
+  const [earlier, later] = [numbersIn(before), numbersIn(after)];
   return (
     earlier.length === later.length &&
-    earlier.every((figure, n) => compareDecimals(figure, later[n] ?? "") === 0) &&
-    isSameWording(withoutFigures(before), withoutFigures(after))
+    earlier.every((number, n) => compareDecimals(number, later[n] ?? "") === 0) &&
+    isSameWording(withoutNumbers(before), withoutNumbers(after))
   );
 }

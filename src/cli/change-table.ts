@@ -33,12 +33,12 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
 
   const headOf = (entry: FeedEntry): string[] => {
-    const { event, opportunity, twins } = entry;
+    const { event, opportunity, duplicates } = entry;
     const number = cut(oneLine(numberInWords(opportunity)), NUMBER_MAX);
     const title = cut(oneLine(opportunity.title), Math.max(TITLE_MIN, width - TIME - Bun.stringWidth(number) - 2));
     const isNew = event.type === "opportunity_added";
     const facts = factsLine(entry, width - TIME - (isNew ? NEW.length : 0));
-    const where = alsoAtInWords(alsoAt(twins), opportunity.status);
+    const where = alsoAtInWords(alsoAt(duplicates), opportunity.status);
     return [
       `${clockOf(event.detected_at)}  ${painted(number, BOLD)}  ${title}`,
       " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),

@@ -47,7 +47,7 @@ export function isWide(width: number): boolean {
 /** An opportunity, its other records, a line that stands above it, and lines that stand below it. */
 type TableRow = {
   opportunity: WholeOpportunity;
-  twins: readonly WholeOpportunity[];
+  duplicates: readonly WholeOpportunity[];
   above?: string | undefined;
   below: readonly string[];
 };
@@ -55,7 +55,7 @@ type TableRow = {
 /** A line for each opportunity, with the lines below it indented. */
 export function resultTable(rows: readonly TableRow[], now: EpochMs, width: number, style: TableStyle): string {
   const header = ["due", "status", "agency", "number", "title"] as const;
-  const dues = rows.map(({ opportunity, twins }) => dueOf(opportunity, now, twins));
+  const dues = rows.map(({ opportunity, duplicates }) => dueOf(opportunity, now, duplicates));
   const cells = rows.map(({ opportunity }, n) => [
     oneLine(dues[n] === undefined ? "" : dueInShort(dues[n], now)),
     oneLine(opportunity.status),
@@ -94,14 +94,14 @@ function agencyOf(opportunity: WholeOpportunity): string | null {
 
 /** What stands below a result: what speaks against its status, and where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
 export function matchLines(
-  { opportunity, snippet, missing, named, isFar, twins }: SearchResult,
+  { opportunity, snippet, missing, named, isFar, duplicates }: SearchResult,
   understood: Understood | null,
   now: EpochMs,
   width: number,
   style: TableStyle,
 ): string[] {
   const room = width - 2;
-  const where = alsoAtInWords(alsoAt(twins), opportunity.status);
+  const where = alsoAtInWords(alsoAt(duplicates), opportunity.status);
   const lacks = understood === null ? null : missingInWords({ missing, named, isFar }, understood);
   const match = snippet === null || isIn(snippet, opportunity.title) ? null : snippet;
   const before = lacks === null ? "" : match === null ? cut(lacks, room) : `${cut(lacks, Math.floor(width / 2))}: `;
@@ -122,12 +122,12 @@ export function markdownTable(results: readonly SearchResult[], line: string, no
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const linked = (text: string, url: string | null) =>
     url !== null && /^https?:\/\/[^\s()<>]+$/.test(url) ? `[${cell(text)}](${url})` : cell(text);
-  const rows = results.map(({ opportunity, twins }) => {
+  const rows = results.map(({ opportunity, duplicates }) => {
     const { status, organization, title, source } = opportunity;
-    const due = dueOf(opportunity, now, twins);
+    const due = dueOf(opportunity, now, duplicates);
     const day = due.kind === "none" ? "" : dueOnDay(due).replace(/^due /, "");
-    const others = alsoAt(twins)
-      .map((twin) => linked(twin.source_name, twin.url) + statusThere(twin.status, status))
+    const others = alsoAt(duplicates)
+      .map((duplicate) => linked(duplicate.source_name, duplicate.url) + statusThere(duplicate.status, status))
       .join(", ");
     const where = others === "" ? "" : ` (also at ${others})`;
     const number = linked(numberInWords(opportunity), source.url);
@@ -140,14 +140,14 @@ export function markdownTable(results: readonly SearchResult[], line: string, no
 }
 
 /** How many records were left out because another one of their opportunity is shown; "" if none was. */
-export function twinsInWords(twins: number): string {
-  return twins === 0 ? "" : `${counted(twins, "more record")} of the same opportunities: --all-sources`;
+export function duplicatesInWords(duplicates: number): string {
+  return duplicates === 0 ? "" : `${counted(duplicates, "more record")} of the same opportunities: --all-sources`;
 }
 
-/** How many changes were left out because another record of the opportunity had told them; "" if none was. */
+/** How many changes were left out because another record of the opportunity had them first; "" if none was. */
 export function repeatsInWords(repeats: number): string {
-  const told = repeats === 1 ? "1 more change was" : `${withCommas(repeats)} more changes were`;
-  return repeats === 0 ? "" : `${told} told before by another source's record: --all-sources`;
+  const changes = repeats === 1 ? "1 more change was" : `${withCommas(repeats)} more changes were`;
+  return repeats === 0 ? "" : `${changes} already reported by another source's record: --all-sources`;
 }
 
 /** When each source was last imported. */

@@ -18,7 +18,7 @@ const LABEL_WIDTH = 9;
 /** What `similar --json` and `show --similar --json` have of it. */
 export const SimilarMembers = object({
   words: Type.Array(Type.String(), { description: "The words that were looked for." }),
-  similar: Type.Array(like({ shared_words: Type.Array(Type.String(), { description: "The telling words that both have." }) })),
+  similar: Type.Array(like({ shared_words: Type.Array(Type.String(), { description: "The distinctive words that both have." }) })),
   rounds: Type.Array(
     like({ is_earlier: Type.Boolean(), reason: Type.String({ description: "Why it is taken for another round of the same call." }) }),
   ),
@@ -50,11 +50,11 @@ export function similarLines({ words, similar, rounds }: Similar, now: EpochMs, 
 }
 
 /** "earlier  PD-20-7236, posted Jun 6, 2025, due …, archived, id 1a2b3c4d". */
-function roundLines({ opportunity, twins, isEarlier }: Round, now: EpochMs, width: number): string[] {
+function roundLines({ opportunity, duplicates, isEarlier }: Round, now: EpochMs, width: number): string[] {
   const { dates, status, id } = opportunity;
   const dated = [
     dates.posted_at === null ? [] : `posted ${dateInWords(dates.posted_at)}`,
-    dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now, twins)),
+    dates.closes_at === null ? [] : dueOnDay(dueOf(opportunity, now, duplicates)),
   ].flat();
   const facts = [numberInWords(opportunity), ...dated, statusInWords(status), `id ${id.slice(0, ID_BEGINNING)}`].join(", ");
   return wrapped(oneLine(facts), width - LABEL_WIDTH).map(

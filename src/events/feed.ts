@@ -21,7 +21,7 @@ import { readSilentSources, type SilentSources } from "../sources/freshness.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
-import { isRepeat, type ToldEvent } from "./repeats.ts";
+import { type GroupEvent, isRepeat } from "./repeats.ts";
 
 /** A place in the feed: after this event. `null` is the beginning. */
 export type FeedPosition = { seq: number; id: string } | null;
@@ -38,7 +38,7 @@ export type FeedEntry = {
   /** When it is due. */
   due: Due;
   /** The other records of the opportunity. */
-  twins: readonly WholeOpportunity[];
+  duplicates: readonly WholeOpportunity[];
   /** The name of the source at which it changed, if that is not the source of the row. */
   at: string | null;
 };
@@ -225,7 +225,7 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   let bytes = 0;
   for (let first = 0; first < rest.length; first += DOCUMENTS) {
     const batch = rest.slice(first, first + DOCUMENTS);
-    const isRow: IsRow = (record, seq, twins) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, today.now, twins);
+    const isRow: IsRow = (record, seq, duplicates) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, today.now, duplicates);
     for (const [n, entry] of (await readEntries(sql, batch, { groups, ...today }, isRow)).entries()) {
       if (entry === "repeat") repeats++;
       else if (entry !== "unmatched") {
@@ -246,8 +246,8 @@ async function groupsOf(sql: CatalogSql, heads: readonly Head[], allSources: boo
   const changed = await sql.all(versionsBySeq, { seq: [...new Set(heads.map(({ opportunity_seq }) => opportunity_seq))] });
   const ids = changed.map(({ id }) => id);
   const groups = allSources ? new Map<string, readonly string[]>() : await readGroups(sql, ids);
-  const twins = groups.size === 0 ? [] : await sql.all(versionsById, { id: [...new Set([...groups.values()].flat())] });
-  const byId = new Map([...changed, ...twins].map((version) => [version.id, version]));
+  const duplicates = groups.size === 0 ? [] : await sql.all(versionsById, { id: [...new Set([...groups.values()].flat())] });
+  const byId = new Map([...changed, ...duplicates].map((version) => [version.id, version]));
   return new Map(changed.map(({ seq, id }) => [seq, (groups.get(id) ?? [id]).flatMap((each) => byId.get(each) ?? [])]));
 }
 
@@ -285,7 +285,7 @@ function rankOf(severity: Severity): number {
 }
 
 /** Whether a change is reported for this record of an opportunity. */
-type IsRow = (record: WholeOpportunity, seq: number, twins: readonly WholeOpportunity[]) => boolean;
+type IsRow = (record: WholeOpportunity, seq: number, duplicates: readonly WholeOpportunity[]) => boolean;
 
 /** The entry of each event with its size, or why there is none. */
 async function readEntries(
@@ -303,29 +303,30 @@ async function readEntries(
   const ofRecords = new Map(records.flatMap(({ seq }, n) => (shown[n] === undefined ? [] : [[seq, shown[n]] as const])));
   const bytesOf = new Map(records.map(({ seq, document, sidecar }) => [seq, document.length + sidecar.length]));
   const bytesOfEvents = new Map(eventRows.map(({ seq, document }) => [seq, document.length]));
-  const told = await readTold(sql, heads, groups);
+  const groupEvents = await readGroupEvents(sql, heads, groups);
   return heads.map(({ seq, id, opportunity_seq }) => {
     const [event, changed] = [ofEvents.get(seq), ofRecords.get(opportunity_seq)];
     if (event === undefined || changed === undefined)
       throw new Failure(`Cannot read event ${id}: its record is missing. Run fundfeed check to see what else is wrong`);
     const group = (groups.get(opportunity_seq) ?? []).flatMap(({ seq }) => ofRecords.get(seq) ?? []);
-    const twinsOf = (record: WholeOpportunity) => group.filter((each) => each !== record);
+    const duplicatesOf = (record: WholeOpportunity) => group.filter((each) => each !== record);
     const row = (groups.get(opportunity_seq) ?? []).find(({ seq }) => {
       const record = ofRecords.get(seq);
-      return record !== undefined && isRow(record, seq, twinsOf(record));
+      return record !== undefined && isRow(record, seq, duplicatesOf(record));
     });
     const opportunity = row === undefined ? undefined : ofRecords.get(row.seq);
     if (opportunity === undefined) return "unmatched";
-    if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, toldIn(groups, told, opportunity_seq))) return "repeat";
-    const twins = twinsOf(opportunity);
+    if (group.length > 1 && isRepeat({ seq, record: opportunity_seq, event }, eventsIn(groups, groupEvents, opportunity_seq)))
+      return "repeat";
+    const duplicates = duplicatesOf(opportunity);
     const at = changed === opportunity ? null : changed.source.name;
     const bytes = (bytesOfEvents.get(seq) ?? 0) + (bytesOf.get(row?.seq ?? opportunity_seq) ?? 0);
-    return { entry: { seq, event, opportunity, due: dueOf(opportunity, now, twins), twins, at }, bytes };
+    return { entry: { seq, event, opportunity, due: dueOf(opportunity, now, duplicates), duplicates, at }, bytes };
   });
 }
 
 /** All events of the groups that have several records, in the order of storing, by the row number of the record. */
-async function readTold(sql: CatalogSql, heads: readonly Head[], groups: Groups): Promise<Map<number, ToldEvent[]>> {
+async function readGroupEvents(sql: CatalogSql, heads: readonly Head[], groups: Groups): Promise<Map<number, GroupEvent[]>> {
   const several = heads.map(({ opportunity_seq }) => groups.get(opportunity_seq) ?? []).filter((group) => group.length > 1);
   const seqs = new Set(several.flat().map(({ seq }) => seq));
   if (seqs.size === 0) return new Map();
@@ -336,8 +337,8 @@ async function readTold(sql: CatalogSql, heads: readonly Head[], groups: Groups)
   );
 }
 
-function toldIn(groups: Groups, told: ReadonlyMap<number, readonly ToldEvent[]>, opportunitySeq: number): ToldEvent[] {
-  const events = (groups.get(opportunitySeq) ?? []).flatMap(({ seq }) => told.get(seq) ?? []);
+function eventsIn(groups: Groups, groupEvents: ReadonlyMap<number, readonly GroupEvent[]>, opportunitySeq: number): GroupEvent[] {
+  const events = (groups.get(opportunitySeq) ?? []).flatMap(({ seq }) => groupEvents.get(seq) ?? []);
   return events.sort((one, other) => one.seq - other.seq);
 }
 

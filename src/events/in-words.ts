@@ -83,8 +83,8 @@ export function changesInWords({ type, summary, changed_fields, changes }: Oppor
   if (type === "opportunity_added") return [saying("added")];
   if (type === "opportunity_removed") return [saying("no longer published by its source")];
   const others = changes.filter(({ field }) => !CONTACT_FIELD.test(field));
-  const told = others.filter((change) => !isRepetition(change, others));
-  const idsLast = [...told.filter(({ field }) => !IDS.includes(field)), ...told.filter(({ field }) => IDS.includes(field))];
+  const kept = others.filter((change) => !isRepetition(change, others));
+  const idsLast = [...kept.filter(({ field }) => !IDS.includes(field)), ...kept.filter(({ field }) => IDS.includes(field))];
   const words = idsLast.map((change) => inWords(change, others, zone));
   const fields = [...changed_fields, ...changes.map(({ field }) => field)];
   if (fields.some((field) => CONTACT_FIELD.test(field))) return [...words, contactsChanged];
@@ -199,14 +199,14 @@ function moveInWords({ previous, current }: Change, zone: string | undefined): M
   const distanceMs = minuteOf(after.ms) - minuteOf(before.ms);
   if (distanceMs === 0) return { words: `restated within the same minute: ${late}`, before: early, after: late };
 
-  const told = (distance: string) => `(${distance} ${distanceMs > 0 ? "later" : "earlier"})`;
+  const inBrackets = (distance: string) => `(${distance} ${distanceMs > 0 ? "later" : "earlier"})`;
   const days = after.dayNumber - before.dayNumber;
   const isSameZone = zone !== undefined || before.zone === after.zone;
   if (days !== 0 && isSameZone && before.clock === after.clock) {
-    const words = `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${told(counted(Math.abs(days), "day"))}`;
+    const words = `moved from ${withoutYearOf(after.day, before.day)} to ${after.day} ${inBrackets(counted(Math.abs(days), "day"))}`;
     return { words, before: before.day, after: after.day };
   }
-  const exact = told(durationInWords(Math.abs(distanceMs)));
+  const exact = inBrackets(durationInWords(Math.abs(distanceMs)));
   if (days !== 0) return { words: `moved from ${early} to ${late} ${exact}`, before: early, after: late };
   const start = before.zone === after.zone ? before.clock : `${before.clock} ${before.zone}`;
   return { words: `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`, before: early, after: late };

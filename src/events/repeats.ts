@@ -5,14 +5,14 @@
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 
 /** An event of a record of a group. `record` is the row number of the record. */
-export type ToldEvent = { seq: number; record: number; event: OpportunityEvent };
+export type GroupEvent = { seq: number; record: number; event: OpportunityEvent };
 
 /**
  * Whether another record reported the same before: the group's last report of each changed field came from another record, with the same value,
- * the same type and at least the same severity, when both belonged to the group. `told` has the events of the group in the order of storing.
+ * the same type and at least the same severity, when both belonged to the group. `earlier` has the events of the group in the order of storing.
  */
-export function isRepeat({ seq, record, event }: ToldEvent, told: readonly ToldEvent[]): boolean {
-  const before = told.filter((each) => each.seq < seq);
+export function isRepeat({ seq, record, event }: GroupEvent, earlier: readonly GroupEvent[]): boolean {
+  const before = earlier.filter((each) => each.seq < seq);
   const same = before.filter((each) => each.event.type === event.type && rankOf(each.event) >= rankOf(event));
   if (event.type === "opportunity_added") return same.some((each) => each.record !== record);
   return (
@@ -27,7 +27,7 @@ export function isRepeat({ seq, record, event }: ToldEvent, told: readonly ToldE
 }
 
 /** When a record joined the group: the last event that added it or changed its links. */
-function joinedAt(record: number, events: readonly ToldEvent[]): number {
+function joinedAt(record: number, events: readonly GroupEvent[]): number {
   const isJoining = ({ type, changed_fields }: OpportunityEvent) =>
     type === "opportunity_added" || changed_fields.includes("relationships.canonical_id");
   return events.findLast((each) => each.record === record && isJoining(each.event))?.seq ?? 0;

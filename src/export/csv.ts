@@ -10,18 +10,18 @@ const names = Object.keys(flatColumns) as (keyof typeof flatColumns)[];
 
 export const csvHeader = csvLine(names);
 
-export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): string {
-  return csvLine(cellsOf(flat(opportunity, now, twins), names));
+export function csvLineOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): string {
+  return csvLine(cellsOf(flat(opportunity, now, duplicates), names));
 }
 
 /** The header of `find`, whose last column names the other records of the same opportunity. */
 export const foundCsvHeader = csvLine([...names, "also_at"]);
 
-export function foundCsvLine(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[], now: EpochMs): string {
-  const others = inOneCell(alsoAt(twins).map(({ source, url }) => (url === null ? source : `${source} ${url}`)));
-  return csvLine([...cellsOf(flat(opportunity, now, twins), names), others]);
+export function foundCsvLine(opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[], now: EpochMs): string {
+  const others = inOneCell(alsoAt(duplicates).map(({ source, url }) => (url === null ? source : `${source} ${url}`)));
+  return csvLine([...cellsOf(flat(opportunity, now, duplicates), names), others]);
 }
 
-function flat(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): FlatOpportunity {
-  return { ...opportunity, due: dueOf(opportunity, now, twins) };
+function flat(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): FlatOpportunity {
+  return { ...opportunity, due: dueOf(opportunity, now, duplicates) };
 }

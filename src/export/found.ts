@@ -40,7 +40,7 @@ export const FoundPage = object({
     description: "More that have only some of the words. They follow the best matches, and are not listed in another order.",
   }),
   is_all: Type.Boolean({ description: "False if these numbers are the least there are: of too many, only the newest are counted." }),
-  twins: Type.Integer({ minimum: 0, description: "Records left out because another one of their opportunity is shown." }),
+  duplicates: Type.Integer({ minimum: 0, description: "Records left out because another one of their opportunity is shown." }),
   understood: nullable(
     object({
       words: Type.Array(Type.String(), { description: "The words that were looked for." }),
@@ -99,28 +99,43 @@ export const FoundPage = object({
 
 /** The page as JSON. */
 export function foundPage(
-  { results, next, total, matching, partial, isAll, twins, understood, counts, hindered, agencyNotes, inWords, drop, isWhole }: SearchPage,
+  {
+    results,
+    next,
+    total,
+    matching,
+    partial,
+    isAll,
+    duplicates,
+    understood,
+    counts,
+    hindered,
+    agencyNotes,
+    inWords,
+    drop,
+    isWhole,
+  }: SearchPage,
   filter: Filter,
   now: EpochMs,
 ): Static<typeof FoundPage> {
-  const data = results.map(({ opportunity, snippet, isMatch, missing, named, twins }) => ({
+  const data = results.map(({ opportunity, snippet, isMatch, missing, named, duplicates }) => ({
     ...withoutSidecar(opportunity),
-    due: dueOf(opportunity, now, twins),
+    due: dueOf(opportunity, now, duplicates),
     open_to: applicantsInShort(opportunity),
     match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
     missing_words: [...missing],
     named_words: [...named],
     is_match: isMatch,
-    also_at: alsoAt(twins),
+    also_at: alsoAt(duplicates),
   }));
-  const told = { filter, filter_in_words: describeFilter(filter, now) };
+  const selection = { filter, filter_in_words: describeFilter(filter, now) };
   return {
     data,
     total,
     matching,
     partial,
     is_all: isAll,
-    twins,
+    duplicates,
     understood: understood && understoodOf(understood, now),
     counts,
     agency_notes: agencyNotes,
@@ -129,7 +144,7 @@ export function foundPage(
     drop,
     is_whole: isWhole,
     next_cursor: next,
-    ...told,
+    ...selection,
   };
 }
 

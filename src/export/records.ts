@@ -7,9 +7,9 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { shownAt } from "../opportunities/clock.ts";
 import { isSightingOf, seenColumns } from "../opportunities/last-seen.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { eachPastRow, type PastRow } from "../past/as-of.ts";
-import { readPastTwins } from "../past/related.ts";
+import { readPastDuplicates } from "../past/related.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 
@@ -57,7 +57,7 @@ type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
  */
 export type Selection = {
   codes?: readonly string[] | undefined;
-  isIncluded?: ((opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => boolean) | undefined;
+  isIncluded?: ((opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => boolean) | undefined;
   now?: EpochMs | undefined;
   asOf?: EpochMs | undefined;
   /** Called once for each record whose contacts at `asOf` are not known, because they were erased since. */
@@ -82,12 +82,12 @@ export async function exportLines(db: CatalogDb, selection: Selection, take: (li
 export async function exportOpportunities(
   db: CatalogDb,
   selection: Selection,
-  take: (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => void,
+  take: (opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, { twins: true }, (_, rows, twins) => {
+  await eachBatch(db, selection, { duplicates: true }, (_, rows, duplicates) => {
     for (const row of rows) {
       const opportunity = wholeOpportunity(at(row, instantOf(selection)));
-      take(opportunity, twins.get(opportunity.id) ?? []);
+      take(opportunity, duplicates.get(opportunity.id) ?? []);
     }
   });
 }
@@ -96,9 +96,9 @@ export async function exportOpportunities(
 export async function exportHistories(
   db: CatalogDb,
   selection: Selection,
-  take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string, twins: readonly WholeOpportunity[]) => void,
+  take: (opportunity: WholeOpportunity, history: OpportunityEvent[], text: string, duplicates: readonly WholeOpportunity[]) => void,
 ): Promise<void> {
-  await eachBatch(db, selection, { twins: true, histories: true }, async (sql, rows, twins) => {
+  await eachBatch(db, selection, { duplicates: true, histories: true }, async (sql, rows, duplicates) => {
     const found = selection.asOf !== undefined ? [] : await sql.all(eventsOfRows, { seqs: rows.map(({ seq }) => seq) });
     const histories = Map.groupBy(found, ({ seq }) => seq);
     for (const stored of rows) {
@@ -106,34 +106,34 @@ export async function exportHistories(
       const documents = stored.history ?? (histories.get(row.seq) ?? []).map(({ document }) => document);
       const history = documents.map((document) => parseStored<OpportunityEvent>(document));
       const opportunity = wholeOpportunity(row);
-      take(opportunity, history, utf8.decode(row.document), twins.get(opportunity.id) ?? []);
+      take(opportunity, history, utf8.decode(row.document), duplicates.get(opportunity.id) ?? []);
     }
   });
 }
 
-type Twins = ReadonlyMap<string, readonly WholeOpportunity[]>;
+type Duplicates = ReadonlyMap<string, readonly WholeOpportunity[]>;
 
 /** What is read besides the rows: their other records, and the histories of rows of the past. */
-type Besides = { twins?: boolean; histories?: boolean };
+type Besides = { duplicates?: boolean; histories?: boolean };
 
 /** Calls `take` with batches of the selected rows, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
   selection: Selection,
   besides: Besides,
-  take: (sql: CatalogSql, rows: readonly AnyRow[], twins: Twins) => void | Promise<void>,
+  take: (sql: CatalogSql, rows: readonly AnyRow[], duplicates: Duplicates) => void | Promise<void>,
 ): Promise<void> {
   const { codes, isIncluded, asOf, noteErased, report } = selection;
   await db.readTransaction(async (sql) => {
     const counted = codes === undefined ? await sql.get(countAll) : await sql.get(countOfSources, { codes });
     let read = 0;
     const takeBatch = async (rows: AnyRow[]) => {
-      const hasTwins = besides.twins === true || isIncluded !== undefined;
-      const twins: Twins = hasTwins ? await twinsOf(sql, rows, selection) : new Map();
-      const isWanted = (row: AnyRow) => isIncluded?.(wholeOpportunity(at(row, instantOf(selection))), twins.get(row.id) ?? []) ?? true;
+      const hasDuplicates = besides.duplicates === true || isIncluded !== undefined;
+      const duplicates: Duplicates = hasDuplicates ? await duplicatesOf(sql, rows, selection) : new Map();
+      const isWanted = (row: AnyRow) => isIncluded?.(wholeOpportunity(at(row, instantOf(selection))), duplicates.get(row.id) ?? []) ?? true;
       const included = isIncluded === undefined ? rows : rows.filter(isWanted);
       for (const { erased = null } of included) if (erased !== null) noteErased?.();
-      await take(sql, included, twins);
+      await take(sql, included, duplicates);
       read += rows.length;
       await report?.(read, counted?.records ?? 0);
     };
@@ -143,14 +143,18 @@ async function eachBatch(
   });
 }
 
-async function twinsOf(sql: CatalogSql, rows: readonly AnyRow[], { asOf, now = Number.NEGATIVE_INFINITY }: Selection): Promise<Twins> {
+async function duplicatesOf(
+  sql: CatalogSql,
+  rows: readonly AnyRow[],
+  { asOf, now = Number.NEGATIVE_INFINITY }: Selection,
+): Promise<Duplicates> {
   if (asOf !== undefined)
-    return readPastTwins(
+    return readPastDuplicates(
       sql,
       rows.map((row) => wholeOpportunity(at(row, asOf))),
       asOf,
     );
-  return readTwins(
+  return readDuplicates(
     sql,
     rows.map(({ id }) => id),
     now,

@@ -26,12 +26,12 @@ export type FactGroup = "when" | "offered by" | "offers" | "won" | "won before" 
 export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
 
 /** Data related to an opportunity: its other records, its parent and parts, and the winners of earlier rounds. */
-export type RelatedRecords = Partial<Belonging> & { twins: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
+export type RelatedRecords = Partial<Belonging> & { duplicates: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
 
 /** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are not included. */
 export function factsOf(
   opportunity: WholeOpportunity,
-  { twins, parent, earlierAwards = [] }: RelatedRecords,
+  { duplicates, parent, earlierAwards = [] }: RelatedRecords,
   now: EpochMs,
 ): OpportunityFact[] {
   const {
@@ -49,7 +49,7 @@ export function factsOf(
     silent_since,
   } = opportunity;
   const { agency, sub_agency, issuing_office } = organization;
-  const due = dueOf(opportunity, now, twins);
+  const due = dueOf(opportunity, now, duplicates);
   const number = numberOf(opportunity);
   const inForce = statusInWords(status);
   const facts: OpportunityFact[] = [
@@ -58,7 +58,7 @@ export function factsOf(
     ]),
     fact("due", "Due", "when", [dueInWords(due, now).replace(/^due /, "")]),
     fact("due_dates", "Due dates", "when", due.dates.length < 2 ? [] : due.dates.map((date) => dueDateInWords(date, now)), true),
-    fact("closes", "Closing date", "record", [isToldBy(due, dates.closes_at) ? null : dayOf(dates.closes_at)]),
+    fact("closes", "Closing date", "record", [isShownBy(due, dates.closes_at) ? null : dayOf(dates.closes_at)]),
     fact("deadline_note", "Deadline", "when", [due.note]),
     fact("opens", "Opens", "when", [dates.opens_at === null ? null : startInWords(dates.opens_at)]),
     fact("posted", "Posted", "when", [dayOf(dates.posted_at)]),
@@ -109,9 +109,9 @@ export function factsOf(
     fact("id", "Id", "record", [opportunity.id]),
     fact("changed", "Changed", "record", [dateInWords(opportunity.updated_at)]),
     fact("stored", "Stored", "record", [dateInWords(opportunity.created_at)]),
-    ...twins.map((twin) => {
-      const isCanonical = twin.id === opportunity.relationships.canonical_id;
-      return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [recordFact(twin)]);
+    ...duplicates.map((duplicate) => {
+      const isCanonical = duplicate.id === opportunity.relationships.canonical_id;
+      return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [recordFact(duplicate)]);
     }),
     fact(
       "parent",
@@ -131,10 +131,10 @@ type BriefOpportunity = Pick<Opportunity, "organization" | "status" | "source"> 
   also_at: readonly AlsoAt[];
 };
 
-export function briefOf(opportunity: WholeOpportunity, due: Due, twins: readonly WholeOpportunity[]): BriefOpportunity {
+export function briefOf(opportunity: WholeOpportunity, due: Due, duplicates: readonly WholeOpportunity[]): BriefOpportunity {
   const { organization, status, source } = opportunity;
   const number = numberOf(opportunity);
-  return { organization, status, source, number, due, open_to: applicantsInShort(opportunity), also_at: alsoAt(twins) };
+  return { organization, status, source, number, due, open_to: applicantsInShort(opportunity), also_at: alsoAt(duplicates) };
 }
 
 /** The shortened facts of such a line; null if not stated. `due` has only the day, because the line may be read later. */
@@ -180,9 +180,9 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Whether the due dates include the instant. */
-function isToldBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
-  const told = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
-  return told.includes(parseStoredMs(instant));
+function isShownBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
+  const shown = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
+  return shown.includes(parseStoredMs(instant));
 }
 
 /** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". If the award has no date, the date of its notice is used. */

@@ -12,7 +12,7 @@ import { describeFilter, type Filter } from "../filter/filter.ts";
 import { type Due, dueOf } from "../opportunities/due.ts";
 import type { Status, WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { deadlinesIn } from "../search/deadlines.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -68,15 +68,15 @@ export async function deadlinesCalendar(
   const found = await readOpportunities(catalog, ids, now);
   const revisions = new Map((await catalog.all(revisionsOf, { ids })).map((row) => [row.id, row.revisions]));
   const storedAt = new Map((await catalog.all(storedOf, { id: ids })).map((row) => [row.id, row.stored_at]));
-  const twins = await readTwins(catalog, ids, now);
+  const duplicates = await readDuplicates(catalog, ids, now);
   const entries = found.flatMap((opportunity) => {
     const { id } = opportunity;
     const version = { revision: revisions.get(id) ?? 0, changed_at: storedAt.get(id) ?? 0 };
-    return entriesOf(opportunity, twins.get(id) ?? [], now, pageOf?.(id)).map((entry) => ({ ...entry, ...version }));
+    return entriesOf(opportunity, duplicates.get(id) ?? [], now, pageOf?.(id)).map((entry) => ({ ...entry, ...version }));
   });
   const inPeriod = entries.filter(({ due_at }) => due_at >= since && due_at < until);
-  const told = inPeriod.filter(({ isCancelled, revision, changed_at }) => !isCancelled || (revision > 0 && changed_at >= since));
-  const ordered = told.toSorted((one, other) => one.due_at - other.due_at || (one.uid < other.uid ? -1 : 1));
+  const listed = inPeriod.filter(({ isCancelled, revision, changed_at }) => !isCancelled || (revision > 0 && changed_at >= since));
+  const ordered = listed.toSorted((one, other) => one.due_at - other.due_at || (one.uid < other.uid ? -1 : 1));
   const name = describeFilter(shown, now).join("; ");
   return calendarOf(`Deadlines${name === "" ? "" : `: ${name}`}`, ordered);
 }
@@ -84,15 +84,15 @@ export async function deadlinesCalendar(
 /** An entry for each date. A second date does not change the id of the first one. */
 function entriesOf(
   opportunity: WholeOpportunity,
-  twins: readonly WholeOpportunity[],
+  duplicates: readonly WholeOpportunity[],
   now: EpochMs,
   page: string | undefined,
 ): Omit<CalendarEntry, "revision" | "changed_at">[] {
   const { id, status, source } = opportunity;
   const title = plainText(opportunity.title);
   const short = ellipsized(title, TITLE_MAX);
-  const due = dueOf(opportunity, now, twins);
-  const facts = briefFacts(briefOf(opportunity, due, twins));
+  const due = dueOf(opportunity, now, duplicates);
+  const facts = briefFacts(briefOf(opportunity, due, duplicates));
   const isOver = OVER.some((each) => each === status);
   const upstreamPage = webAddress(source.url);
   const elsewhere = due.elsewhere === null ? "" : `${capitalized(due.elsewhere)}. `;

@@ -57,7 +57,7 @@ export function jsonPrinter(): Printer {
 const { id, title, status, source, organization, program, funding, dates } = Opportunity.properties;
 
 /** An event with its changes in words, and what people need to recognize its opportunity. Contacts and long texts are left out. */
-export const ToldChange = Type.Composite(
+export const PrintedChange = Type.Composite(
   [
     OpportunityEvent,
     object({
@@ -81,8 +81,8 @@ export const ToldChange = Type.Composite(
 );
 
 /** What `changes --json` prints and `/changes.json` serves, besides what only one of them has. */
-export const ToldChanges = object({
-  data: Type.Array(ToldChange),
+export const PrintedChanges = object({
+  data: Type.Array(PrintedChange),
   since: nullable(Type.String({ format: "date-time" }), "Only what was detected after this; null for all."),
   until: nullable(Type.String({ format: "date-time" }), "Only what was detected until this; null for all."),
   at_least: Type.String({ description: "Without what is less severe." }),
@@ -90,22 +90,22 @@ export const ToldChanges = object({
   filter: Type.Object({}, { additionalProperties: true, description: "The filter that was applied, as it was given." }),
   filter_in_words: Type.Array(Type.String()),
   has_more: Type.Boolean({ description: "Whether older changes are left out." }),
-  repeats: Type.Integer({ minimum: 0, description: "Changes left out because another record of the opportunity told them before." }),
+  repeats: Type.Integer({ minimum: 0, description: "Changes left out because another record of the opportunity reported them before." }),
 });
 
 /** What `diff --json` prints. */
-export const ToldDifferences = object({
-  data: Type.Array(ToldChange),
+export const PrintedDifferences = object({
+  data: Type.Array(PrintedChange),
   from: Type.String({ format: "date-time", description: "The earlier moment." }),
   to: Type.String({ format: "date-time", description: "The later moment, which the net changes are dated with." }),
-  at_least: ToldChanges.properties.at_least,
-  filter: ToldChanges.properties.filter,
-  filter_in_words: ToldChanges.properties.filter_in_words,
+  at_least: PrintedChanges.properties.at_least,
+  filter: PrintedChanges.properties.filter,
+  filter_in_words: PrintedChanges.properties.filter_in_words,
   records: object({ added: Type.Integer(), removed: Type.Integer(), changed: Type.Integer() }, "How many opportunities were."),
 });
 
-function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
-  const { event, opportunity, due, twins } = entry;
+function changeOf(entry: FeedEntry): Static<typeof PrintedChange> {
+  const { event, opportunity, due, duplicates } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
   return {
     ...event,
@@ -121,7 +121,7 @@ function changeOf(entry: FeedEntry): Static<typeof ToldChange> {
       funding,
       dates,
       due,
-      also_at: alsoAt(twins),
+      also_at: alsoAt(duplicates),
     },
   };
 }
@@ -144,12 +144,12 @@ const csvNames = [
 ];
 
 function csvCells(entry: FeedEntry): (string | null)[] {
-  const { event, opportunity, due, twins } = entry;
+  const { event, opportunity, due, duplicates } = entry;
   const flat = { ...opportunity, due };
   return [
     ...[event.detected_at, event.severity, event.type, entryInWords(entry).join("; "), event.changed_fields.join("; ")],
     ...[numberOf(opportunity), ...cellsOf(flat, ofOpportunity)],
-    ...[opportunity.id, event.id, event.opportunity_id, inOneCell(alsoAt(twins).map(({ source }) => source))],
+    ...[opportunity.id, event.id, event.opportunity_id, inOneCell(alsoAt(duplicates).map(({ source }) => source))],
     ...cellsOf(flat, dueColumns),
   ];
 }
@@ -195,8 +195,8 @@ function markdownText(text: string): string {
 }
 
 /** Who offers it, and how it stands: agency, source, status, when it is due if that is stated, and who may apply. */
-export function standingOf({ opportunity, due, twins }: Pick<FeedEntry, "opportunity" | "due" | "twins">): string[] {
-  const brief = briefFacts(briefOf(opportunity, due, twins));
+export function standingOf({ opportunity, due, duplicates }: Pick<FeedEntry, "opportunity" | "due" | "duplicates">): string[] {
+  const brief = briefFacts(briefOf(opportunity, due, duplicates));
   const dated = due.kind === "none" && due.elsewhere === null ? null : brief.due;
   return [brief.agency, brief.source, brief.status, dated, brief.open_to, brief.also_at].filter((fact) => fact !== null);
 }

@@ -60,9 +60,9 @@ const SHOWN = 3;
 export function applicantsOf(opportunity: WholeOpportunity): { kind: string; text: string }[] {
   const codes = applicantCodesOf(opportunity);
   const found = applicantKinds.filter((kind) => (kinds[kind] ?? []).some((code) => codes.includes(code)));
-  const said = found.includes("unrestricted") ? ["unrestricted"] : found;
+  const shown = found.includes("unrestricted") ? ["unrestricted"] : found;
   const others = codes.filter((code) => !Object.values(kinds).flat().includes(code));
-  return [...said.map((kind) => ({ kind, text: names[kind] ?? kind })), ...others.map((code) => ({ kind: code, text: code }))];
+  return [...shown.map((kind) => ({ kind, text: names[kind] ?? kind })), ...others.map((code) => ({ kind: code, text: code }))];
 }
 
 /** "universities, nonprofits and 5 more kinds", "others in words", "anyone"; null if no code says it. */

@@ -124,8 +124,8 @@ export const fields = {
   words, // Last, because it takes longest to match.
 } satisfies Record<string, Field<string> | Field<string[]>>;
 
-function dueAt(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): string | null {
-  return dueOf(opportunity, now, twins).at;
+function dueAt(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): string | null {
+  return dueOf(opportunity, now, duplicates).at;
 }
 
 function applicantKind(text: string): string {
@@ -147,9 +147,14 @@ export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["r
 
 export const fieldNames = Object.keys(fields) as FieldName[];
 
-/** Whether an opportunity meets all conditions at an instant. `twins` are its other records. */
-export function matches(filter: Filter, opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[] = []): boolean {
-  return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now, twins));
+/** Whether an opportunity meets all conditions at an instant. `duplicates` are its other records. */
+export function matches(
+  filter: Filter,
+  opportunity: WholeOpportunity,
+  now: EpochMs,
+  duplicates: readonly WholeOpportunity[] = [],
+): boolean {
+  return conditionsOf(filter).every(([field, value]) => field.matches(value, opportunity, now, duplicates));
 }
 
 /** All conditions as SQL on `records` of search.db. */

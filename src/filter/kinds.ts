@@ -27,8 +27,8 @@ export type Field<T> = GivenValue<T> & {
   help: string;
   /** The condition for people. */
   words: (value: T, now: EpochMs) => string;
-  /** `twins` are the other records of the same opportunity. */
-  matches: (value: T, opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]) => boolean;
+  /** `duplicates` are the other records of the same opportunity. */
+  matches: (value: T, opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => boolean;
   condition: (value: T, now: EpochMs) => Condition;
 };
 
@@ -183,7 +183,7 @@ export function dateField(
   verb: keyof typeof dates,
   operator: keyof typeof comparisons,
   column: ColumnName | "due_at",
-  get: (opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]) => string | null,
+  get: (opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => string | null,
 ): Field<string> {
   const { side, help: comparison, holds } = comparisons[operator];
   const description = `${verb} ${comparison}`;
@@ -194,8 +194,8 @@ export function dateField(
     help: `${description}: ${moment === PAST ? "7d ago" : "30d, -7d"}, today, monday, 2026-12-31 or a timestamp`,
     ...momentText(moment, description),
     words: (given, now) => `${verb} ${side} ${momentInWords(given, now, moment)}`,
-    matches: (given, opportunity, now, twins) => {
-      const ms = parseStoredMs(get(opportunity, now, twins));
+    matches: (given, opportunity, now, duplicates) => {
+      const ms = parseStoredMs(get(opportunity, now, duplicates));
       return ms !== undefined && holds(ms, readMoment(given, now, moment));
     },
     condition: (given, now) => ({ sql: `${column} ${operator} ?`, values: [readMoment(given, now, moment)] }),

@@ -11,7 +11,7 @@ export type Preference = { asked: string; filter: (now: EpochMs) => { [field: st
 
 /** What a part of a text says. `isSought` if its words are to be found all the same. */
 type Meaning = Omit<Preference, "asked"> & { isSought?: true };
-type Said = Meaning & { asked: string; begin: number; end: number; kind: Kind };
+type Found = Meaning & { asked: string; begin: number; end: number; kind: Kind };
 
 /** Where nothing else is left to find, the words of the last of these are found after all. */
 const kinds = ["amount", "date", "applicant", "not", "place", "set_aside", "kind"] as const;
@@ -24,7 +24,7 @@ type Kind = (typeof kinds)[number];
 export function preferencesIn(text: string): { preferences: Preference[]; texts: string[] } {
   if (text.length > LENGTH_MAX) return { preferences: [], texts: [text] };
   const plain = text.replace(/["“”][^"“”]*["“”]?|(?<!\S)[-+]\S+/g, (exact) => "\0".repeat(exact.length));
-  const found: Said[] = [];
+  const found: Found[] = [];
   for (const { kind, pattern, read } of readers)
     for (const match of plain.matchAll(pattern)) {
       const [begin, end] = [match.index, match.index + match[0].length];

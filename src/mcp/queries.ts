@@ -12,7 +12,7 @@ import type { Filter } from "../filter/filter.ts";
 import { resolveFilter } from "../filter/known.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { sourceStatusesAt } from "../opportunities/source-counts.ts";
 import { readShown } from "../past/whole.ts";
 import { searchBudget } from "../search/budget.ts";
@@ -30,10 +30,10 @@ import { dateAt, type EpochMs, formatInstant, parseInstantMs, secondsSince } fro
 import { nullable, object } from "../text/schema.ts";
 
 /**
- * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `twins` is how many
+ * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `duplicates` is how many
  * records or events were left out because those of another record of their opportunity are shown.
  */
-export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; twins?: number };
+export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; duplicates?: number };
 
 /** `match` is the words around a match, `missing` the words of the question that it does not have if it does not match. */
 type Match = Omit<SearchResult, "snippet"> & { match: string | null };
@@ -43,7 +43,7 @@ export type FoundMatches = ToolPage<Match> &
     SearchPage,
     "matching" | "partial" | "isAll" | "isWeak" | "understood" | "counts" | "hindered" | "agencyNotes" | "inWords" | "drop" | "isWhole"
   >;
-type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; twins: readonly WholeOpportunity[] };
+type ToolChange = { event: OpportunityEvent; opportunity: WholeOpportunity; at: string | null; duplicates: readonly WholeOpportunity[] };
 
 /** `after` is the `next` of an earlier page of the same request at the same `now`; empty for the first page. */
 type Paging = { limit: number; after: readonly CursorKey[] };
@@ -77,7 +77,7 @@ export type SourceFacts = {
 export type ToolExplanation = {
   event: OpportunityEvent;
   opportunity: WholeOpportunity;
-  twins: readonly WholeOpportunity[];
+  duplicates: readonly WholeOpportunity[];
   rules: { field: string | null; type: string; severity: string; when: string }[];
   /** `detected` here, or `imported` from a history that another system kept. */
   origin: "detected" | "imported";
@@ -114,7 +114,7 @@ export function toolQueries({ place, withCatalog, withIndex }: ToolData) {
         return withIndex(catalog, call, (index) => readFound(catalog, index, { ...request, filter }, call));
       }),
     /** The other records of the same opportunity. */
-    twins: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => (await readTwins(catalog, [id], now)).get(id) ?? []),
+    duplicates: (id: string, { now }: ToolCall) => withCatalog(async (catalog) => (await readDuplicates(catalog, [id], now)).get(id) ?? []),
     /** The opportunities with this id or number; of one source, if it is given. One more than an answer has shows that there are more. */
     get: (id: string, source: string | undefined, call: ToolCall) =>
       withCatalog(async (catalog) => {
@@ -184,18 +184,18 @@ async function readChangesPage(
   { now, signal }: ToolCall,
 ): Promise<ToolPage<ToolChange>> {
   const items: ToolChange[] = [];
-  let twins = 0;
+  let duplicates = 0;
   const start: WindowPosition = seq === undefined ? null : { detected_at: Number(detected_at), seq: Number(seq) };
   let [position, isLast] = [start, false];
   while (!isLast && items.length < limit) {
     await letCancel(signal);
     const page = await readWindow(catalog, position, filter, now, limit - items.length, "newest");
     items.push(...page.entries);
-    twins += page.repeats;
+    duplicates += page.repeats;
     [position, isLast] = [page.position, page.atEnd];
   }
   const total = start === null && isLast ? items.length : await count(catalog, filter, now, signal);
-  return { items, total, twins, next: isLast || position === null ? null : [position.detected_at, position.seq] };
+  return { items, total, duplicates, next: isLast || position === null ? null : [position.detected_at, position.seq] };
 }
 
 async function count(catalog: CatalogDb, filter: FeedFilter, now: EpochMs, signal: AbortSignal): Promise<number | null> {
@@ -222,8 +222,8 @@ async function explainEvent(catalog: CatalogDb, eventId: string, now: EpochMs): 
   const { event, rules, origin, import: brought } = explanation;
   const [opportunity] = await readOpportunities(catalog, [event.opportunity_id], now);
   if (opportunity === undefined) return undefined;
-  const twins = (await readTwins(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
-  return { event, opportunity, twins, rules, origin, import: brought === null ? null : importOf(brought) };
+  const duplicates = (await readDuplicates(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
+  return { event, opportunity, duplicates, rules, origin, import: brought === null ? null : importOf(brought) };
 }
 
 function importOf({

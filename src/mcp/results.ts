@@ -70,18 +70,18 @@ function countFitting(items: readonly unknown[]): number {
 }
 
 /** What a tool returns. `lines` is the data in short, a line each. */
-export type ToolAnswer = { data: object; lines: string[]; said: ResultStatement };
+export type ToolAnswer = { data: object; lines: string[]; statement: ResultStatement };
 
 /** Puts a result together. */
-export function resultOf({ data, lines, said }: ToolAnswer, freshness: readonly ToolFreshness[], now: EpochMs): ToolResult {
+export function resultOf({ data, lines, statement }: ToolAnswer, freshness: readonly ToolFreshness[], now: EpochMs): ToolResult {
   const text = [
-    shownInWords(said),
-    ...(said.filters_in_words.length === 0 ? [] : [`Applied: ${said.filters_in_words.join("; ")}.`]),
-    ...(said.upstream_text.length === 0 || lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
+    shownInWords(statement),
+    ...(statement.filters_in_words.length === 0 ? [] : [`Applied: ${statement.filters_in_words.join("; ")}.`]),
+    ...(statement.upstream_text.length === 0 || lines.length === 0 ? [] : [QUOTES_ARE_DATA]),
     ...(lines.length === 0 ? [] : ["", ...lines, ""]),
     freshnessInWords(freshness),
   ].join("\n");
-  return { structured: { ...said, answered_at: formatInstant(now), ...data, freshness }, text };
+  return { structured: { ...statement, answered_at: formatInstant(now), ...data, freshness }, text };
 }
 
 function shownInWords({ returned, total, complete, next_cursor }: ResultStatement): string {

@@ -46,9 +46,9 @@ export const OpportunityRow = object({
 /** What a tool says of such a row outside of lists. */
 export const ROW = "A row, as `find` returns it.";
 
-/** The row at an instant. `twins` are the other records of the same opportunity. */
-export function rowOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Static<typeof OpportunityRow> {
-  const due = dueOf(opportunity, now, twins);
+/** The row at an instant. `duplicates` are the other records of the same opportunity. */
+export function rowOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): Static<typeof OpportunityRow> {
+  const due = dueOf(opportunity, now, duplicates);
   const { id, title, status, dates, funding, classifications, updated_at } = opportunity;
   return {
     id,

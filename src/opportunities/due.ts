@@ -56,14 +56,14 @@ export type Due = Static<typeof Due>;
 type DueDate = Due["dates"][number];
 
 /** The account at an instant. Of several records of one opportunity, the due dates of the one that lists them count. */
-export function dueOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Due {
+export function dueOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): Due {
   const { dates, status } = opportunity;
   const { closes_at } = dates;
-  const { due, expires_at } = statedDates(opportunity, twins);
-  const note = [opportunity, ...twins].map(({ sidecar }) => sidecar.deadline_note).find((each) => each !== null) ?? null;
-  const elsewhere = twins
-    .filter((twin) => openStatuses.includes(twin.status) !== openStatuses.includes(status))
-    .map((twin) => `${statusInWords(twin.status)} at ${twin.source.name}`);
+  const { due, expires_at } = statedDates(opportunity, duplicates);
+  const note = [opportunity, ...duplicates].map(({ sidecar }) => sidecar.deadline_note).find((each) => each !== null) ?? null;
+  const elsewhere = duplicates
+    .filter((duplicate) => openStatuses.includes(duplicate.status) !== openStatuses.includes(status))
+    .map((duplicate) => `${statusInWords(duplicate.status)} at ${duplicate.source.name}`);
   const against = [...new Set([...elsewhere, ...doubtsOf(opportunity, now)])].join(", ") || null;
   const account = { dates: due, expires_at, standard_at: null, note, words: null, elsewhere: against };
   const next = due.find(({ at }) => msOf(at) > now) ?? due.at(-1);
@@ -114,7 +114,10 @@ const ANYTIME_MAX = 100;
 const SAME_EXPIRY_MS = 2 * DAY_MS;
 
 /** What was stated: due dates in the order of time, and the expiry, if that is none of them. */
-function statedDates(opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]): { due: DueDate[]; expires_at: string | null } {
+function statedDates(
+  opportunity: WholeOpportunity,
+  duplicates: readonly WholeOpportunity[],
+): { due: DueDate[]; expires_at: string | null } {
   const { dates, sidecar } = opportunity;
   const { closes_at, response_at } = dates;
   if (sidecar.due_dates.length > 0) return { due: inOrder(sidecar.due_dates), expires_at: sidecar.expires_at };
@@ -122,7 +125,7 @@ function statedDates(opportunity: WholeOpportunity, twins: readonly WholeOpportu
     { at: response_at, words: closes_at === null || isSame(closes_at, response_at) ? null : "responses" },
     { at: isSame(closes_at, response_at) ? null : closes_at, words: response_at === null ? null : "closing" },
   ].flatMap(({ at, words }) => (at === null ? [] : [{ at, words }]));
-  const lister = twins.find((twin) => twin.sidecar.due_dates.length > 0);
+  const lister = duplicates.find((duplicate) => duplicate.sidecar.due_dates.length > 0);
   if (lister !== undefined) {
     const { due_dates, expires_at } = lister.sidecar;
     const isExpiry = ({ at }: DueDate) => expires_at !== null && Math.abs(msOf(at) - msOf(expires_at)) <= SAME_EXPIRY_MS;

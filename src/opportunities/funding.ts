@@ -1,6 +1,6 @@
 /** What an opportunity pays, in words. Every door says it so. */
 
-import { compareDecimals, figuresIn, isDecimal } from "../text/decimal.ts";
+import { compareDecimals, isDecimal, numbersIn } from "../text/decimal.ts";
 import { plainText } from "../text/plain-text.ts";
 import { ellipsized } from "../text/quoted.ts";
 
@@ -58,8 +58,8 @@ const AMOUNT_WORDS = /\b(?:up to|at least|at most|from|to|and|total|usd)\b/gi;
 export function repeatsAmounts(part: string, amounts: readonly string[]): boolean {
   if (part.endsWith(" per award")) return true;
   if (/\p{L}/u.test(part.replace(AMOUNT_WORDS, ""))) return false;
-  const figures = figuresIn(part);
-  return figures.length > 0 && figures.every((figure) => amounts.some((amount) => compareDecimals(figure, amount) === 0));
+  const numbers = numbersIn(part);
+  return numbers.length > 0 && numbers.every((number) => amounts.some((amount) => compareDecimals(number, amount) === 0));
 }
 
 /** The parts as one text, cut to the length of a line. */

@@ -22,14 +22,14 @@ export const obstacles = {
 
 export type Obstacle = keyof typeof obstacles;
 
-/** What speaks against applying; null if nothing does, or if the status itself says that one cannot. `twins` are its other records. */
-export function obstacleOf(opportunity: WholeOpportunity, now: EpochMs, twins: readonly WholeOpportunity[]): Obstacle | null {
+/** What speaks against applying; null if nothing does, or if the status itself says that one cannot. `duplicates` are its other records. */
+export function obstacleOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]): Obstacle | null {
   const { status, status_display, title, source, last_seen } = opportunity;
   if (!unendedStatuses.includes(status)) return null;
   if (status_display === LETTER) return "letter";
   if (isTest(opportunity)) return "test";
   if (cancellationIn(title) !== undefined) return "cancelled";
-  const { kind } = dueOf(opportunity, now, twins);
+  const { kind } = dueOf(opportunity, now, duplicates);
   if (kind === "over" || (kind === "none" && source.code === "NSF")) return "over";
   return last_seen !== undefined && isLongUnseen(last_seen, now) ? "unseen" : null;
 }

@@ -12,7 +12,7 @@ import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
 import { openStatuses, statusInWords } from "./status.ts";
 
-/** The most twins or parts of a record that are read. */
+/** The most duplicates or parts of a record that are read. */
 export const RELATED_MAX = 20;
 /** The longest chain of records that each name the next one. The rest of a longer one is left out; sources make none. */
 const CHAIN_MAX = 20;
@@ -39,7 +39,7 @@ type Reading = Parameters<typeof readOpportunities>[0];
 /** The ids of a group: the canonical record, which may not be stored, then the others by id. */
 type Group = readonly string[];
 
-/** The groups of records, by the id of each. Records without twins have none. */
+/** The groups of records, by the id of each. Records without duplicates have none. */
 export async function readGroups(sql: Reading, ids: readonly string[]): Promise<Map<string, Group>> {
   const canonicalIds = await readLinks(sql, ids);
   if (canonicalIds.size === 0) return new Map();
@@ -76,13 +76,13 @@ export function groupOf(id: string, canonicalIdOf: (id: string) => string | null
 }
 
 /** The other records of the same opportunities, the canonical one first, by the id of each; those without any have none. */
-export async function readTwins(sql: Reading, ids: readonly string[], now: EpochMs): Promise<Map<string, WholeOpportunity[]>> {
+export async function readDuplicates(sql: Reading, ids: readonly string[], now: EpochMs): Promise<Map<string, WholeOpportunity[]>> {
   const groups = await readGroups(sql, ids);
-  const twinsOf = (id: string) => (groups.get(id) ?? []).filter((each) => each !== id).slice(0, RELATED_MAX);
-  const wanted = new Set(ids.flatMap(twinsOf));
+  const duplicatesOf = (id: string) => (groups.get(id) ?? []).filter((each) => each !== id).slice(0, RELATED_MAX);
+  const wanted = new Set(ids.flatMap(duplicatesOf));
   const records = new Map((await readOpportunities(sql, [...wanted], now)).map((record) => [record.id, record]));
-  const twins = ids.map((id) => [id, twinsOf(id).flatMap((each) => records.get(each) ?? [])] as const);
-  return new Map(twins.filter(([, records]) => records.length > 0));
+  const duplicates = ids.map((id) => [id, duplicatesOf(id).flatMap((each) => records.get(each) ?? [])] as const);
+  return new Map(duplicates.filter(([, records]) => records.length > 0));
 }
 
 /** One record for each opportunity that these are records of: the canonical one if it is stored, else the first of these. */
@@ -100,7 +100,7 @@ export async function readRows(sql: Reading, records: readonly WholeOpportunity[
 
 const { code, name, opportunity_id, url } = Opportunity.properties.source.properties;
 
-/** A twin, as results name it next to the record that they show. */
+/** A duplicate, as results name it next to the record that they show. */
 export const AlsoAt = object({
   id: Opportunity.properties.id,
   source: code,
@@ -111,16 +111,16 @@ export const AlsoAt = object({
 });
 export type AlsoAt = Static<typeof AlsoAt>;
 
-/** The twins as results name them. */
-export function alsoAt(twins: readonly Opportunity[]): AlsoAt[] {
-  return twins.map(({ id, source, status }) => {
+/** The duplicates as results name them. */
+export function alsoAt(duplicates: readonly Opportunity[]): AlsoAt[] {
+  return duplicates.map(({ id, source, status }) => {
     return { id, source: source.code, source_name: source.name, upstream_id: source.opportunity_id, status, url: source.url };
   });
 }
 
-/** "also at NSF, SBIR.gov (closed there)", next to a record whose status is `shown`; null without twins. */
-export function alsoAtInWords(twins: readonly Pick<AlsoAt, "source_name" | "status">[], shown: string): string | null {
-  const places = new Set(twins.map(({ source_name, status }) => `${source_name}${statusThere(status, shown)}`));
+/** "also at NSF, SBIR.gov (closed there)", next to a record whose status is `shown`; null without duplicates. */
+export function alsoAtInWords(duplicates: readonly Pick<AlsoAt, "source_name" | "status">[], shown: string): string | null {
+  const places = new Set(duplicates.map(({ source_name, status }) => `${source_name}${statusThere(status, shown)}`));
   return places.size === 0 ? null : `also at ${[...places].join(", ")}`;
 }
 

@@ -61,7 +61,7 @@ function entriesOfRecord(seq: number, record: WholeOpportunity, past: readonly P
   const end = unapply(contentOfWhole(record), undoing(later));
   const opportunity = wholeOfContent(record, end);
   if (!matches(filter, opportunity, until)) return [];
-  const entry = { seq, opportunity, due: dueOf(opportunity, until, []), twins: [], at: null };
+  const entry = { seq, opportunity, due: dueOf(opportunity, until, []), duplicates: [], at: null };
   return eventsOf(record.id, within, end, until).map((event) => ({ ...entry, event }));
 }
 

@@ -11,7 +11,7 @@ import { readPast } from "./as-of.ts";
 type Reading = Pick<CatalogSql, "all">;
 
 /** The other records of the same opportunities at an instant, the canonical one first, by the id of each. `records` are as they were at that instant. */
-export async function readPastTwins(
+export async function readPastDuplicates(
   sql: Reading,
   records: readonly WholeOpportunity[],
   asOf: EpochMs,
@@ -25,8 +25,8 @@ export async function readPastTwins(
   return new Map(
     linked.map(({ id, ids }) => {
       const first = groupThen(id);
-      const twins = ids.filter((each) => each !== id && groupThen(each) === first).sort();
-      const ordered = [...twins.filter((each) => each === first), ...twins.filter((each) => each !== first)];
+      const duplicates = ids.filter((each) => each !== id && groupThen(each) === first).sort();
+      const ordered = [...duplicates.filter((each) => each === first), ...duplicates.filter((each) => each !== first)];
       return [id, ordered.slice(0, RELATED_MAX).flatMap((each) => byId.get(each) ?? [])];
     }),
   );

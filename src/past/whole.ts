@@ -4,16 +4,16 @@ import type { OpportunityEvent } from "../events/event.ts";
 import { readHistory } from "../events/history.ts";
 import { type EarlierAward, readEarlierAwards } from "../opportunities/earlier-awards.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
-import { type Belonging, readBelonging, readTwins } from "../opportunities/related.ts";
+import { type Belonging, readBelonging, readDuplicates } from "../opportunities/related.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type PastOpportunity, readPast } from "./as-of.ts";
 import { notKnownInWords } from "./in-words.ts";
-import { readPastBelonging, readPastTwins } from "./related.ts";
+import { readPastBelonging, readPastDuplicates } from "./related.ts";
 
-/** An opportunity with its history, the oldest event first, its twins, its parent, its parts and, as it is now, awards of earlier rounds. `erased`: when its contacts were, if they are not known. */
+/** An opportunity with its history, the oldest event first, its duplicates, its parent, its parts and, as it is now, awards of earlier rounds. `erased`: when its contacts were, if they are not known. */
 export type ShownRecord = Pick<PastOpportunity, "opportunity" | "erased"> & {
   history: OpportunityEvent[];
-  twins: WholeOpportunity[];
+  duplicates: WholeOpportunity[];
   belonging: Belonging;
   earlierAwards: EarlierAward[];
 };
@@ -26,16 +26,16 @@ export async function readShown(
 ): Promise<{ record: ShownRecord } | { unknown: string }> {
   const { id } = opportunity;
   if (asOf === undefined) {
-    const [history, twins] = [await readHistory(catalog, id), (await readTwins(catalog, [id], now)).get(id) ?? []];
+    const [history, duplicates] = [await readHistory(catalog, id), (await readDuplicates(catalog, [id], now)).get(id) ?? []];
     const belonging = await readBelonging(catalog, opportunity, now);
     const earlierAwards = await readEarlierAwards(catalog, opportunity, now);
-    return { record: { opportunity, erased: null, history, twins, belonging, earlierAwards } };
+    return { record: { opportunity, erased: null, history, duplicates, belonging, earlierAwards } };
   }
   return catalog.readTransaction(async (sql) => {
     const [past] = await readPast(sql, [id], asOf);
     if (past === undefined) return { unknown: await notKnownInWords(sql, id) };
-    const twins = (await readPastTwins(sql, [past.opportunity], asOf)).get(id) ?? [];
+    const duplicates = (await readPastDuplicates(sql, [past.opportunity], asOf)).get(id) ?? [];
     const belonging = await readPastBelonging(sql, past.opportunity, asOf);
-    return { record: { ...past, twins, belonging, earlierAwards: [] } };
+    return { record: { ...past, duplicates, belonging, earlierAwards: [] } };
   });
 }

@@ -222,8 +222,8 @@ function conditionsOf(known: FileValidators | undefined): Record<string, string>
 function requireStatus({ status, headers }: Response, resumed: boolean, partial: PartialFile, now: number, busyMs?: number): void {
   if (status === 200 || (status === 206 && resumed)) return;
   if (status === 416 && resumed) throw restarting(partial, "it became shorter during the download");
-  const unsaid = status === 429 ? busyMs : undefined;
-  if (TEMPORARY.includes(status)) throw new TemporaryError(`it returned ${status}`, readRetryAfterMs(headers, now) ?? unsaid);
+  const standardMs = status === 429 ? busyMs : undefined;
+  if (TEMPORARY.includes(status)) throw new TemporaryError(`it returned ${status}`, readRetryAfterMs(headers, now) ?? standardMs);
   throw new Error(`it returned ${status}`);
 }
 

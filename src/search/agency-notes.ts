@@ -53,9 +53,9 @@ async function countNamed(catalog: CatalogDb, text: string, codes: readonly stri
   const hasText = (names: string) =>
     codes.length === 0 ? names.includes(needle) : names.split("\n").some((name) => `${name} `.includes(`${needle} `));
   const counts = new Map<string | null, number>();
-  for (const { source: _, records, ...said } of await listPublishedAgencies(catalog)) {
-    if (!hasText(publishedWords({ organization: said }))) continue;
-    const code = resolveAgency({ ...said, issuing_office: null });
+  for (const { source: _, records, ...published } of await listPublishedAgencies(catalog)) {
+    if (!hasText(publishedWords({ organization: published }))) continue;
+    const code = resolveAgency({ ...published, issuing_office: null });
     if (codes.some((each) => code !== null && isWithin(code, each))) continue;
     const [department = null] = code === null ? [] : withParents(code);
     counts.set(department, (counts.get(department) ?? 0) + records);

@@ -139,9 +139,9 @@ export async function countMatches(
 
 /** Counts what was found. If the question is only a number, partial matches are of no use and are not counted. */
 function countFound(sqlite: Database, candidates: Looked["candidates"], { rows, isWhole }: Numbered, allSources: boolean): GroupCounts {
-  const { matching, partial, twins } = allSources ? { ...candidates, twins: 0 } : countGroups(sqlite, candidates);
+  const { matching, partial, duplicates } = allSources ? { ...candidates, duplicates: 0 } : countGroups(sqlite, candidates);
   const more = rows.filter(({ isMatch, isPartial }) => !isMatch && (isWhole || !isPartial)).length;
-  return { matching, partial: isWhole ? more : partial + more, twins };
+  return { matching, partial: isWhole ? more : partial + more, duplicates };
 }
 
 /** The condition of filters; undefined if there are none. */
@@ -233,7 +233,7 @@ type Shown = { groups: Map<string, string>; shown: Map<string, string> };
 const NO_GROUPS: Shown = { groups: new Map(), shown: new Map() };
 
 function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, all }: Conditions): Shown {
-  const among = "select id, twin_of from records where id in (select value from json_each(?)) and twin_of is not null";
+  const among = "select id, duplicate_of from records where id in (select value from json_each(?)) and duplicate_of is not null";
   const groups = new Map(sqlite.query<unknown, [string]>(among).values(JSON.stringify(ranked.map(({ id }) => id))) as [string, string][]);
   const ofKind = (isMatch: boolean) => [
     ...new Set(ranked.flatMap((each) => (each.isMatch === isMatch ? (groups.get(each.id) ?? []) : []))),
@@ -241,13 +241,13 @@ function shownInstead(sqlite: Database, ranked: readonly Ranked[], { filters, al
   const matching = ofKind(true);
   const shown = new Map([...meeting(sqlite, ofKind(false), filters ?? { sql: "true", values: [] })].map((id) => [id, id]));
   if (matching.length === 0) return { groups, shown };
-  const inGroups = `select id, coalesce(twin_of, id) from records where ${GROUP_AMONG} and (${all.sql}) order by twin_of is not null desc, id desc`;
+  const inGroups = `select id, coalesce(duplicate_of, id) from records where ${GROUP_AMONG} and (${all.sql}) order by duplicate_of is not null desc, id desc`;
   const rows = sqlite.query<unknown, (string | number)[]>(inGroups).values(JSON.stringify(matching), ...all.values) as [string, string][];
   for (const [id, group] of rows) shown.set(group, id); // The first by id, or the canonical record, is the last one here.
   return { groups, shown };
 }
 
-const GROUP_AMONG = "(id in (select value from json_each(?1)) or twin_of in (select value from json_each(?1)))";
+const GROUP_AMONG = "(id in (select value from json_each(?1)) or duplicate_of in (select value from json_each(?1)))";
 
 /** The ids whose records meet a condition. */
 function meeting(sqlite: Database, ids: readonly string[], { sql, values }: Condition): Set<string> {

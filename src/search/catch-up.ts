@@ -16,7 +16,7 @@ import { obstacleOf } from "../opportunities/obstacle.ts";
 import { type WholeOpportunity, wholeOpportunity } from "../opportunities/opportunity.ts";
 import type { Position } from "../opportunities/page.ts";
 import { catalogIdentity } from "../opportunities/read-model.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { type EpochMs, isFuture, parseInstantMs } from "../text/instant.ts";
 import { lastRow } from "./common-rows.ts";
 import { createIndexTables, type SearchFile } from "./search-file.ts";
@@ -202,19 +202,19 @@ function dueIds(sqlite: Database, now: EpochMs | undefined): string[] {
 }
 
 /** Records that are due, as the catalog has them. A restored catalog may lack one, which is then no longer due. */
-type Turn = { due: readonly string[]; turned: readonly StoredRow[]; twins: ReadonlyMap<string, readonly WholeOpportunity[]> };
+type Turn = { due: readonly string[]; turned: readonly StoredRow[]; duplicates: ReadonlyMap<string, readonly WholeOpportunity[]> };
 
 async function readTurn(catalog: CatalogSql, due: readonly string[], now = Number.NEGATIVE_INFINITY): Promise<Turn> {
-  return { due, turned: await catalog.all(recordsByIds, { ids: due }), twins: await readTwins(catalog, due, now) };
+  return { due, turned: await catalog.all(recordsByIds, { ids: due }), duplicates: await readDuplicates(catalog, due, now) };
 }
 
 /** Writes the columns that changed because time passed, but not the texts. */
-function turnRecords(sqlite: Database, { due, turned, twins }: Turn, now: EpochMs | undefined): void {
+function turnRecords(sqlite: Database, { due, turned, duplicates }: Turn, now: EpochMs | undefined): void {
   const settle = sqlite.query("update records set turns_at = null where id = ?");
   for (const id of due) settle.run(id);
   const update = sqlite.query("update records set status = ?, due_at = ?, obstacle = ?, turns_at = ? where id = ?");
   for (const row of turned) {
-    const { opportunity, due_at, obstacle, turns_at } = timed(row, now, twins.get(row.id));
+    const { opportunity, due_at, obstacle, turns_at } = timed(row, now, duplicates.get(row.id));
     update.run(opportunity.status, due_at, obstacle, turns_at, row.id);
   }
   noteJudged(sqlite, now);
@@ -225,15 +225,15 @@ function noteJudged(sqlite: Database, now: EpochMs | undefined): void {
 }
 
 /** A record at an instant, with its next due date, the reason why it cannot be applied for, and when any of these changes. */
-function timed(row: StoredRow, now = Number.NEGATIVE_INFINITY, twins: readonly WholeOpportunity[] = []) {
+function timed(row: StoredRow, now = Number.NEGATIVE_INFINITY, duplicates: readonly WholeOpportunity[] = []) {
   const shown = shownAt(row, now);
   const opportunity = wholeOpportunity(shown);
-  const { at, dates } = dueOf(opportunity, now, twins);
+  const { at, dates } = dueOf(opportunity, now, duplicates);
   const unseen_at = shown.seen_at === null ? null : shown.seen_at + SEEN_FOR_MS + 1;
   const turns = [shown.turns_at, unseen_at, ...dates.map(({ at }) => parseInstantMs(at))]
     .filter((at) => at != null)
     .filter((at) => at > now);
-  const obstacle = obstacleOf(opportunity, now, twins);
+  const obstacle = obstacleOf(opportunity, now, duplicates);
   return { opportunity, due_at: instantCell(at), obstacle, turns_at: turns.length === 0 ? null : Math.min(...turns) };
 }
 

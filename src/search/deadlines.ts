@@ -3,13 +3,13 @@ import { conditionOf, type Filter } from "../filter/filter.ts";
 import type { Condition } from "../filter/kinds.ts";
 import type { EpochMs } from "../text/instant.ts";
 import type { Budget } from "./budget.ts";
-import { countTwins, shownOf } from "./find.ts";
+import { countDuplicates, shownOf } from "./find.ts";
 import type { SearchFile } from "./search-file.ts";
 
 export type Deadline = { id: string; due_at: EpochMs };
 
 /** Deadlines, and how many more records of the same opportunities match; 0 if `isWhole` is false, because the budget was spent before. */
-type Deadlines = { deadlines: Deadline[]; twins: number; isWhole: boolean };
+type Deadlines = { deadlines: Deadline[]; duplicates: number; isWhole: boolean };
 
 type Period = { since: EpochMs; until: EpochMs };
 
@@ -19,8 +19,8 @@ type Most = { limit: number; allSources: boolean };
 export function listDeadlines(index: SearchFile, filter: Filter, period: Period, now: EpochMs, most: Most, budget: Budget): Deadlines {
   const deadlines = deadlinesIn(index, filter, period, now, most);
   const isWhole = !budget.isSpent();
-  const twins = most.allSources || !isWhole ? 0 : countTwins(index.sqlite, matchingIn(filter, period, now));
-  return { deadlines, twins, isWhole };
+  const duplicates = most.allSources || !isWhole ? 0 : countDuplicates(index.sqlite, matchingIn(filter, period, now));
+  return { deadlines, duplicates, isWhole };
 }
 
 /**

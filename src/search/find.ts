@@ -47,13 +47,13 @@ type OrderedSearch = {
 };
 
 /**
- * A page of ids, each with its keys. `total` opportunities match in all, with `twins` further records of the same ones; 0 if the count ended
+ * A page of ids, each with its keys. `total` opportunities match in all, with `duplicates` further records of the same ones; 0 if the count ended
  * early. `next`: the keys after which the next page begins; null on the last one. `rows`: those of all records that match; null if there are
  * too many. `isWhole` is false if the budget was spent before all was found or counted.
  */
 type FoundIds = {
   total: number;
-  twins: number;
+  duplicates: number;
   ids: string[];
   keys: CursorKey[][];
   next: CursorKey[] | null;
@@ -77,11 +77,11 @@ export function find({ sqlite }: SearchFile, search: OrderedSearch, place: Curso
   const counted = isFew
     ? countFew(sqlite, gathered.rows, matching, { countAtMost, allSources })
     : countAtMost !== undefined && leastShown(sqlite, gathered.rows) >= countAtMost
-      ? { total: countAtMost, twins: 0, isWhole: true }
+      ? { total: countAtMost, duplicates: 0, isWhole: true }
       : countMany(sqlite, spanCondition(sqlite, filter, place.now), shown, countAtMost, budget);
   return {
     total: counted.total,
-    twins: counted.twins,
+    duplicates: counted.duplicates,
     ids: page.map(({ id }) => id),
     keys: page.map(({ keys }) => keys),
     next: walked.rows.length > limit ? (page.at(-1)?.keys ?? null) : walked.next,
@@ -216,7 +216,7 @@ function between({ column, where, isDescending, isNull }: Run, begin: Place | un
   return { sql: parts.map(({ sql }) => sql).join(" and "), values: parts.flatMap(({ values }) => values) };
 }
 
-type Counted = { total: number; twins: number; isWhole: boolean };
+type Counted = { total: number; duplicates: number; isWhole: boolean };
 
 /** Few records are linked, so counting all matches and subtracting the linked ones is faster than looking at each row. */
 function countFew(
@@ -225,15 +225,15 @@ function countFew(
   matching: Condition,
   { countAtMost = rows.length + 1, allSources = false }: Pick<OrderedSearch, "countAtMost" | "allSources">,
 ): Counted {
-  const twins = allSources ? 0 : countTwins(sqlite, matching);
-  const total = rows.length - twins;
-  return total < countAtMost ? { total, twins, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
+  const duplicates = allSources ? 0 : countDuplicates(sqlite, matching);
+  const total = rows.length - duplicates;
+  return total < countAtMost ? { total, duplicates, isWhole: true } : { total: countAtMost, duplicates: 0, isWhole: true };
 }
 
 /** A minimum for how many of these rows are shown, whatever the other records of their opportunities are. */
 function leastShown(sqlite: Database, rows: readonly number[]): number {
   const { sql, values } = isAmong(rows);
-  const alone = sqlite.query<{ rows: number }, CursorKey[]>(`select count(*) as rows from records where ${sql} and twin_of is null`);
+  const alone = sqlite.query<{ rows: number }, CursorKey[]>(`select count(*) as rows from records where ${sql} and duplicate_of is null`);
   return alone.get(...values)?.rows ?? 0;
 }
 
@@ -247,8 +247,8 @@ function countMany(
   const last = lastRow(sqlite);
   let [total, records] = [0, 0];
   for (let end = last; end > 0; end -= SPAN_ROWS) {
-    if (total >= countAtMost) return { total: countAtMost, twins: 0, isWhole: true };
-    if (end < last && budget.isSpent()) return { total, twins: 0, isWhole: false };
+    if (total >= countAtMost) return { total: countAtMost, duplicates: 0, isWhole: true };
+    if (end < last && budget.isSpent()) return { total, duplicates: 0, isWhole: false };
     const { sql, values } = inSpan(end, SPAN_ROWS);
     const counted = sqlite
       .query<{ records: number; total: number }, CursorKey[]>(
@@ -258,18 +258,18 @@ function countMany(
     total += counted?.total ?? 0;
     records += counted?.records ?? 0;
   }
-  return total < countAtMost ? { total, twins: records - total, isWhole: true } : { total: countAtMost, twins: 0, isWhole: true };
+  return total < countAtMost ? { total, duplicates: records - total, isWhole: true } : { total: countAtMost, duplicates: 0, isWhole: true };
 }
 
 /** How many records match but are not shown, because another record of their group is. */
-export function countTwins(sqlite: Database, matching: Condition): number {
+export function countDuplicates(sqlite: Database, matching: Condition): number {
   const preceded = isPreceded(matching);
   return (
     sqlite
-      .query<{ twins: number }, CursorKey[]>(
-        `select count(*) as twins from records where twin_of is not null and ${matching.sql} and ${preceded.sql}`,
+      .query<{ duplicates: number }, CursorKey[]>(
+        `select count(*) as duplicates from records where duplicate_of is not null and ${matching.sql} and ${preceded.sql}`,
       )
-      .get(...matching.values, ...preceded.values)?.twins ?? 0
+      .get(...matching.values, ...preceded.values)?.duplicates ?? 0
   );
 }
 
@@ -284,14 +284,14 @@ export function findAll({ sqlite }: SearchFile, filter: Filter, now: EpochMs, al
 
 /** The groups of records, by id. A record that is not in the index is a group of its own. */
 export function groupsOf({ sqlite }: SearchFile, ids: readonly string[]): Map<string, string> {
-  const sql = 'select id, twin_of as "group" from records where id in (select value from json_each(?)) and twin_of is not null';
-  const twins = new Map(
+  const sql = 'select id, duplicate_of as "group" from records where id in (select value from json_each(?)) and duplicate_of is not null';
+  const duplicates = new Map(
     sqlite
       .query<{ id: string; group: string }, [string]>(sql)
       .all(JSON.stringify(ids))
       .map(({ id, group }) => [id, group]),
   );
-  return new Map(ids.map((id) => [id, twins.get(id) ?? id]));
+  return new Map(ids.map((id) => [id, duplicates.get(id) ?? id]));
 }
 
 /** The versions that match, and those that are not in the index. */
@@ -315,7 +315,7 @@ const EVERY_ROW: Condition = { sql: "true", values: [] };
 
 /** The records of a group that come before the present one and match: the canonical record, else those with smaller ids. */
 function isPreceded({ sql, values }: Condition): Condition {
-  const isBefore = "other.id = records.twin_of or (other.twin_of = records.twin_of and other.id < records.id)";
+  const isBefore = "other.id = records.duplicate_of or (other.duplicate_of = records.duplicate_of and other.id < records.id)";
   return { sql: `exists (select 1 from records as other where (${isBefore}) and ${sql})`, values }; // The columns are those of `other`.
 }
 
@@ -329,13 +329,13 @@ export function shownOf(matching: Condition, allSources: boolean): Condition {
 /** The condition that a matching record is the one shown for its group. */
 function isShown(matching: Condition): Condition {
   const { sql, values } = isPreceded(matching);
-  return { sql: `(records.twin_of is null or not ${sql})`, values };
+  return { sql: `(records.duplicate_of is null or not ${sql})`, values };
 }
 
 /** The condition that a record or one of its group matches. */
 export function isInMatchingGroup({ sql, values }: Condition): Condition {
-  const group = `select coalesce(twin_of, id) from records where ${sql}`;
-  return { sql: `coalesce(twin_of, id) in (${group})`, values };
+  const group = `select coalesce(duplicate_of, id) from records where ${sql}`;
+  return { sql: `coalesce(duplicate_of, id) in (${group})`, values };
 }
 
 /**

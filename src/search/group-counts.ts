@@ -4,13 +4,13 @@ import { keptUntilChanged } from "./kept-counts.ts";
 import { MATCH, PARTIAL } from "./masks.ts";
 
 /** Opportunities that match, further ones that have only some of the words, and how many extra rows all of them have. */
-export type GroupCounts = { matching: number; partial: number; twins: number };
+export type GroupCounts = { matching: number; partial: number; duplicates: number };
 
 type Rows = { kinds: Uint8Array; matching: number; partial: number };
 
 /** Counts the groups of rows. A group matches if one of its records does. */
 export function countGroups(sqlite: Database, { kinds, matching, partial }: Rows): GroupCounts {
-  const counts = { matching, partial, twins: 0 };
+  const counts = { matching, partial, duplicates: 0 };
   const { rows, groups } = kept(sqlite, () => membersOf(sqlite));
   for (let first = 0, end = 0; first < rows.length; first = end) {
     let [matches, partials] = [0, 0];
@@ -22,7 +22,7 @@ export function countGroups(sqlite: Database, { kinds, matching, partial }: Rows
     const [moreMatches, morePartials] = [Math.max(0, matches - 1), matches > 0 ? partials : Math.max(0, partials - 1)];
     counts.matching -= moreMatches;
     counts.partial -= morePartials;
-    counts.twins += moreMatches + morePartials;
+    counts.duplicates += moreMatches + morePartials;
   }
   return counts;
 }
@@ -35,8 +35,8 @@ const kept = keptUntilChanged<Members>();
 function membersOf(sqlite: Database): Members {
   const found = sqlite
     .query<{ seq: number; opportunity: string }, []>(
-      `select seq, coalesce(twin_of, id) as opportunity from records
-        where twin_of is not null or id in (select twin_of from records where twin_of is not null) order by opportunity`,
+      `select seq, coalesce(duplicate_of, id) as opportunity from records
+        where duplicate_of is not null or id in (select duplicate_of from records where duplicate_of is not null) order by opportunity`,
     )
     .all();
   const numbers = new Map<string, number>();

@@ -29,8 +29,8 @@ const OPEN = openStatuses.map((status) => `'${status}'`).join(", ");
 /** The given rows that are open according to their sources; none if there are too many rows to look at. */
 export function countHindered({ sqlite }: SearchFile, rows: readonly number[] | null): Hindered[] {
   if (rows === null || rows.length > COUNTED_MAX) return [];
-  const sql = `select coalesce(twin_of, id) as opportunity, obstacle from records
-    where seq in (select value from json_each(?)) and status in (${OPEN}) order by twin_of, id`;
+  const sql = `select coalesce(duplicate_of, id) as opportunity, obstacle from records
+    where seq in (select value from json_each(?)) and status in (${OPEN}) order by duplicate_of, id`;
   return countObstacles(sqlite.query<ObstacleRow, [string]>(sql).all(JSON.stringify(rows)));
 }
 

@@ -29,7 +29,7 @@ export function countInWords({ sqlite }: SearchFile, filter: Filter, now: EpochM
 }
 
 function opportunitiesIn(sqlite: SearchFile["sqlite"], rows: readonly number[]): number {
-  const sql = "select count(distinct coalesce(twin_of, id)) as n from records where seq in (select value from json_each(?))";
+  const sql = "select count(distinct coalesce(duplicate_of, id)) as n from records where seq in (select value from json_each(?))";
   return sqlite.query<{ n: number }, [string]>(sql).get(JSON.stringify(rows))?.n ?? 0;
 }
 

@@ -63,7 +63,7 @@ type Turn = { at: EpochMs; by: 1 | -1 };
 async function countAll(catalog: CatalogDb, sqlite: Database, names: readonly string[], now: EpochMs): Promise<Months> {
   const rows = sqlite
     .query<MonthRow, []>(
-      `select id, coalesce(twin_of, id) as opportunity, status, posted_at,
+      `select id, coalesce(duplicate_of, id) as opportunity, status, posted_at,
         case when instr(agency_code, '.') > 0 then substr(agency_code, 1, instr(agency_code, '.') - 1) else coalesce(agency_code, '') end
           as department
       from records`,

@@ -50,8 +50,8 @@ type OpenRow = {
 function countAll(sqlite: Database): Openings {
   const rows = sqlite
     .query<OpenRow, []>(
-      `select coalesce(twin_of, id) as opportunity, status, obstacle, due_at, agency_code, amount_high from records where ${IS_UNENDED}
-        order by twin_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
+      `select coalesce(duplicate_of, id) as opportunity, status, obstacle, due_at, agency_code, amount_high from records where ${IS_UNENDED}
+        order by duplicate_of, id`, // Canonical records come first, so the first of several is the one that a list shows. (E-57)
     )
     .all();
   const isOpen = ({ status }: OpenRow) => openStatuses.includes(status);

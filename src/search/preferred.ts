@@ -52,7 +52,7 @@ export function countPreferred(
 ): Preferred[] {
   return wanted.map(({ asked, filter, strict: { sql, values } }) => {
     if (rows === null) return { asked, filter, opportunities: null };
-    const statement = `select count(distinct ${allSources ? "id" : "coalesce(twin_of, id)"}) as n from records
+    const statement = `select count(distinct ${allSources ? "id" : "coalesce(duplicate_of, id)"}) as n from records
       where seq in (select value from json_each(?)) and (${sql})`;
     const { n } = sqlite.query<{ n: number }, (string | number)[]>(statement).get(JSON.stringify(rows), ...values) ?? { n: 0 };
     return { asked, filter, opportunities: n };

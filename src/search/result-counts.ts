@@ -25,7 +25,7 @@ type CountedRow = Record<keyof typeof counted, string | null> & { opportunity: s
 export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null, allSources: boolean): ResultCounts {
   if (rows === null || rows.length > COUNTED_MAX) return null;
   const all = sqlite.query<CountedRow, [string]>(
-    `select ${allSources ? "id" : "coalesce(twin_of, id)"} as opportunity, ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
+    `select ${allSources ? "id" : "coalesce(duplicate_of, id)"} as opportunity, ${Object.entries(counted).map(([name, value]) => `${value} as ${name}`)} from records where seq in (select value from json_each(?))`,
   );
   const found = all.all(JSON.stringify(rows)); // One statement, because reading the rows takes most of the time.
   const countsOf = (name: keyof typeof counted) =>

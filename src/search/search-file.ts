@@ -19,7 +19,7 @@ import { beginBuild, finishBuild } from "./write.ts";
 const SEARCH_FILE = "search.db";
 
 /** Raise this with any change of the tables or of what is written to them. An index of another version is built again. */
-const VERSION = 20;
+const VERSION = 21;
 
 /** The number in the file's header. It also changes with the table of agencies. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion} ${officesVersion}`) >>> 1;
@@ -33,7 +33,7 @@ create table progress (
 );
 create table records (seq integer primary key, id text not null, stored_at integer not null, number text not null, number_key text not null,
   due_at integer, obstacle text, turns_at integer,
-  canonical_id text, twin_of text, ${Object.keys(columns).join(", ")});
+  canonical_id text, duplicate_of text, ${Object.keys(columns).join(", ")});
 create table eligibilities (row integer primary key, requirements text not null);
 ${WORD_TABLES};
 ${COMMON_TABLES};

@@ -5,7 +5,7 @@ import { readQuestion } from "../filter/question.ts";
 import { textsOf, titleAndText } from "../filter/texts.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOnePage } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { openStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { agencyNotes } from "./agency-notes.ts";
@@ -45,7 +45,7 @@ export type SearchRequest = {
 
 /**
  * A result. `snippet`: where words matched; null if no text has one. `missing`: the words that it lacks, if it does not match. `named`: the
- * words for which it has only a synonym. `isFar`: it matches, but some of the words occur only far down. `twins`: the other records of the same
+ * words for which it has only a synonym. `isFar`: it matches, but some of the words occur only far down. `duplicates`: the other records of the same
  * opportunity.
  */
 export type SearchResult = {
@@ -55,16 +55,16 @@ export type SearchResult = {
   isFar: boolean;
   missing: readonly string[];
   named: readonly string[];
-  twins: readonly WholeOpportunity[];
+  duplicates: readonly WholeOpportunity[];
 };
 
 /**
- * A page. All pages together have `total` opportunities, with `twins` further records of the same ones. `next` begins the next page. `matching`
+ * A page. All pages together have `total` opportunities, with `duplicates` further records of the same ones. `next` begins the next page. `matching`
  * and `partial` do not depend on the order, but only the best matches list partial matches.
  */
 export type SearchPage<Next = string> = Matched & {
   total: number;
-  twins: number;
+  duplicates: number;
   results: SearchResult[];
   next: Next | null;
   /** True if no result on the first page has most of the words. */
@@ -137,7 +137,7 @@ export async function searchFrom(
     return { ...page, total, results, next, isWeak, counts, hindered, agencyNotes: notes, inWords, drop };
   }
   const order = sort === "relevance" ? "updated" : sort;
-  const { total, twins, ids, keys, rows, isWhole, ...found } = find(
+  const { total, duplicates, ids, keys, rows, isWhole, ...found } = find(
     index,
     { filter, limit, order, countAtMost, allSources },
     place,
@@ -160,7 +160,7 @@ export async function searchFrom(
   const { partial } = looked?.counts ?? { partial: 0 };
   return {
     total,
-    twins,
+    duplicates,
     results,
     next,
     matching: total,
@@ -205,9 +205,9 @@ async function resultsOf(
   shown: (opportunity: WholeOpportunity) => Pick<SearchResult, "snippet" | "isMatch" | "isFar" | "missing" | "named">,
 ): Promise<{ results: SearchResult[]; read: number }> {
   const { opportunities, read } = await readOnePage(catalog, ids, now, bytesMax);
-  const twins = await readTwins(catalog, ids.slice(0, read), now);
+  const duplicates = await readDuplicates(catalog, ids.slice(0, read), now);
   return {
-    results: opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), twins: twins.get(opportunity.id) ?? [] })),
+    results: opportunities.map((opportunity) => ({ opportunity, ...shown(opportunity), duplicates: duplicates.get(opportunity.id) ?? [] })),
     read,
   };
 }

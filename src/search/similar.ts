@@ -10,7 +10,7 @@ import { textColumns, textsOf } from "../filter/texts.ts";
 import { numberOf } from "../opportunities/number.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { beganAt, GOODS, isNextNumber, ROUND_MS, titleWordsOf, yearOf } from "../opportunities/rounds.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
@@ -21,7 +21,7 @@ import type { SearchFile } from "./search-file.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
 /** An opportunity and its other records. */
-type Other = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[] };
+type Other = { opportunity: WholeOpportunity; duplicates: readonly WholeOpportunity[] };
 
 /** `shared`: the distinctive words that both have. */
 type SimilarOne = Other & { shared: string[] };
@@ -77,15 +77,15 @@ export async function findSimilar(
   const missing = new Map(others.map((each) => [each.id, each.missing]));
   const ids = others.map(({ id }) => id);
   const records = await readOpportunities(catalog, ids, now);
-  const twins = await readTwins(catalog, ids, now);
-  const twinsOf = ({ id }: WholeOpportunity) => twins.get(id) ?? [];
-  const rounds = records.flatMap((record) => roundOf(opportunity, record, twinsOf(record)) ?? []);
+  const duplicates = await readDuplicates(catalog, ids, now);
+  const duplicatesOf = ({ id }: WholeOpportunity) => duplicates.get(id) ?? [];
+  const rounds = records.flatMap((record) => roundOf(opportunity, record, duplicatesOf(record)) ?? []);
   const isRound = new Set(rounds.map((round) => round.opportunity.id));
   const sharedMin = Math.max(Math.min(SHARED_MIN, words.length), words.length * SHARED_SHARE_MIN);
   const similar = records
     .map((record) => ({
       opportunity: record,
-      twins: twinsOf(record),
+      duplicates: duplicatesOf(record),
       shared: words.filter((word) => missing.get(record.id)?.includes(word) === false),
     }))
     .filter((each) => each.shared.length >= sharedMin && !isRound.has(each.opportunity.id));
@@ -126,7 +126,7 @@ function tellingWords(sqlite: Database, opportunity: WholeOpportunity): string[]
  * A record as another round of the same call; undefined if it is not one. Rounds have the same title and agency, and their numbers differ only
  * in digits: in a year or, some months apart, in a sequence number.
  */
-function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: readonly WholeOpportunity[]): Round | undefined {
+function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, duplicates: readonly WholeOpportunity[]): Round | undefined {
   const [number, another] = [numberOf(opportunity) ?? "", numberOf(other) ?? ""];
   if (!isNextNumber(number, another) || GOODS.test(other.title)) return undefined;
   const agency = agencyCodeOf(opportunity);
@@ -139,7 +139,7 @@ function roundOf(opportunity: WholeOpportunity, other: WholeOpportunity, twins: 
   const title = share === 1 ? "same title" : "almost the same title";
   return {
     opportunity: other,
-    twins,
+    duplicates,
     isEarlier: (years || later) < 0,
     reason: `${title} and agency, and the number differs only in digits`,
   };

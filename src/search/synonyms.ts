@@ -22,8 +22,8 @@ export function synonymsIn(groups: readonly Group[]): Synonyms[] {
     if (name === undefined) at++;
     else {
       const places = [...new Set(asked.slice(at, at + name.stems.length).map(({ group }) => group))];
-      const said = places.map((place) => groups[place]?.asked ?? "").join(" ");
-      found.push({ asked: said, groups: places, names: name.others });
+      const words = places.map((place) => groups[place]?.asked ?? "").join(" ");
+      found.push({ asked: words, groups: places, names: name.others });
       at += name.stems.length;
     }
   }

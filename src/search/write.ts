@@ -37,7 +37,7 @@ const INDEXES = [
   "records_by_number on records (number)",
   "records_by_number_key on records (number_key) where number_key <> ''",
   "records_by_canonical_id on records (canonical_id) where canonical_id is not null",
-  "records_by_twin_of on records (twin_of, id) where twin_of is not null",
+  "records_by_duplicate_of on records (duplicate_of, id) where duplicate_of is not null",
   "records_by_updated_at on records (updated_at)",
   "records_by_agency_code on records (agency_code)",
   "records_by_stored_at on records (stored_at)", // Covers the check after each catch-up.
@@ -45,7 +45,7 @@ const INDEXES = [
   "records_by_posted_at on records (posted_at)",
   "records_by_amount_high on records (amount_high)",
   "records_by_turns_at on records (turns_at) where turns_at is not null",
-  `records_unended on records (twin_of, id, status, obstacle, due_at, agency_code, amount_high) where ${IS_UNENDED}`,
+  `records_unended on records (duplicate_of, id, status, obstacle, due_at, agency_code, amount_high) where ${IS_UNENDED}`,
 ];
 
 /** How much FTS5 keeps in memory while an index is built, and later. */
@@ -139,7 +139,7 @@ function moveToGroup(sqlite: Database, id: string): void {
   const naming = sqlite.query<{ id: string }, [string]>("select id from records where canonical_id = ?");
   // Writes nothing for the many records that are alone.
   const setGroup = sqlite.query<unknown, [string, string]>(
-    "update records set twin_of = nullif(?1, id) where id = ?2 and twin_of is not nullif(?1, id)",
+    "update records set duplicate_of = nullif(?1, id) where id = ?2 and duplicate_of is not nullif(?1, id)",
   );
   const moving = new Set([id]);
   for (const each of moving) {
@@ -154,10 +154,10 @@ function markGroups(sqlite: Database, records: readonly { id: string }[]): void 
   const ids = JSON.stringify(records.map(({ id }) => id));
   sqlite
     .query(
-      `with changed as (select twin_of, id from records where id in (select value from json_each(?))),
-        groups as (select twin_of as id from changed where twin_of is not null
-          union select id from changed where exists (select 1 from records where twin_of = changed.id))
-        update records set turns_at = 0 where twin_of in (select id from groups) or id in (select id from groups)`,
+      `with changed as (select duplicate_of, id from records where id in (select value from json_each(?))),
+        groups as (select duplicate_of as id from changed where duplicate_of is not null
+          union select id from changed where exists (select 1 from records where duplicate_of = changed.id))
+        update records set turns_at = 0 where duplicate_of in (select id from groups) or id in (select id from groups)`,
     )
     .run(ids);
 }

@@ -26,8 +26,8 @@ export async function listPublishedAgencies(sql: CatalogSql): Promise<(Published
 /** By source: how many records are of an agency that is not in the table. */
 export async function countUnresolved(sql: CatalogSql): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const { source, records, ...said } of await listPublishedAgencies(sql)) {
-    if (resolveAgency({ ...said, issuing_office: null }) === null) counts.set(source, (counts.get(source) ?? 0) + records);
+  for (const { source, records, ...published } of await listPublishedAgencies(sql)) {
+    if (resolveAgency({ ...published, issuing_office: null }) === null) counts.set(source, (counts.get(source) ?? 0) + records);
   }
   return counts;
 }

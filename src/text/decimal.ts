@@ -18,16 +18,16 @@ export function compareDecimals(left: string, right: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-const FIGURE = /\d+(?:,\d{3})*(?:\.\d+)?/g;
+const NUMBER = /\d+(?:,\d{3})*(?:\.\d+)?/g;
 
 /** The plain decimals that a text names: 1000 and 5 in "$1,000 for 5 awards". */
-export function figuresIn(text: string): string[] {
-  return (text.match(FIGURE) ?? []).map((figure) => figure.replaceAll(",", ""));
+export function numbersIn(text: string): string[] {
+  return (text.match(NUMBER) ?? []).map((number) => number.replaceAll(",", ""));
 }
 
-/** The text with "#" in the place of each figure. */
-export function withoutFigures(text: string): string {
-  return text.replace(FIGURE, "#");
+/** The text with "#" in the place of each number. */
+export function withoutNumbers(text: string): string {
+  return text.replace(NUMBER, "#");
 }
 
 /** A text that sorts, byte by byte, as the decimal does among decimals: sign, number of whole digits, digits. */

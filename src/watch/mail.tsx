@@ -85,8 +85,8 @@ function textOf(subject: string, parts: readonly WrittenPart[], pages: string | 
 
 /** The explanation of dates is in each part if it differs, otherwise once below the last part. */
 function footLines({ foot, dates, ...part }: WrittenPart, parts: readonly WrittenPart[]): string[] {
-  const isSaidBelow = parts.every((other) => other.dates === dates) && part.digest !== parts.at(-1)?.digest;
-  return isSaidBelow ? foot : [...foot, dates];
+  const isRepeatedBelow = parts.every((other) => other.dates === dates) && part.digest !== parts.at(-1)?.digest;
+  return isRepeatedBelow ? foot : [...foot, dates];
 }
 
 /** The page that unsubscribes from all mails of these parts, if there is one. */

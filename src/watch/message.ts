@@ -98,9 +98,13 @@ const PART_BYTES_MAX = 100_000;
 const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
-export function messageOpportunity({ opportunity, twins, due }: Pick<FeedEntry, "opportunity" | "twins" | "due">): MessageOpportunity {
+export function messageOpportunity({
+  opportunity,
+  duplicates,
+  due,
+}: Pick<FeedEntry, "opportunity" | "duplicates" | "due">): MessageOpportunity {
   const { contacts, description, value_estimate, ...rest } = withoutSidecar(opportunity);
-  return cutToFit((cut) => cut({ ...rest, ...briefOf(opportunity, due, twins) })) as MessageOpportunity;
+  return cutToFit((cut) => cut({ ...rest, ...briefOf(opportunity, due, duplicates) })) as MessageOpportunity;
 }
 
 /** An event as messages show it: without the values of contacts, and without long texts and lists. */

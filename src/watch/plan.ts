@@ -11,7 +11,7 @@ import { type FeedEntry, type FeedPosition, type OpportunityVersion, readFeed } 
 import { type Due, dueOf } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { readOpportunities } from "../opportunities/records.ts";
-import { readTwins } from "../opportunities/related.ts";
+import { readDuplicates } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { Deadline } from "../search/deadlines.ts";
 import { type EpochMs, formatInstant, minuteOf, parseInstantMs } from "../text/instant.ts";
@@ -115,7 +115,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
     items: page.items,
     joining,
     leaving,
-    reminding: [...toldAsNew(page.items, watch.definition, now), ...given.map(({ reminder }) => reminder)],
+    reminding: [...sentAsNew(page.items, watch.definition, now), ...given.map(({ reminder }) => reminder)],
     feed,
     checked_at: position.checked_at, // Another page may follow.
     oldestAt: oldestOf(entries, position, now),
@@ -173,7 +173,7 @@ async function readReminders(
 }
 
 /** The reminders that become unnecessary because items "new" of a message already show the due date. */
-function toldAsNew(items: readonly MessageItem[], definition: WatchDefinition, now: EpochMs): Reminder[] {
+function sentAsNew(items: readonly MessageItem[], definition: WatchDefinition, now: EpochMs): Reminder[] {
   if (definition.remind === undefined) return [];
   const { daysBefore } = remindersAt(definition, now);
   return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
@@ -236,7 +236,7 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
     ...(await readItems(catalog, others, now)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
-  const reminding = [...toldAsNew(items, watch.definition, now), ...come.map(({ reminder }) => reminder)];
+  const reminding = [...sentAsNew(items, watch.definition, now), ...come.map(({ reminder }) => reminder)];
   return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldestAt };
 }
 
@@ -278,13 +278,13 @@ function leftItem(row: PlannedRow): MessageItem {
 }
 
 /** A row, the other records of the opportunity, and when it is due. */
-type PlannedRow = Pick<FeedEntry, "opportunity" | "twins" | "due">;
+type PlannedRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
 
 async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<PlannedRow[]> {
-  const [opportunities, twins] = [await readOpportunities(catalog, ids, now), await readTwins(catalog, ids, now)];
+  const [opportunities, duplicates] = [await readOpportunities(catalog, ids, now), await readDuplicates(catalog, ids, now)];
   return opportunities.map((opportunity) => {
-    const others = twins.get(opportunity.id) ?? [];
-    return { opportunity, twins: others, due: dueOf(opportunity, now, others) };
+    const others = duplicates.get(opportunity.id) ?? [];
+    return { opportunity, duplicates: others, due: dueOf(opportunity, now, others) };
   });
 }
 

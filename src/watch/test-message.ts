@@ -22,7 +22,7 @@ export function testMessage(
   add(
     sample.map((opportunity) => ({
       kind: "new",
-      opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, now, []) }),
+      opportunity: messageOpportunity({ opportunity, duplicates: [], due: dueOf(opportunity, now, []) }),
     })),
   );
   return { ...message, data: { ...about, counts: { ...counts, new: items.length }, events: items } };

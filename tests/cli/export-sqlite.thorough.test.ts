@@ -19,7 +19,7 @@ import { runCommandLine } from "../../src/cli/command-line.ts";
 import { matches, readFilter } from "../../src/filter/filter.ts";
 import { type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { readTwins } from "../../src/opportunities/related.ts";
+import { readDuplicates } from "../../src/opportunities/related.ts";
 import { aDirectoryOfAll } from "../support/all-records.ts";
 import { program } from "../support/binary.ts";
 import { run } from "../support/clocked-program.ts";
@@ -40,7 +40,7 @@ const args = (path: string, from = data) => ["export", "--format", "sqlite", pat
 
 let data: string;
 let all: WholeOpportunity[];
-let twins: Map<string, WholeOpportunity[]>;
+let duplicates: Map<string, WholeOpportunity[]>;
 let directory: string;
 let file: string;
 /** The demo's records, whose export takes a third of the time, for what does not depend on the records. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
   const catalog = openCatalog(data, NOW);
   const ids = stored.all.map(({ id }) => id);
   all = await readOpportunities(catalog, ids, NOW);
-  twins = await readTwins(catalog, ids, NOW);
+  duplicates = await readDuplicates(catalog, ids, NOW);
   await catalog.close();
   directory = aDirectory();
   file = join(directory, "all.sqlite");
@@ -119,7 +119,7 @@ const conditions: readonly (readonly [filter: object, sql: string])[] = [
 
 test.each(conditions)("the view opportunity finds the records of the filter %j", (json, sql) => {
   const filter = readFilter(json, "the filter");
-  const expected = all.filter((opportunity) => matches(filter, opportunity, NOW, twins.get(opportunity.id))).map(({ id }) => id);
+  const expected = all.filter((opportunity) => matches(filter, opportunity, NOW, duplicates.get(opportunity.id))).map(({ id }) => id);
   expect(expected.length).toBeGreaterThan(0);
   expect(read<{ id: string }>(file, `select id from opportunity where ${sql} order by id`).map(({ id }) => id)).toEqual(expected.sort());
 });

@@ -11,7 +11,7 @@ import addFormats from "ajv-formats";
 import { ShownOpportunity } from "../../src/cli/commands/show.ts";
 import { OpportunityEvent } from "../../src/events/event.ts";
 import { FoundPage } from "../../src/export/found.ts";
-import { ToldChange, ToldChanges, ToldDifferences } from "../../src/feed/printers.ts";
+import { PrintedChange, PrintedChanges, PrintedDifferences } from "../../src/feed/printers.ts";
 import { ExportedRecord, Opportunity } from "../../src/opportunities/opportunity.ts";
 import { SourceFreshness } from "../../src/sources/freshness.ts";
 import { object } from "../../src/text/schema.ts";
@@ -33,9 +33,9 @@ const schemas: Readonly<Record<string, TSchema>> = {
   record: ExportedRecord,
   opportunity: Opportunity,
   event: OpportunityEvent,
-  change: ToldChange,
-  changes: Type.Composite([ToldChanges, printed], { additionalProperties: false }),
-  diff: ToldDifferences,
+  change: PrintedChange,
+  changes: Type.Composite([PrintedChanges, printed], { additionalProperties: false }),
+  diff: PrintedDifferences,
   found: Type.Composite([FoundPage, printed], { additionalProperties: false }),
   shown: ShownOpportunity,
   message: Message,

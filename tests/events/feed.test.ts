@@ -89,7 +89,7 @@ async function allRows(db: CatalogDb, now: number): Promise<FeedEntry[]> {
       event: JSON.parse(Buffer.from(event).toString()),
       opportunity,
       due: dueOf(opportunity, now, []),
-      twins: [],
+      duplicates: [],
       at: null,
     };
   });

@@ -13,7 +13,7 @@ import { type Due, dueOf, dueParts } from "../../src/opportunities/due.ts";
 import { obstacleOf } from "../../src/opportunities/obstacle.ts";
 import { LETTER, type WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { readBelonging, readTwins } from "../../src/opportunities/related.ts";
+import { readBelonging, readDuplicates } from "../../src/opportunities/related.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { formatInstant } from "../../src/text/instant.ts";
@@ -33,7 +33,7 @@ const NOW = SAMPLE_NOW;
 const RECORDS = 50;
 const ZONE = "America/New_York";
 
-type Asked = { opportunity: WholeOpportunity; twins: readonly WholeOpportunity[]; due: Due };
+type Asked = { opportunity: WholeOpportunity; duplicates: readonly WholeOpportunity[]; due: Due };
 
 let data: string;
 let catalog: CatalogDb;
@@ -51,11 +51,11 @@ beforeAll(async () => {
   site = await browsed(data, NOW);
   mcp = await connectMcp(["--data", data], { now: NOW });
   const ids = (await opportunitiesOf(catalog)).map(({ id }) => id).sort();
-  const twins = await readTwins(catalog, ids, NOW);
+  const duplicates = await readDuplicates(catalog, ids, NOW);
   asked = chosen(
     (await readOpportunities(catalog, ids, NOW)).map((opportunity) => {
-      const others = twins.get(opportunity.id) ?? [];
-      return { opportunity, twins: others, due: dueOf(opportunity, NOW, others) };
+      const others = duplicates.get(opportunity.id) ?? [];
+      return { opportunity, duplicates: others, due: dueOf(opportunity, NOW, others) };
     }),
   );
   const search = { filter: {}, shown: {}, allSources: true, limit: 5000 };
@@ -69,10 +69,10 @@ afterAll(async () => {
   dropScratch();
 });
 
-/** Records of every kind in turn: by source, how it is due, status, what speaks against it, and whether it has twins. */
+/** Records of every kind in turn: by source, how it is due, status, what speaks against it, and whether it has duplicates. */
 function chosen(all: readonly Asked[]): Asked[] {
-  const kinds = Map.groupBy(all, ({ opportunity, twins, due }) =>
-    [opportunity.source.code, due.kind, opportunity.status, obstacleOf(opportunity, NOW, twins), twins.length > 0].join(),
+  const kinds = Map.groupBy(all, ({ opportunity, duplicates, due }) =>
+    [opportunity.source.code, due.kind, opportunity.status, obstacleOf(opportunity, NOW, duplicates), duplicates.length > 0].join(),
   );
   const byKind = [...kinds.values()];
   const rounds = Array.from({ length: RECORDS }, (_, round) => byKind.flatMap((ofKind) => ofKind[round] ?? []));
@@ -99,10 +99,10 @@ function lacking(text: string, values: readonly (string | null)[]): string[] {
 }
 
 /** All facts, the first values of each, and the parts of the account of the dates: doors put how far a date is in different places. */
-async function longFacts({ opportunity, twins, due }: Asked): Promise<string[]> {
+async function longFacts({ opportunity, duplicates, due }: Asked): Promise<string[]> {
   const belonging = await readBelonging(catalog, opportunity, NOW);
   const { first, verb, when, distance, more } = dueParts(due, NOW);
-  const facts = factsOf(opportunity, { ...belonging, twins }, NOW).filter(({ id }) => id !== "due" && id !== "status");
+  const facts = factsOf(opportunity, { ...belonging, duplicates }, NOW).filter(({ id }) => id !== "due" && id !== "status");
   const { status, status_display } = opportunity;
   const words = [first, verb, when, distance.replace(/^in /, ""), ...more, status.replaceAll("_", " "), status_display ?? ""];
   const texts = facts.filter(({ id }) => id !== "parent").flatMap(({ values }) => values.slice(0, 10).map(({ text }) => text));
@@ -110,21 +110,21 @@ async function longFacts({ opportunity, twins, due }: Asked): Promise<string[]> 
   return [...texts, ...parent, ...words];
 }
 
-function briefly({ opportunity, twins, due }: Asked, zone?: string) {
-  return briefFacts(briefOf(opportunity, due, twins), zone);
+function briefly({ opportunity, duplicates, due }: Asked, zone?: string) {
+  return briefFacts(briefOf(opportunity, due, duplicates), zone);
 }
 
 function messageOf(one: Asked): Message {
-  const { opportunity, twins, due } = one;
-  const events = [{ kind: "new" as const, opportunity: messageOpportunity({ opportunity, twins: [...twins], due }) }];
+  const { opportunity, duplicates, due } = one;
+  const events = [{ kind: "new" as const, opportunity: messageOpportunity({ opportunity, duplicates: [...duplicates], due }) }];
   const counts = { new: 1, changed: 0, due: 0, left: 0 };
   return { id: "m", type: "watch.changes", timestamp: formatInstant(NOW), data: { watch: "w", filter: {}, counts, events } };
 }
 
-async function entryOf({ opportunity, twins, due }: Asked) {
+async function entryOf({ opportunity, duplicates, due }: Asked) {
   const [event] = await readHistory(catalog, opportunity.id);
   if (event === undefined) throw new Error(`${opportunity.id} has no event`);
-  return { seq: 1, event, opportunity, due, twins: [...twins], at: null };
+  return { seq: 1, event, opportunity, due, duplicates: [...duplicates], at: null };
 }
 
 /** For each record what a door lacks. */
@@ -139,13 +139,13 @@ test("there are at least fifty, of every source and every kind", () => {
   expect(["due", "expected", "expires", "anytime", "in_words", "none", "over"].filter((kind) => !kinds.has(kind as Due["kind"]))).toEqual(
     [],
   );
-  const obstacles = new Set(asked.map(({ opportunity, twins }) => obstacleOf(opportunity, NOW, twins)));
+  const obstacles = new Set(asked.map(({ opportunity, duplicates }) => obstacleOf(opportunity, NOW, duplicates)));
   expect(["letter", "over", "unseen"].filter((each) => !obstacles.has(each as "letter"))).toEqual([]);
   const count = (is: (one: Asked) => boolean) => asked.filter(is).length;
   expect(count(({ opportunity }) => opportunity.status_display === LETTER)).toBeGreaterThan(0);
   expect(count(({ opportunity }) => opportunity.status === "closed" || opportunity.status === "archived")).toBeGreaterThan(0);
   expect(count(({ due }) => due.standard_at !== null)).toBeGreaterThan(0);
-  expect(count(({ twins }) => twins.length > 0)).toBeGreaterThan(0);
+  expect(count(({ duplicates }) => duplicates.length > 0)).toBeGreaterThan(0);
   expect(count(({ due }) => /no news since/.test(due.elsewhere ?? ""))).toBeGreaterThan(0);
 });
 
@@ -211,17 +211,17 @@ describe("the facts of a line are in", () => {
 
   test("the table", () =>
     compare((one) => {
-      const { opportunity, twins } = one;
-      const result = { opportunity, twins: [...twins], snippet: null, missing: [], named: [], isFar: false, isMatch: true };
-      const row = { opportunity, twins, below: matchLines(result, null, NOW, 2000, plainStyle) };
+      const { opportunity, duplicates } = one;
+      const result = { opportunity, duplicates: [...duplicates], snippet: null, missing: [], named: [], isFar: false, isMatch: true };
+      const row = { opportunity, duplicates, below: matchLines(result, null, NOW, 2000, plainStyle) };
       const { number, open_to, also_at } = briefly(one);
       const doubts = one.due.elsewhere?.split(", ").filter((doubt) => /when last seen|title says|no news since/.test(doubt)) ?? [];
       return lacking(resultTable([row], NOW, 2000, plainStyle), [number?.slice(0, 30) ?? null, open_to, also_at, ...doubts]);
     }));
 
   test("CSV, whose columns have values and no words", () =>
-    compare(({ opportunity, twins, due }) => {
-      const line = foundCsvLine(opportunity, twins, NOW);
+    compare(({ opportunity, duplicates, due }) => {
+      const line = foundCsvLine(opportunity, duplicates, NOW);
       const { source, organization } = opportunity;
       return lacking(line, [due.kind, due.at?.slice(0, 10) ?? null, source.code, organization.agency]);
     }));

@@ -6,7 +6,7 @@ import { openCatalog } from "../../db/sqlite/open.ts";
 import { describeFilter, fieldNames, matches, readFilter } from "../../src/filter/filter.ts";
 import { amountInWords } from "../../src/opportunities/funding.ts";
 import { type Opportunity, type WholeOpportunity, withoutSidecar } from "../../src/opportunities/opportunity.ts";
-import { readTwins } from "../../src/opportunities/related.ts";
+import { readDuplicates } from "../../src/opportunities/related.ts";
 import { dateInWords } from "../../src/text/date-in-words.ts";
 import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -27,14 +27,14 @@ async function connected(args: readonly string[], now = NOW): Promise<McpClient>
   return client;
 }
 
-let twins: Map<string, WholeOpportunity[]>;
+let duplicates: Map<string, WholeOpportunity[]>;
 
 beforeAll(async () => {
   const directory = await aDirectoryOfAll();
   all = directory.all;
   const catalog = openCatalog(directory.data, NOW, { mode: "read" });
   const ids = all.map(({ id }) => id);
-  twins = await readTwins(catalog, ids, NOW);
+  duplicates = await readDuplicates(catalog, ids, NOW);
   await catalog.close();
   mcp = await connected(["--data", directory.data, "--search-data", await anIndexOfAll()]);
 });
@@ -160,7 +160,7 @@ describe("find", () => {
 
   test.each(filters)("finds by %j what meets the filter, and says which one it applied", async (given) => {
     const filter = readFilter(given, "the filter");
-    const expected = rowsAmong(all, (each) => matches(filter, each, NOW, twins.get(each.id))).map(({ id }) => id);
+    const expected = rowsAmong(all, (each) => matches(filter, each, NOW, duplicates.get(each.id))).map(({ id }) => id);
     const pages = await pagesOf<Found>(mcp, "find", { ...given, sort: "updated", limit: 50 });
     expect(pages.flatMap(({ results }) => results.map(({ id }) => id)).sort()).toEqual(expected.sort());
     for (const { total, filters, filters_in_words } of pages) {

@@ -61,7 +61,7 @@ const accounts: [string, WholeOpportunity, readonly WholeOpportunity[], Partial<
     "expected Apr 15, 2027",
   ],
   [
-    "a record whose twin lists due dates that have passed, and calls its closing date the expiry",
+    "a record whose duplicate lists due dates that have passed, and calls its closing date the expiry",
     record({ status: "open", dates: { closes_at: "2027-01-07T23:59:59-05:00" } }),
     [
       record(
@@ -75,7 +75,7 @@ const accounts: [string, WholeOpportunity, readonly WholeOpportunity[], Partial<
     "closed at SBIR.gov; was due Sep 23, 2026; expires Jan 8, 2027",
   ],
   [
-    "a closing date that lies after the due dates of a twin, which does not call it an expiry",
+    "a closing date that lies after the due dates of a duplicate, which does not call it an expiry",
     record({ status: "open", dates: { closes_at: "2027-01-07T23:59:59-05:00" } }),
     [record({ source: { code: "NSF", name: "NSF", opportunity_id: "1" }, status: "open" }, { due_dates: listed })],
     { kind: "due" },
@@ -130,8 +130,8 @@ const accounts: [string, WholeOpportunity, readonly WholeOpportunity[], Partial<
   ],
 ];
 
-test.each(accounts)("the account of %s", (_, opportunity, twins, account, long, short, day) => {
-  const due = dueOf(opportunity, NOW, twins);
+test.each(accounts)("the account of %s", (_, opportunity, duplicates, account, long, short, day) => {
+  const due = dueOf(opportunity, NOW, duplicates);
   expect(due).toMatchObject(account);
   expect([dueInWords(due, NOW), dueInShort(due, NOW), dueOnDay(due)]).toEqual([long, short, day]);
 });

@@ -42,8 +42,8 @@ async function earlierIn(data: string): Promise<Record<string, string[]>> {
     if (opportunity.sidecar.award !== null) continue;
     const shown = await readShown(db, opportunity, { now: NOW });
     if ("unknown" in shown) throw new Error(shown.unknown);
-    const { belonging, twins, earlierAwards } = shown.record;
-    const fact = factsOf(opportunity, { ...belonging, twins, earlierAwards }, NOW).find(({ id }) => id === "earlier_awards");
+    const { belonging, duplicates, earlierAwards } = shown.record;
+    const fact = factsOf(opportunity, { ...belonging, duplicates, earlierAwards }, NOW).find(({ id }) => id === "earlier_awards");
     if (fact !== undefined) told[numberOf(opportunity) ?? ""] = fact.values.map(({ text }) => text);
   }
   await db.close();

@@ -28,8 +28,8 @@ async function digestOf({ db }: TestCatalog, moment: { now: number } | { asOf: n
   await exportLines(db, moment, (line) => void lines.push(hash("sha256", line.replace(/,"last_seen":\{[^}]*\}(?=\}$)/, ""))));
   // When imports last contained a record is not kept for the past.
   const then = ({ last_seen: _, ...opportunity }: WholeOpportunity) => opportunity;
-  await exportHistories(db, moment, (opportunity, history, text, twins) => {
-    histories.push(hash("sha256", JSON.stringify([then(opportunity), history, text, twins.map(then)])));
+  await exportHistories(db, moment, (opportunity, history, text, duplicates) => {
+    histories.push(hash("sha256", JSON.stringify([then(opportunity), history, text, duplicates.map(then)])));
   });
   return [lines.length, hash("sha256", lines.join()), hash("sha256", histories.join())];
 }

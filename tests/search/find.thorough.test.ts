@@ -8,7 +8,7 @@ import { textsOf } from "../../src/filter/texts.ts";
 import { dueOf } from "../../src/opportunities/due.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { readTwins } from "../../src/opportunities/related.ts";
+import { readDuplicates } from "../../src/opportunities/related.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import type { CursorPlace } from "../../src/search/cursor.ts";
@@ -25,14 +25,14 @@ setDefaultTimeout(300_000);
 const NOW = Date.parse("2026-04-01T12:00:00Z");
 
 let all: WholeOpportunity[];
-let twins: Map<string, WholeOpportunity[]>;
+let duplicates: Map<string, WholeOpportunity[]>;
 let index: SearchFile;
 
 beforeAll(async () => {
   const { db, all: stored } = await aCatalogOfAll();
   const ids = stored.map(({ id }) => id);
   all = await readOpportunities(db, ids, NOW);
-  twins = await readTwins(db, ids, NOW);
+  duplicates = await readDuplicates(db, ids, NOW);
   index = openSearchFile(await anIndexOfAll());
   await catchUp(db, index, undefined, NOW);
 });
@@ -48,7 +48,7 @@ const search = ({ text = [], filter = {}, order = "updated", limit = 100_000, pl
   return find(index, { filter: { ...filter, ...words }, limit, order, allSources }, place, UNLIMITED);
 };
 const idsOf = (filter: Filter) => search({ filter }).ids;
-const meets = (filter: Filter, each: WholeOpportunity) => matches(filter, each, NOW, twins.get(each.id));
+const meets = (filter: Filter, each: WholeOpportunity) => matches(filter, each, NOW, duplicates.get(each.id));
 /** The ids of what meets each filter. All are asked of one record before the next one, whose texts `matches` keeps. */
 function expectedIds(...filters: Filter[]): string[][] {
   const met = filters.map(() => new Set<WholeOpportunity>());
@@ -170,8 +170,8 @@ describe("a search returns what matches() finds in all records", () => {
     const [{ length: rows } = []] = expectedIds({});
     expect(rows).toBeLessThan(all.length);
     expect(idsOf({})).toHaveLength(rows);
-    expect(search({ limit: 3 })).toMatchObject({ total: rows, twins: all.length - rows });
-    expect(search({ allSources: true, limit: 3 })).toMatchObject({ total: all.length, twins: 0 });
+    expect(search({ limit: 3 })).toMatchObject({ total: rows, duplicates: all.length - rows });
+    expect(search({ allSources: true, limit: 3 })).toMatchObject({ total: all.length, duplicates: 0 });
   });
 });
 
@@ -268,7 +268,7 @@ describe("sorting", () => {
 
   test("by closes has the next deadline first, then those without one, then the past ones", () => {
     const due = sorted("closes")
-      .map((each) => dueOf(each, NOW, twins.get(each.id) ?? []).at)
+      .map((each) => dueOf(each, NOW, duplicates.get(each.id) ?? []).at)
       .map((date) => (date === null ? null : Date.parse(date)));
     const [coming, none] = [due.filter((ms) => ms !== null && ms >= NOW), due.filter((ms) => ms === null)] as [number[], null[]];
     const past = due.filter((ms) => ms !== null && ms < NOW) as number[];

@@ -21,7 +21,7 @@ test("the open ones at the end of each month are those whose history says so", a
   await catchUp(catalog, index, undefined, SAMPLE_NOW);
   const months = await countMonths(catalog, index, SAMPLE_NOW);
   const groups = new Map(
-    index.sqlite.query<[string, string], []>("select id, coalesce(twin_of, id) from records").values() as [string, string][],
+    index.sqlite.query<[string, string], []>("select id, coalesce(duplicate_of, id) from records").values() as [string, string][],
   );
   const open = months.names.map(() => new Set<string>());
   const ends = months.names.map((name) => {
@@ -45,7 +45,7 @@ test("the open ones at the end of each month are those whose history says so", a
   await catalog.close();
 });
 
-test("a month is one of US Eastern time, twins count once, and what reopens is open again", async () => {
+test("a month is one of US Eastern time, duplicates count once, and what reopens is open again", async () => {
   const { db } = await aCatalog();
   const index = openSearchFile(aDirectory());
   const months = async (now: string) => {
@@ -62,11 +62,11 @@ test("a month is one of US Eastern time, twins count once, and what reopens is o
       organization: { agency: "National Science Foundation" },
     });
   const [first = ""] = await storeRecords(db, [record("1", "open", "2026-01-31T23:30:00-05:00")], Date.parse("2026-02-10T00:00:00Z"));
-  const twin = { ...record("2", "open", "2026-02-02T00:00:00-05:00"), relationships: { canonical_id: first } };
-  await storeRecords(db, [twin], Date.parse("2026-02-11T00:00:00Z"));
+  const duplicate = { ...record("2", "open", "2026-02-02T00:00:00-05:00"), relationships: { canonical_id: first } };
+  await storeRecords(db, [duplicate], Date.parse("2026-02-11T00:00:00Z"));
   await storeRecords(db, [record("3", "open")], Date.parse("2026-02-12T00:00:00Z"));
-  await storeRecords(db, [record("1", "closed")], Date.parse("2026-03-05T00:00:00Z")); // The twin is open still.
-  await storeRecords(db, [{ ...twin, status: "cancelled" }], Date.parse("2026-04-01T03:59:00Z")); // 23:59 on March 31.
+  await storeRecords(db, [record("1", "closed")], Date.parse("2026-03-05T00:00:00Z")); // The duplicate is open still.
+  await storeRecords(db, [{ ...duplicate, status: "cancelled" }], Date.parse("2026-04-01T03:59:00Z")); // 23:59 on March 31.
   await storeRecords(db, [record("3", "closed")], Date.parse("2026-04-01T04:00:00Z")); // Midnight.
   await storeRecords(db, [record("1", "open", "2026-01-31T23:30:00-05:00")], Date.parse("2026-05-02T00:00:00Z"));
   const { shown, names, departments } = await months("2026-06-01T03:00:00Z"); // May still.

@@ -5,7 +5,7 @@ import type { Draft } from "../../src/import/record.ts";
 import { dueOf } from "../../src/opportunities/due.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
-import { readBelonging, readGroups, readTwins } from "../../src/opportunities/related.ts";
+import { readBelonging, readDuplicates, readGroups } from "../../src/opportunities/related.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { deadlinesIn, listDeadlines } from "../../src/search/deadlines.ts";
@@ -40,8 +40,8 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
         await catchUp(db, index);
       },
       search: async (filter: Filter = {}, request: Partial<SearchRequest> = {}) => {
-        const { results, total, twins } = await searchIn(db, index, { filter, limit: 100, ...request }, NOON);
-        return { names: results.map(({ opportunity }) => opportunity.source.opportunity_id).sort(), total, twins };
+        const { results, total, duplicates } = await searchIn(db, index, { filter, limit: 100, ...request }, NOON);
+        return { names: results.map(({ opportunity }) => opportunity.source.opportunity_id).sort(), total, duplicates };
       },
       groups: async () => {
         const ids = [...nameOf.keys()];
@@ -66,18 +66,18 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
       named("B", "C", { status: "closed" }),
       named("D", null),
     );
-    expect(await search()).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
-    expect(await search({}, { countAtMost: 2 })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
-    expect(await search({}, { countAtMost: 3 })).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
-    expect(await search({}, { allSources: true })).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
-    expect(await search({ status: ["open"] })).toEqual({ names: ["C", "D"], total: 2, twins: 0 });
-    expect(await search({ status: ["closed"] })).toEqual({ names: [first], total: 1, twins: 1 });
-    expect(await search({ status: ["closed"], words: last })).toEqual({ names: [last], total: 1, twins: 0 });
-    expect(await search(readFilter({ words: "title" }, "words"))).toEqual({ names: ["C", "D"], total: 2, twins: 2 });
+    expect(await search()).toEqual({ names: ["C", "D"], total: 2, duplicates: 2 });
+    expect(await search({}, { countAtMost: 2 })).toEqual({ names: ["C", "D"], total: 2, duplicates: 0 });
+    expect(await search({}, { countAtMost: 3 })).toEqual({ names: ["C", "D"], total: 2, duplicates: 2 });
+    expect(await search({}, { allSources: true })).toEqual({ names: ["A", "B", "C", "D"], total: 4, duplicates: 0 });
+    expect(await search({ status: ["open"] })).toEqual({ names: ["C", "D"], total: 2, duplicates: 0 });
+    expect(await search({ status: ["closed"] })).toEqual({ names: [first], total: 1, duplicates: 1 });
+    expect(await search({ status: ["closed"], words: last })).toEqual({ names: [last], total: 1, duplicates: 0 });
+    expect(await search(readFilter({ words: "title" }, "words"))).toEqual({ names: ["C", "D"], total: 2, duplicates: 2 });
     expect(findAll(index, { status: ["closed"] }, NOON)).toEqual([idOf(first)]);
     const period = { since: NOON, until: Date.parse("2027-01-01T00:00:00Z") };
     const most = { limit: 10, allSources: false };
-    expect(listDeadlines(index, {}, period, NOON, most, UNLIMITED)).toMatchObject({ deadlines: [{ id: idOf("A") }], twins: 0 });
+    expect(listDeadlines(index, {}, period, NOON, most, UNLIMITED)).toMatchObject({ deadlines: [{ id: idOf("A") }], duplicates: 0 });
   });
 
   test.if(isThere)("are walked once in every order, page by page, and by words beyond the rank of a page", async () => {
@@ -102,7 +102,7 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     const { store, search, groups } = await indexed();
     await store(named("A", "C"), named("B", "A"));
     expect(await groups()).toEqual({ A: idOf("C"), B: idOf("C") }); // The canonical record is not stored.
-    expect(await search()).toMatchObject({ total: 1, twins: 1 });
+    expect(await search()).toMatchObject({ total: 1, duplicates: 1 });
     await store(named("C", "D"));
     expect(await groups()).toEqual({ A: idOf("D"), B: idOf("D"), C: idOf("D") });
     await store(named("D", null), named("C", null));
@@ -111,13 +111,13 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     expect(await groups()).toEqual({ A: "D", B: "D", C: "C", D: "D" });
     await store(named("A", null));
     expect(await groups()).toEqual({ A: "A", B: "A", C: "C", D: "D" });
-    expect(await search()).toEqual({ names: ["A", "C", "D"], total: 3, twins: 1 });
+    expect(await search()).toEqual({ names: ["A", "C", "D"], total: 3, duplicates: 1 });
     await store(named("A", "B")); // A circle.
     const [least] = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
     expect(await groups()).toMatchObject({ A: least, B: least });
     await store(named("A", "A"), named("B", null));
     expect(await groups()).toEqual({ A: "A", B: "B", C: "C", D: "D" });
-    expect(await search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, twins: 0 });
+    expect(await search()).toEqual({ names: ["A", "B", "C", "D"], total: 4, duplicates: 0 });
   });
 
   test.if(isThere)("are due when the one that lists the due dates says, whichever of them comes first, changes, or leaves", async () => {
@@ -131,15 +131,15 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     const due = async (now = NOON) => {
       await catchUp(db, index, undefined, now);
       const rows = index.sqlite.query<{ number: string; due_at: number }, []>("select number, due_at from records order by number").all();
-      const [ids, twins] = [
+      const [ids, duplicates] = [
         rows.map(({ number }) => idOf(number)),
-        await readTwins(
+        await readDuplicates(
           db,
           rows.map(({ number }) => idOf(number)),
           now,
         ),
       ];
-      const accounts = (await readOpportunities(db, ids, now)).map((each) => dueOf(each, now, twins.get(each.id) ?? []).at);
+      const accounts = (await readOpportunities(db, ids, now)).map((each) => dueOf(each, now, duplicates.get(each.id) ?? []).at);
       expect(rows.map(({ due_at }) => due_at)).toEqual(accounts.map((each) => Date.parse(each ?? "")));
       return Object.fromEntries(rows.map(({ number, due_at }) => [number, new Date(due_at).toISOString().slice(0, 10)]));
     };
@@ -165,14 +165,14 @@ describe.each(engines)("records of one opportunity on %s", (_, isThere, emptyCat
     const { db, store } = await indexed();
     const part = (n: number) => named(`P${n}`, null, { relationships: { parent_id: idOf("C") } });
     await store(named("C", null), named("A", "C"), named("B", "C"), ...Array.from({ length: 23 }, (_, n) => part(n)));
-    const twins = await readTwins(db, [idOf("A"), idOf("C"), idOf("P1")], NOON);
-    const names = [...twins].map(([id, records]) => [id, records.map(({ source }) => source.opportunity_id)]);
+    const duplicates = await readDuplicates(db, [idOf("A"), idOf("C"), idOf("P1")], NOON);
+    const names = [...duplicates].map(([id, records]) => [id, records.map(({ source }) => source.opportunity_id)]);
     const others = ["A", "B"].sort((left, right) => (idOf(left) < idOf(right) ? -1 : 1));
     expect(names).toEqual([
       [idOf("A"), ["C", "B"]],
       [idOf("C"), others],
     ]);
-    const [whole] = (await readTwins(db, [idOf("A")], NOON)).get(idOf("A")) ?? [];
+    const [whole] = (await readDuplicates(db, [idOf("A")], NOON)).get(idOf("A")) ?? [];
     const belonging = whole && (await readBelonging(db, whole, NOON));
     expect([belonging?.parts.length, belonging?.total, belonging?.parent]).toEqual([20, 23, undefined]);
     const [first] = belonging?.parts ?? [];

@@ -35,9 +35,9 @@ const search = ({ text = [], filter = {}, now = NOW, ...given }: Given) => {
 };
 const asked = (question: string, given: Given = {}) => search({ text: question.match(/[-+]?"[^"]*"|\S+/g) ?? [], ...given });
 /** The numbers of results, and those of the other records of the same opportunities. */
-const namesIn = (results: readonly Pick<SearchResult, "opportunity" | "twins">[]) =>
+const namesIn = (results: readonly Pick<SearchResult, "opportunity" | "duplicates">[]) =>
   results
-    .flatMap(({ opportunity, twins }) => [opportunity, ...twins])
+    .flatMap(({ opportunity, duplicates }) => [opportunity, ...duplicates])
     .flatMap(({ source, program }) => [source.opportunity_id, program.solicitation_id]);
 
 /** A question as it is typed, and the numbers that a person would expect among the first results. */

@@ -51,11 +51,11 @@ describe("findSimilar()", () => {
       index,
       all.map(({ id }) => id),
     );
-    const twins = all.filter(({ id }) => groups.get(id) !== id).slice(0, 20);
-    expect(twins.length).toBeGreaterThan(0);
-    for (const twin of twins) {
-      const { similar, rounds } = await findSimilar(catalog, index, twin, 5, NOON, UNLIMITED);
-      for (const { opportunity } of [...similar, ...rounds]) expect(groups.get(opportunity.id)).not.toBe(groups.get(twin.id));
+    const duplicates = all.filter(({ id }) => groups.get(id) !== id).slice(0, 20);
+    expect(duplicates.length).toBeGreaterThan(0);
+    for (const duplicate of duplicates) {
+      const { similar, rounds } = await findSimilar(catalog, index, duplicate, 5, NOON, UNLIMITED);
+      for (const { opportunity } of [...similar, ...rounds]) expect(groups.get(opportunity.id)).not.toBe(groups.get(duplicate.id));
     }
   });
 });

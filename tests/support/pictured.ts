@@ -329,7 +329,7 @@ async function mailsOf(data: string): Promise<Pictured[]> {
     if (opportunity === undefined) throw new Error(`There is no ${id}`);
     const events = (await readHistory(catalog, opportunity.id)).filter(({ type }) => type !== "opportunity_added");
     return {
-      opportunity: messageOpportunity({ opportunity, twins: [], due: dueOf(opportunity, PICTURED_NOW, []) }),
+      opportunity: messageOpportunity({ opportunity, duplicates: [], due: dueOf(opportunity, PICTURED_NOW, []) }),
       events: events.map(messageEvent),
     };
   };

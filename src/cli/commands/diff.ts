@@ -2,7 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import { type Severity, severities } from "../../events/event.ts";
 import type { FeedEntry } from "../../events/feed.ts";
-import type { ToldDifferences } from "../../feed/printers.ts";
+import type { PrintedDifferences } from "../../feed/printers.ts";
 import { describeFilter } from "../../filter/filter.ts";
 import { resolveFilter } from "../../filter/known.ts";
 import { eachNetChange } from "../../past/net-changes.ts";
@@ -20,7 +20,7 @@ import { wrapped } from "../output.ts";
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
 /** What the document has besides the changes. */
-type Summary = Omit<Static<typeof ToldDifferences>, "data" | "filter"> & { filter: object };
+type Summary = Omit<Static<typeof PrintedDifferences>, "data" | "filter"> & { filter: object };
 
 const formats = changeFormats.filter((format) => format !== "atom");
 

@@ -68,7 +68,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
       const isFiltered = Object.keys(others).length > 0;
       const isIncluded = !isFiltered
         ? undefined
-        : (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => matches(others, opportunity, now, twins);
+        : (opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => matches(others, opportunity, now, duplicates);
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
       if (nothingKnown !== undefined) cli.machine.printError(capitalized(nothingKnown));
       let erased = 0;
@@ -92,11 +92,11 @@ async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path
   const reportProgress = progressReporter(cli.machine);
   const file = createExportFile(path, { filter: JSON.stringify(chosen.filter), madeAt: formatInstant(chosen.now) });
   try {
-    await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text, twins) => {
+    await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text, duplicates) => {
       file.put(
         { id: opportunity.id, at: opportunity.updated_at, text },
         history.map((event) => ({ id: event.id, at: event.detected_at, text: JSON.stringify(event) })),
-        { ...opportunity, due: dueOf(opportunity, chosen.now, twins) },
+        { ...opportunity, due: dueOf(opportunity, chosen.now, duplicates) },
       );
       written.records++;
       written.events += history.length;
@@ -128,8 +128,8 @@ async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, dir
       await report(read, total);
     };
     const { put } = files;
-    await exportHistories(db, { ...chosen, report: stopOrReport }, (opportunity, history, _, twins) =>
-      put({ ...opportunity, due: dueOf(opportunity, chosen.now, twins) }, history),
+    await exportHistories(db, { ...chosen, report: stopOrReport }, (opportunity, history, _, duplicates) =>
+      put({ ...opportunity, due: dueOf(opportunity, chosen.now, duplicates) }, history),
     );
     const { records, events, amounts_left_out } = files.finish();
     const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
@@ -155,8 +155,8 @@ async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }
     machine.printLine(line);
     printed++;
   };
-  const printCsv = (opportunity: WholeOpportunity, twins: readonly WholeOpportunity[]) => {
-    machine.printText(csvLineOf(opportunity, now, twins));
+  const printCsv = (opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => {
+    machine.printText(csvLineOf(opportunity, now, duplicates));
     printed++;
   };
   const printCommonGrants = (opportunity: WholeOpportunity, history?: OpportunityEvent[]) =>

@@ -42,6 +42,7 @@ import {
 import { wrapped } from "../output.ts";
 import {
   colorStyle,
+  duplicatesInWords,
   freshnessInShort,
   freshnessInWords,
   isWide,
@@ -50,7 +51,6 @@ import {
   PLAIN_WIDTH,
   plainStyle,
   resultTable,
-  twinsInWords,
 } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
@@ -139,13 +139,13 @@ type Answer = SearchPage & {
 
 /** What is said below the results: all of it. */
 function footOf(answer: Answer, continuing: string): string[] {
-  const { results, total, twins, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
+  const { results, total, duplicates, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
   return [
     ...readingOf(understood, answer.now),
     ...matchedElsewhere(answer, answer.isInOrder ? "; --sort relevance shows them" : ""),
     total > results.length ? hidden : "",
-    twinsInWords(twins),
+    duplicatesInWords(duplicates),
     ...agencyNotes,
     hinderedSentence(hindered),
     applicantsSentence(inWords, orInWords(answer)),
@@ -210,7 +210,7 @@ function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer)
       machine.printText(
         (bom ? BYTE_ORDER_MARK : "") +
           foundCsvHeader +
-          results.map(({ opportunity, twins }) => foundCsvLine(opportunity, twins, now)).join(""),
+          results.map(({ opportunity, duplicates }) => foundCsvLine(opportunity, duplicates, now)).join(""),
       );
     if (format === "md") machine.printLine(markdownTable(results, `${partialInWords(answer)}:`, now));
     for (const line of footOf(answer, `--cursor ${next} continues`)) machine.printError(line);

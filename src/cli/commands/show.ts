@@ -84,16 +84,16 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const at = asOf ?? cli.machine.now();
       const shown = await readShown(catalog, found, { now: at, asOf });
       if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
-      const { opportunity, history, twins, belonging, earlierAwards, erased } = shown.record;
+      const { opportunity, history, duplicates, belonging, earlierAwards, erased } = shown.record;
       const { last_seen: _, silent_since: __, ...shownFields } = opportunity;
       const { attachments } = opportunity.sidecar;
       const json: Static<typeof ShownOpportunity> = {
         ...shownFields,
         ...(asOf !== undefined && { as_of: formatInstant(at), unknown_fields: erased === null ? [] : ["contacts"] }),
-        due: dueOf(opportunity, at, twins),
+        due: dueOf(opportunity, at, duplicates),
         ...datedAttachments(attachments, history),
         history,
-        also_at: alsoAt(twins),
+        also_at: alsoAt(duplicates),
         parts: alsoAt(belonging.parts),
         parts_total: belonging.total,
         earlier_awards: earlierAwards,
@@ -118,12 +118,12 @@ function pastLines({ erased }: ShownRecord, asOf: EpochMs): string[] {
 }
 
 /** What it is and when it is due, then what changed, then the long texts. */
-function page({ opportunity, history, twins, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
+function page({ opportunity, history, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
   return [
     ...wrapped(oneLine(title), TERMINAL_WIDTH),
     "",
-    ...factsOf(opportunity, { ...belonging, twins, earlierAwards }, now).flatMap(factLines),
+    ...factsOf(opportunity, { ...belonging, duplicates, earlierAwards }, now).flatMap(factLines),
     ...section("Parts and later stages", partLines(belonging)),
     ...section("Attachments and links", attachmentLines(datedAttachments(opportunity.sidecar.attachments, history))),
     ...section("Questions and answers", questionLines(opportunity.sidecar.questions)),

@@ -156,9 +156,9 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
     const silent = outcomes.filter(isSilent).length;
     if (silent > 0) machine.printError(`${time === undefined ? "" : `${time} `}${withCommas(silent)} of the members' watches: nothing new`);
     const isBad = ({ failure, paused }: WatchOutcome) => failure !== null || paused !== null;
-    const told = outcomes.filter((each) => !isSilent(each));
+    const shown = outcomes.filter((each) => !isSilent(each));
     // What failed comes last: `up` shows the last line as the reason of the run.
-    for (const outcome of [...told.filter((each) => !isBad(each)), ...told.filter(isBad)]) {
+    for (const outcome of [...shown.filter((each) => !isBad(each)), ...shown.filter(isBad)]) {
       const isOne = outcomes.filter(({ watch }) => watch === outcome.watch).length === 1;
       const name = isOne ? outcome.watch : `${outcome.watch} to ${outcome.to}`;
       for (const line of linesOf(outcome, at)) machine.printError(`${time === undefined ? "" : `${time} `}${name}: ${line}`);

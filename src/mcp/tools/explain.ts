@@ -65,7 +65,7 @@ export function explainTool({ queries, tool }: ToolContext): Tool {
 const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
 function explained(reason: ToolExplanation, now: EpochMs): WholeResult {
-  const { event, opportunity, twins, rules, origin, import: brought } = reason;
+  const { event, opportunity, duplicates, rules, origin, import: brought } = reason;
   const row =
     EXPLAINED_VALUE_MAX.map((valueMax) => eventRowOf(event, valueMax)).find((each) => jsonBytes(each) <= DATA_BYTES_MAX) ??
     eventRowOf(event);
@@ -77,7 +77,7 @@ function explained(reason: ToolExplanation, now: EpochMs): WholeResult {
   const upstream = [...upstreamTexts(EventRow, "event"), ...upstreamTexts(OpportunityRow, "opportunity")];
   const data = {
     event: row,
-    opportunity: rowOf(opportunity, now, twins),
+    opportunity: rowOf(opportunity, now, duplicates),
     because,
     rules: rules.slice(0, row.changes.length + 1),
     origin,

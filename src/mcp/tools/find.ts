@@ -16,8 +16,8 @@ import { allSourcesArgument, cursorArgument, filterAmong, filterArguments } from
 import type { FoundMatches } from "../queries.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { alsoAtInLine, DUPLICATES, duplicateLines } from "./duplicates.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
-import { alsoAtInLine, TWINS, twinLines } from "./twins.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
@@ -55,7 +55,7 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       results: Type.Array(FoundRow),
       matching: Type.Integer(),
       partial: Type.Integer(),
-      twins: Type.Integer({ description: TWINS }),
+      duplicates: Type.Integer({ description: DUPLICATES }),
       notes: Type.Array(Type.String(), { description: "How the words were read, and arguments to try." }),
     },
     run: async (values, call) => {
@@ -64,39 +64,43 @@ export function findTool({ queries, tool }: ToolContext): Tool {
       const { all_sources } = values;
       const allSources = all_sources ?? false;
       const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
-      const told = new Set<string>();
+      const found = new Set<string>();
       let matched = { matching: 0, partial: 0 };
       const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
         read: async (limit, after, call) => {
           const page = await queries.find({ filter, sort, allSources, limit, after }, call);
-          for (const sentence of toldOf(page, sort, call.now)) told.add(sentence);
+          for (const sentence of notesOf(page, sort, call.now)) found.add(sentence);
           matched = { matching: page.matching, partial: page.partial };
           return page;
         },
-        show: ({ opportunity, match, isMatch, missing, twins }) => ({
-          ...rowOf(opportunity, call.now, twins),
+        show: ({ opportunity, match, isMatch, missing, duplicates }) => ({
+          ...rowOf(opportunity, call.now, duplicates),
           match,
           missing_words: [...missing],
           is_match: isMatch,
-          also_at: alsoAt(twins),
+          also_at: alsoAt(duplicates),
         }),
       });
-      const { items, now, twins = 0 } = paged;
-      const said = listStatement(
+      const { items, now, duplicates = 0 } = paged;
+      const statement = listStatement(
         paged,
         applied,
         [...describeFilter(filter, now), `sorted by ${sort}`],
         upstreamTexts(FoundRow, "results[]"),
       );
       const lines = items.map((row, n) => `${n + 1}. ${lineOf(row)}`);
-      const notes = [...told];
-      return { data: { results: items, ...matched, twins, notes }, lines: [...lines, ...notes, ...twinLines(twins, "record")], said };
+      const notes = [...found];
+      return {
+        data: { results: items, ...matched, duplicates, notes },
+        lines: [...lines, ...notes, ...duplicateLines(duplicates, "record")],
+        statement,
+      };
     },
   });
 }
 
 /** How the question was understood, what the results are, and what to try if there are none. */
-function toldOf(
+function notesOf(
   { understood, isWeak, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: FoundMatches,
   sort: Sort,
   now: EpochMs,

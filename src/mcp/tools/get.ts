@@ -64,8 +64,8 @@ export function getTool({ queries, tool }: ToolContext): Tool {
       const found = await theOpportunity(queries, "get", id, source, call);
       const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
       const record = await theRecord(queries, found, asOf, call);
-      const { opportunity, erased, history, twins, earlierAwards: earlier_awards } = record;
-      const also_at = alsoAt(twins);
+      const { opportunity, erased, history, duplicates, earlierAwards: earlier_awards } = record;
+      const also_at = alsoAt(duplicates);
       const request = { tool: "get", id, source, as_of };
       const filters = onlyGiven({ id, source, as_of });
       const attachments = datedAttachments(opportunity.sidecar.attachments, history);
@@ -134,8 +134,8 @@ const SimilarRow = object({
 type SimilarRow = Static<typeof SimilarRow>;
 
 function similarRows(found: Similar, now: EpochMs): SimilarRow[] {
-  return relationsIn(found).map(({ opportunity, twins, relation, why }) => {
-    const { id, number, title, status, closes_at, due } = rowOf(opportunity, now, twins);
+  return relationsIn(found).map(({ opportunity, duplicates, relation, why }) => {
+    const { id, number, title, status, closes_at, due } = rowOf(opportunity, now, duplicates);
     return { id, number, title, status, closes_at, due, relation, why };
   });
 }
@@ -170,11 +170,11 @@ const [LONG_LINE, VALUES_MAX] = [600, 10];
 /** What the first line has. */
 const IN_FIRST_LINE = ["status", "due", "number", "id"];
 
-function linesOf({ opportunity, twins, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
+function linesOf({ opportunity, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { id, title, summary, status, eligibility } = opportunity;
   const isInFirstLine = (id: string) => IN_FIRST_LINE.includes(id) && (id !== "status" || opportunity.status_display === null);
-  const facts = factsOf(opportunity, { ...belonging, twins, earlierAwards }, now).filter((fact) => !isInFirstLine(fact.id));
-  const due = dueInWords(dueOf(opportunity, now, twins), now, { quote: quoted });
+  const facts = factsOf(opportunity, { ...belonging, duplicates, earlierAwards }, now).filter((fact) => !isInFirstLine(fact.id));
+  const due = dueInWords(dueOf(opportunity, now, duplicates), now, { quote: quoted });
   const line = (label: string, texts: readonly string[]) => `${label}: ${texts.map((text) => quoted(text, LONG_LINE)).join(", ")}`;
   return [
     `${quoted(title)}; ${quotedNumber(numberOf(opportunity))}; ${stateInWords({ status, due })}; id ${id}`,

@@ -43,13 +43,13 @@ export function historyTool({ queries, tool }: ToolContext): Tool {
         read: (limit, after, call) => queries.history({ ...conditionsOf(given, call.now), id: opportunity.id, limit, after }),
         show: (event) => eventRowOf(event),
       });
-      const row = rowOf(opportunity, call.now, await queries.twins(opportunity.id, call));
-      const said = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);
+      const row = rowOf(opportunity, call.now, await queries.duplicates(opportunity.id, call));
+      const statement = listStatement(paged, { ...given, limit }, describeEvents(conditionsOf(given, paged.now)), UPSTREAM);
       const lines = [
         `${quoted(row.title)}; ${quotedNumber(row.number)}; ${stateInWords(row)}; id ${row.id}`,
         ...paged.items.map((event) => `${eventInWords(event)}; event ${event.event_id}`),
       ];
-      return { data: { opportunity: row, events: paged.items }, lines, said };
+      return { data: { opportunity: row, events: paged.items }, lines, statement };
     },
   });
 }

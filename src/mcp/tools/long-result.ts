@@ -22,9 +22,9 @@ export type WholeResult = { data: object; cuts: Cut[]; lines: string[]; upstream
 /** The result for one document: as a whole, cut where it is too long, or with a cursor a piece of a member. `empty` is the data next to a piece. */
 export function longResult(request: LongRequest, empty: object, whole: () => WholeResult): ToolAnswer {
   const { cursor, filters } = request;
-  const said = { filters, filters_in_words: [], returned: 1, total: 1 };
+  const common = { filters, filters_in_words: [], returned: 1, total: 1 };
   const { statement, ...body } = cursor === undefined ? wholeOf(request, whole()) : pieceOf(request, empty, cursor);
-  return { ...body, said: { ...said, ...statement } };
+  return { ...body, statement: { ...common, ...statement } };
 }
 
 function wholeOf(request: LongRequest, { data, cuts, lines, upstream }: WholeResult) {

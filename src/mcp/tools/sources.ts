@@ -24,9 +24,9 @@ export function sourcesTool({ queries, tool }: ToolContext): Tool {
     data: { sources: Type.Array(facts) },
     run: async (_, call) => {
       const sources = await queries.sources(call);
-      const said = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);
+      const statement = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);
       const lines = sources.map((source) => `${codeInWords(source.code)}${factsInWords(source)}`);
-      return { data: { sources }, lines, said };
+      return { data: { sources }, lines, statement };
     },
   });
 }

@@ -10,6 +10,7 @@ import { momentText } from "../../text/value.ts";
 import { allSourcesArgument, filterAmong, filterArguments, inShort } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
+import { DUPLICATES, duplicateLines } from "./duplicates.ts";
 import {
   AT_LEAST_DEFAULT,
   conditionsOf,
@@ -21,7 +22,6 @@ import {
   SINCE_FORMS,
 } from "./event-conditions.ts";
 import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
-import { TWINS, twinLines } from "./twins.ts";
 
 /** `at` is the source at which it changed, if that is not the source of `opportunity`. */
 const ChangeRow = Type.Composite(
@@ -44,7 +44,7 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       ...eventArguments,
       ...inShort({ ...filterArguments, all_sources: allSourcesArgument }),
     },
-    data: { events: Type.Array(ChangeRow), twins: Type.Integer({ description: TWINS }) },
+    data: { events: Type.Array(ChangeRow), duplicates: Type.Integer({ description: DUPLICATES }) },
     run: async (values, call) => {
       const filter = filterAmong("read what changed", values, call.now);
       const { limit = EVENTS_DEFAULT, since = SINCE_DEFAULT, until, types, all_sources } = values;
@@ -52,14 +52,14 @@ export function changesTool({ queries, tool }: ToolContext): Tool {
       const paged = await readPaged({ tool: "what_changed", ...given }, limit, values.cursor, call, {
         read: (limit, after, call) =>
           queries.changes({ ...windowOf(given, call.now), filter, allSources: all_sources ?? false, limit, after }, call),
-        show: ({ event, opportunity, at, twins }) => {
-          return { ...eventRowOf(event), opportunity: rowOf(opportunity, call.now, twins), at, also_at: alsoAt(twins) };
+        show: ({ event, opportunity, at, duplicates }) => {
+          return { ...eventRowOf(event), opportunity: rowOf(opportunity, call.now, duplicates), at, also_at: alsoAt(duplicates) };
         },
       });
       const words = [...describeFilter(filter, paged.now), ...describeEvents(windowOf(given, paged.now))];
-      const said = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
-      const { items, twins = 0 } = paged;
-      return { data: { events: items, twins }, lines: [...items.map(lineOf), ...twinLines(twins, "change")], said };
+      const statement = listStatement(paged, { ...given, limit }, words, upstreamTexts(ChangeRow, "events[]"));
+      const { items, duplicates = 0 } = paged;
+      return { data: { events: items, duplicates }, lines: [...items.map(lineOf), ...duplicateLines(duplicates, "change")], statement };
     },
   });
 }

@@ -114,8 +114,8 @@ function contactOf({ email, lines }: Part): Contact {
 
 /** The distinct lines joined into one, or null if they are empty. */
 function inOneLine(lines: readonly string[]): string | null {
-  const said = [...new Set(lines)].filter((line) => line !== "" && !NOTHING.test(line));
-  return said.map((line, n) => (n === said.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;
+  const named = [...new Set(lines)].filter((line) => line !== "" && !NOTHING.test(line));
+  return named.map((line, n) => (n === named.length - 1 || /[.,;:]$/.test(line) ? line : `${line},`)).join(" ") || null;
 }
 
 /** Matches what forms put into an empty field, and a line between two people. */

@@ -62,8 +62,8 @@ function isObjectWithId(response: JsonObject): boolean {
 
 /** What is wrong with a response that has no opportunity. */
 function responseFault({ status_code, message }: JsonObject): string {
-  const said = [status_code, message].map(textOf).filter(Boolean).join(" ");
-  return said === "" ? "has no opportunity_id" : `is an error message of Simpler.Grants.gov: ${said}`;
+  const text = [status_code, message].map(textOf).filter(Boolean).join(" ");
+  return text === "" ? "has no opportunity_id" : `is an error message of Simpler.Grants.gov: ${text}`;
 }
 
 /** The greatest total that a search reports. Beyond it, only the counts by status show how many were found. */

@@ -18,7 +18,7 @@ const canonical = (fields: Partial<Draft> = {}): Draft => ({
   status: "open",
   ...fields,
 });
-const twin = (fields: Partial<Draft> = {}): Draft => ({
+const duplicate = (fields: Partial<Draft> = {}): Draft => ({
   source: { code: "B", opportunity_id: "T" },
   title: "Solar sail",
   status: "open",
@@ -45,15 +45,15 @@ describe.each(engines)("two records of one opportunity on %s", (_, isThere, empt
 
   test.if(isThere)("tell a change once, whichever has it first", async () => {
     const { store, feed } = await stored();
-    await store(canonical(due(10)), twin(due(10)));
+    await store(canonical(due(10)), duplicate(due(10)));
     await store(canonical(due(20)));
-    await store(twin(due(20)));
+    await store(duplicate(due(20)));
     expect(await feed()).toEqual(["date_changed C null", 1]);
     expect(await feed({ allSources: true })).toEqual(["date_changed C null", "date_changed T null", 0]);
-    await store(twin(due(25)));
+    await store(duplicate(due(25)));
     await store(canonical(due(25)));
     expect(await feed()).toEqual(["date_changed C null", "date_changed C B", 2]);
-    await store(twin(due(20))); // Back again: nobody has told that.
+    await store(duplicate(due(20))); // Back again: nobody has told that.
     expect(await feed()).toEqual(["date_changed C null", "date_changed C B", "date_changed C B", 2]);
     expect(await feed({ atLeast: "noise", types: ["opportunity_added"] })).toEqual(["opportunity_added C null", 1]);
   });
@@ -61,16 +61,16 @@ describe.each(engines)("two records of one opportunity on %s", (_, isThere, empt
   test.if(isThere)("tell what happened before they belonged together", async () => {
     const { store, feed } = await stored();
     const alone = { relationships: { canonical_id: null } };
-    await store(canonical(due(10)), twin({ ...due(10), ...alone }));
+    await store(canonical(due(10)), duplicate({ ...due(10), ...alone }));
     await store(canonical(due(20)));
-    await store(twin(due(10)));
-    await store(twin(due(20)));
+    await store(duplicate(due(10)));
+    await store(duplicate(due(20)));
     expect(await feed({ types: ["date_changed"] })).toEqual(["date_changed C null", "date_changed C B", 0]);
   });
 
   test.if(isThere)("meet a filter if one of them does, and then that one is shown", async () => {
     const { store, feed } = await stored();
-    await store(canonical(due(10)), twin(due(10)));
+    await store(canonical(due(10)), duplicate(due(10)));
     await store(canonical(due(20)));
     expect(await feed({ filter: { source: ["B"] } })).toEqual(["date_changed T A", 0]);
     expect(await feed({ filter: { source: ["B"] }, allSources: true })).toEqual([0]);
@@ -92,7 +92,7 @@ describe.each(engines)("two records of one opportunity on %s", (_, isThere, empt
       const text = (name: string) => of(name).map((item) => `${item.kind} ${item.opportunity.source.opportunity_id}`);
       return [text("solar"), text("each")];
     };
-    await store(twin(due(10)));
+    await store(duplicate(due(10)));
     expect(await told()).toEqual([["new T"], ["new T"]]);
     await store(canonical(due(10)));
     expect(await told()).toEqual([[], ["new C"]]);
@@ -101,11 +101,11 @@ describe.each(engines)("two records of one opportunity on %s", (_, isThere, empt
     expect(received.find(({ data }) => data.watch === "solar")?.data.events[0]?.opportunity.also_at).toMatchObject([
       { source: "B", upstream_id: "T" },
     ]);
-    await store(twin(due(20)));
+    await store(duplicate(due(20)));
     expect(await told()).toEqual([[], ["changed T"]]);
     await store(canonical({ ...due(20), status: "cancelled" }));
     expect(await told()).toEqual([["changed T"], ["changed C", "left C"]]);
-    await store(twin({ ...due(20), status: "cancelled" }));
+    await store(duplicate({ ...due(20), status: "cancelled" }));
     expect(await told()).toEqual([["left T"], ["changed T", "left T"]]);
   });
 });
