@@ -9,8 +9,8 @@
  * 5. All other paths: page-gate.ts, which answers `/sign-in`, `/sign-out`, `/feeds/` and `/subscribe` itself with `--pages key`; the rest
  *    comes from the reader.
  *
- * Each gate finds the key, and then asks admission.ts. Each request leaves one line in the log. The reader, which has the pages and MCP, starts with
- * the first request for it. (E-67)
+ * Each gate finds the key, and then asks admission.ts. Each request leaves one line in the log. The pages and MCP are in the reader, another
+ * process. (E-67)
  */
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";

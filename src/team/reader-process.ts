@@ -1,6 +1,6 @@
 /**
- * Starts the reader at the first request for it, and another one when it has ended. A response may take any time,
- * but a reader that does not answer `ALIVE_PATH` meanwhile is killed.
+ * The reader process. It is started before the first request, so that this does not wait for it; when it has ended, by the next request. A
+ * response may take any time, but a reader that does not answer `ALIVE_PATH` meanwhile is killed.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,8 @@ export const ALIVE_PATH = "/alive";
 export const READER_VARIABLE = "FUNDFEED_READER";
 
 export type ReaderProcess = {
+  /** Starts it. Returns when it listens or has failed, which the next request tries again. */
+  start: () => Promise<void>;
   /** Never rejects: returns 503 while the reader cannot respond. A response is complete, unless it is a stream of events. */
   fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
   /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
@@ -58,7 +60,7 @@ const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
 
-/** The reader, before the first request that needs it. */
+/** The reader, which runs once `start` or `fetch` was called. */
 export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
   const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
   let directory: string | undefined;
@@ -68,7 +70,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   let notBefore = 0;
   let isStopping = false;
 
-  const start = (): Running => {
+  const startOne = (): Running => {
     directory ??= temporaryDirectory("reader"); // Not the data directory, whose path may be too long for a socket.
     const socket = join(directory, `${++starts}`); // A new path each time, so that no connection to an older reader is reused.
     if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX)
@@ -120,12 +122,20 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   };
 
   return {
+    start: async () => {
+      try {
+        running ??= startOne();
+      } catch (error) {
+        onFailure(String(error));
+      }
+      await running?.listening.catch(() => undefined);
+    },
     fetch: async (path, request) => {
       const waitMs = notBefore - performance.now();
       if (isStopping || (running === undefined && waitMs > 0)) return unavailable(waitMs);
       let reader: Running | undefined;
       try {
-        running ??= start();
+        running ??= startOne();
         reader = running;
         await reader.listening;
         const { socket: unix } = reader;

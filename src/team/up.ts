@@ -59,6 +59,11 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
   });
   let timer: ReturnType<typeof setInterval> | undefined;
   let stopped: Promise<void> | undefined;
+  const startJobs = () => {
+    if (stopped !== undefined) return;
+    timer = setInterval(jobs.tick, TICK_MS);
+    jobs.tick();
+  };
   const stopJobs = (isForced: boolean) => {
     clearInterval(timer);
     if (stopped === undefined || isForced) stopped = jobs.stop(isForced);
@@ -98,14 +103,15 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     randomBytes: machine.randomBytes,
     log,
   });
+  // Before the first page, which would wait for it, and before the jobs, which would slow it down.
+  const readerStarted = options.pages === "off" ? Promise.resolve() : reader.start();
   return {
     fetch: front,
     hasPages: options.pages !== "off",
     start: (origin) => {
       const publicOrigin = baseUrl === undefined ? origin : new URL(baseUrl).origin;
       for (const line of introduction(options, publicOrigin, access, machine)) log.notice(now(), line);
-      timer = setInterval(jobs.tick, TICK_MS);
-      jobs.tick();
+      void readerStarted.then(startJobs);
     },
     families: () => [...jobs.families(), ...reader.families()],
     onStop: (isForced) => void stopJobs(isForced),

@@ -1,4 +1,4 @@
-/** The reader as `up` sees it: started by the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
+/** The reader as `up` sees it: started before the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -84,6 +84,13 @@ test("the first requests start one reader", async () => {
   ]);
   expect(started()).toHaveLength(1);
   expect(familiesText(reader.families())).toContain("fundfeed_reader_starts_total 1\n");
+});
+
+test("a started reader runs before the first request, which starts no other", async () => {
+  const { reader, get, started } = aReader();
+  await reader.start();
+  expect(started()).toHaveLength(1);
+  expect([await get("/a"), started().length]).toEqual([[200, "GET /a"], 1]);
 });
 
 test("a reader that ends is replaced: the request under way gets 503, as others do for a moment", async () => {
