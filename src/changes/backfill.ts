@@ -20,7 +20,7 @@ const newestStoringImport = query({}, () =>
     .limit(1),
 );
 
-/** Statuses do not turn, because the newest import is a backfill that has not finished. */
+/** Thrown while the newest import is an unfinished backfill: statuses do not change then. */
 export class BackfillUnfinished extends Failure {}
 
 /** Throws `BackfillUnfinished` if the newest import is a backfill that is running, or was killed and can be repeated. */

@@ -37,7 +37,7 @@ type EventRow = RowsOf<typeof eventsOfRows>;
 /** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
 const CHECKED_AT_ONCE = 200;
 
-/** After how many records garbage is collected. The collector alone leaves more and more of it while the check runs. */
+/** Garbage is collected after this many records: by itself the collector falls behind while the check runs. */
 const COLLECT_EVERY = 20_000;
 
 const allFacets = query({}, () => selectAll(facets));
@@ -88,7 +88,6 @@ const orphanQueries = {
   ),
 };
 
-/** A record with its facet, upstream ids, link keys and events. */
 type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; keys: LinkKey[]; events: EventRow[] };
 
 /** The last instant of JavaScript's dates. */

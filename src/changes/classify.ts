@@ -29,10 +29,8 @@ export function classify(
     .map(([type, event]) => makeEvent(opportunityId, type, event.severity, event.changes, instant));
 }
 
-/** Fields whose changes have a cause. */
 export type Causes = ReadonlyMap<string, Cause>;
 
-/** The event of a new record. */
 export function additionEvent(opportunityId: string, instant: EpochMs): OpportunityEvent {
   return makeEvent(opportunityId, added.type, added.severity, [], instant);
 }
@@ -55,7 +53,6 @@ function makeEvent(opportunityId: string, type: EventType, severity: Severity, c
   };
 }
 
-/** The summary of an event: one sentence for people. */
 export function eventSummary(type: string, changes: readonly Change[]): string {
   const [first] = changes;
   if (type === "opportunity_added") return "Added";

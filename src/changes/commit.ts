@@ -75,13 +75,10 @@ export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (wr
   return db.transaction(async (sql) => writeAt(sql, instantAfter(await newestInstant(sql), clock), clock, write));
 }
 
-/** Another writer stored a change after the newest one that a backfill knows of. */
+/** Another writer has stored a change after the newest one that the backfill knew of. */
 export class LaterChange extends Failure {}
 
-/**
- * As `atNextInstant`, for changes that no other may come between: throws `LaterChange` if the catalog holds one after `newest`. Returns the
- * newest instant afterwards.
- */
+/** Like `atNextInstant`, but throws `LaterChange` if the catalog has a change after `newest`. Returns the newest instant afterwards. */
 export async function atInstantAfter(
   db: CatalogDb,
   newest: EpochMs | undefined,
@@ -196,13 +193,13 @@ export async function makeJudgedAheadDue(db: CatalogDb, now: EpochMs): Promise<v
   });
 }
 
-/** Adds to the moved keys of a transaction. They are noted before they are many: a restored catalog is one transaction. */
+/** Adds to the moved keys, and saves them before they become too many: a restore is a single transaction. */
 async function keysMoved(sql: CatalogSql, movedKeys: string[], more: readonly string[]): Promise<void> {
   movedKeys.push(...more);
   if (movedKeys.length >= MOVED_AT_ONCE) await noteMovedKeys(sql, movedKeys.splice(0));
 }
 
-/** Keeps the parts of the stored record that events do not report, if they change at this instant. */
+/** Keeps the parts of the stored record that no event reports, if this change replaces them. */
 async function keepEarlierSidecar(
   sql: CatalogSql,
   stored: StoredRecord,
@@ -217,7 +214,7 @@ async function keepEarlierSidecar(
   await sql.run(insertEarlierSidecar, { opportunity_seq: seq, until, status_basis, sidecar: Buffer.from(before) });
 }
 
-/** Makes followers of the catalog read records again after a related change that is not in the records themselves. */
+/** Makes followers of the catalog read these records again, after a change outside the records themselves. */
 export async function touchRecords(sql: CatalogSql, seqs: readonly number[], instant: EpochMs): Promise<void> {
   await sql.run(touchBySeq, { seqs, stored_at: instant });
 }
@@ -274,7 +271,7 @@ async function facetOf(
   return (await sql.get(facetByValues, facet))?.id ?? (await sql.insert(insertFacet, { ...facet, records: 0 }));
 }
 
-/** Returns the keys by which the record is found from now on. */
+/** Returns the keys by which the record can now be found. */
 async function addUpstreamIds(sql: CatalogSql, seq: number, source: string, ids: readonly string[], since: EpochMs): Promise<string[]> {
   const added: string[] = [];
   for (const upstream_id of new Set(ids))

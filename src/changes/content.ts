@@ -43,7 +43,7 @@ export function withFound<T extends Linked>(
 
 const relationshipNames = ["parent_id", "canonical_id"] as const satisfies readonly (keyof Relationships)[];
 
-/** The content with the status terms of another one, or with none. */
+/** The content with other status terms, or with none. */
 export function withStatusTerms(content: Content, terms: StatusTerms): Content {
   const { stated: _stated, status_until: _until, archives_at: _archives, ...rest } = content;
   return { ...rest, ...statusTermsOf(terms) };
@@ -57,7 +57,7 @@ function statusTermsOf({ stated, status_until, archives_at }: StatusTerms): Stat
   };
 }
 
-/** An opportunity as the content that changes are made of. */
+/** An opportunity in the form in which changes are detected. */
 export function contentOfWhole({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Content {
   return { ...opportunity, ...sidecar };
 }
@@ -117,14 +117,12 @@ export type RenderedContent = {
   text: Uint8Array;
   /** Parts of `text`: the JSON before the status, from its display to the dates, between dates and relationships, and the members of the sidecar. */
   parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
-  /** SHA-256 of the text. */
   hash: Uint8Array;
 };
 
 /** A range of bytes, `end` exclusive. */
 type Span = { start: number; end: number };
 
-/** Renders and hashes a valid record. */
 export function prepareRecord({ content, ...rest }: ValidRecord): PreparedRecord {
   return { ...rest, indexed: indexedFieldsOf(content), rendered: render(content, rest.status_basis) };
 }
@@ -287,7 +285,6 @@ function slice(text: Uint8Array, { start, end }: Span): Uint8Array {
   return text.subarray(start, end);
 }
 
-/** Whether two hashes are equal. */
 export function isSameHash(hash: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(hash, other) === 0;
 }

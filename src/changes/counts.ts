@@ -55,7 +55,6 @@ const addToFacets = query({ sums: jsonOf<FacetSum>() }, ({ sums }, { jsonElement
     where ${facets.id} = sums.id`;
 });
 
-/** Saves the changes of a transaction. */
 export async function saveCounts(sql: CatalogSql, { facets, ...counts }: CountChanges): Promise<void> {
   const byFacet = [...facets].map(([id, records]) => ({ id, records })).filter(({ records }) => records !== 0);
   const sums = counted.flatMap((kind) =>
@@ -68,7 +67,6 @@ export async function saveCounts(sql: CatalogSql, { facets, ...counts }: CountCh
   );
 }
 
-/** The kinds of counts of records. */
 const counted = ["posted", "agency"] as const;
 
 const allFacets = query({}, () => select(pick(facets, "id", "records")).from(facets));

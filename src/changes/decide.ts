@@ -106,13 +106,13 @@ export function decideRedaction(stored: StoredRecord, instant: EpochMs): Decisio
   return decisionOf(stored, previous, [erasure], stored.status_basis, classify(stored.id, [erasure], instant));
 }
 
-/** A record for which a parent is known now as if its source stated it. */
+/** A record whose parent is now known, as if its source stated it. */
 export function decideParent(stored: StoredRecord, parent_id: string, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decideRelationships(stored, previous, { ...statedRelationships(previous), parent_id }, previous.relationships, instant);
 }
 
-/** A record for which the rules find these links now, and no others. */
+/** A record with exactly the links that the rules find now. */
 export function decideLinks(stored: StoredRecord, found: Partial<Relationships>, instant: EpochMs): Decision {
   const previous = readContent(stored.document, stored.sidecar);
   return decideRelationships(stored, previous, statedRelationships(previous), found, instant);
@@ -155,7 +155,7 @@ function causedBy(foreseen: ReadonlySet<string>): Causes {
   return new Map([...foreseen].map((field) => [field, "foreseen"]));
 }
 
-/** The dates that changed only because due dates are listed now, while before only the expiry or one of them was known. No deadline moved. */
+/** Dates that changed only because the source now lists due dates, where only the expiry or one of them was known. No deadline moved. */
 function listedIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   if (previous.due_dates.length > 0 || current.due_dates.length === 0) return new Map();
   const known = [current.expires_at, ...current.due_dates.map(({ at }) => at)].map((at) => parseInstantMs(at));
@@ -165,8 +165,8 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
 }
 
 /**
- * The fields that an earlier version of the program did not read although their source had them: a set-aside without a code, whose words stay,
- * and questions about opportunities that were already closed. (E-228)
+ * Fields that an older version of the program did not read from the source: set-asides given only in words, which stay the same, and
+ * questions about closed opportunities. (E-228)
  */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {
@@ -186,7 +186,6 @@ export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecor
   return { ...stored, document: decidedDocument(decideStatusTurn(stored, { instant: now, now }), stored.created_at, now) };
 }
 
-/** The document that a decision stores. */
 export function decidedDocument({ id, indexed, rendered }: Decision, createdAt: EpochMs, updatedAt: EpochMs): Buffer {
   const { status, status_display, dates, relationships } = indexed;
   return documentOf(rendered, { id, status, status_display, dates, relationships, createdAt, updatedAt });

@@ -12,7 +12,6 @@ import { type Content, readContent } from "./content.ts";
 import { unapply } from "./detect.ts";
 import { added, type Rule, removed, ruleFor } from "./rules.ts";
 
-/** Why an event exists. */
 export type Explanation = {
   event: OpportunityEvent;
   /** The record's content before the change set, which may have other events as well. `null` for an addition. */

@@ -25,9 +25,9 @@ type LinkRule = {
   held: ValueOf | "id";
   /** The value of a record that looks for its canonical record; null if it does not. */
   sought: ValueOf;
-  /** Several canonical records with one value: the newest is meant. Without it, such a value links nothing. */
+  /** Of several canonical records with one value, the newest counts. Without this, such a value links nothing. */
   several?: "newest";
-  /** What the record found is. */
+  /** The relationship that the rule finds; `canonical_id` if absent. */
   as?: keyof Relationships;
 };
 
@@ -129,7 +129,7 @@ function elementOf({ source, title, program }: IndexedFields): string | null {
   return year === undefined || code === undefined || words === "" ? null : `${year} ${code} ${digestOf(words)}`;
 }
 
-/** The number as it is compared: numbers are written with and without dashes. Short ones and words mean little. */
+/** The number in the form that is compared, without dashes. Short numbers and plain words are too common to count. */
 function numberOf({ source, program }: IndexedFields): string | null {
   const number = source.code === "SBIR_GOV" ? source.opportunity_id : (program.solicitation_id ?? "");
   const key = number.toUpperCase().replace(/[^0-9A-Z]+/g, "");
@@ -140,7 +140,7 @@ function isAward({ program }: IndexedFields): boolean {
   return program.contract_class === "Award Notice";
 }
 
-/** An award has the number and the title of its solicitation, and is another thing. */
+/** An award shares number and title with its solicitation, but is not the same opportunity. */
 function unlessAward(read: ValueOf): ValueOf {
   return (record) => (isAward(record) ? null : read(record));
 }
@@ -157,7 +157,7 @@ function withTitle(read: ValueOf): ValueOf {
   };
 }
 
-/** The digest of a title's words; "" if it has none. Kept, because several rules ask for that of one record. */
+/** The digest of a title's words, or "". Memoized because several rules use it for one record. */
 const digestOfTitle = memoizeLast((title: string) => {
   const words = wordsOf(title);
   return words === "" ? "" : digestOf(words);
@@ -171,7 +171,7 @@ function wordsOf(title: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** Titles may be long, and entries of an index may not. */
+/** A digest, because the entries of an index must be short. */
 function digestOf(words: string): string {
   return hash("sha256", words).slice(0, 32);
 }
@@ -212,7 +212,6 @@ const KEY_MAX = 400;
 /** A row of `link_keys` without its record. */
 type LinkKey = { key: string; role: "holds" | "seeks"; newness: number };
 
-/** The keys of a record, each once. */
 export function linkKeysOf(record: IndexedFields): LinkKey[] {
   const keys = new Map<string, LinkKey>();
   const newness = newnessOf(record);
@@ -239,7 +238,7 @@ function keyOf({ canonical, by }: LinkRule, value: string | null): string | unde
   return value === null || value === "" || key.length > KEY_MAX ? undefined : key;
 }
 
-/** The keys by which records of a source are found that have these upstream ids. */
+/** The keys by which records with these upstream ids are found. */
 export function keysOfUpstreamIds(source: string, ids: readonly string[]): string[] {
   return linkRules.some(({ canonical, held }) => canonical === source && held === "id") ? ids.map((id) => `${source} id ${id}`) : [];
 }
@@ -262,12 +261,11 @@ const noteMoved = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements })
   return fragment<never>`insert into ${movedLinkKeys} (${fragment.identifier("key")}) select value from ${jsonElements(keys)} where ${isSought}${orIgnore}`;
 });
 
-/** The stored keys of a record. */
 async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Promise<LinkKey[]> {
   return sql.all(keysOfRecord, { opportunity_id });
 }
 
-/** Saves the keys of a stored record. Returns those for which another record may be found than before. */
+/** Saves the keys of a stored record. Returns those that may now lead to another record. */
 export async function saveLinkKeys(sql: CatalogSql, opportunity_id: string, record: IndexedFields, isNew: boolean): Promise<string[]> {
   const keys = linkKeysOf(record);
   const before = isNew ? [] : await listLinkKeys(sql, opportunity_id);
@@ -282,7 +280,7 @@ function isSameKey(left: LinkKey, right: LinkKey): boolean {
   return left.key === right.key && left.role === right.role && left.newness === right.newness;
 }
 
-/** Notes those of the keys that a record seeks: another one may be found by them than before. */
+/** Notes those keys that some record seeks: they may now lead to another record. */
 export async function noteMovedKeys(sql: CatalogSql, keys: readonly string[]): Promise<void> {
   if (keys.length > 0) await sql.run(noteMoved, { keys });
 }
@@ -317,7 +315,6 @@ const holderOfUpstreamId = query(pick(upstreamIds, "source", "upstream_id"), ({ 
 /** The ids of the newest two records that hold each of the keys, the newest first. A key that nobody holds may be missing. */
 type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly string[]>>;
 
-/** Finds records in the catalog. */
 export function storedHolders(sql: CatalogSql): FindHolders {
   return async (keys) => {
     const found = new Map<string, string[]>();
@@ -375,7 +372,7 @@ const deleteMovedKeys = query({ keys: listOf(movedLinkKeys.key) }, ({ keys }) =>
   deleteFrom(movedLinkKeys).where(inArray(movedLinkKeys.key, keys)),
 );
 
-/** Some of the keys for which another record may be found than before. */
+/** Some of the noted keys, which may lead to other records than before. */
 export async function listMovedKeys(sql: CatalogSql): Promise<string[]> {
   return (await sql.all(movedKeys, { limit: MOVED_AT_ONCE })).map(({ key }) => key);
 }

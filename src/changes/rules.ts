@@ -7,7 +7,6 @@ import { compareInstants, minuteOf, parseInstant, parseInstantMs } from "../text
 import { isSameWording } from "../text/plain-text.ts";
 import { hasSameItems } from "../text/same-items.ts";
 
-/** Which type and severity a change gets. */
 export type Rule = {
   type: EventType;
   severity: Severity;
@@ -24,9 +23,7 @@ export type Rule = {
  */
 export type Cause = "foreseen" | "listed" | "first read";
 
-/** The rule for a new record. */
 export const added = rule("opportunity_added", "informational", [], "a new record");
-/** The rule for a record that is missing from a snapshot. */
 export const removed = rule(
   "opportunity_removed",
   "critical",
@@ -91,14 +88,12 @@ const fieldRules = [
   rule("field_updated", "informational", ["*"], "any other field"),
 ];
 
-/** Every rule, for the documentation. */
 export const rules: readonly Rule[] = [added, removed, ...fieldRules];
 
 function rule(type: EventType, severity: Severity, fields: readonly string[], when: string, applies?: Rule["applies"]): Rule {
   return { type, severity, fields, when, applies };
 }
 
-/** The first rule that applies to a change. */
 export function ruleFor(change: Change, cause?: Cause): Rule {
   const rule = fieldRules.find(
     ({ fields, applies }) => fields.some((field) => matches(field, change.field)) && (applies?.(change, cause) ?? true),
@@ -154,7 +149,7 @@ function isEarlier({ previous, current }: Change): boolean {
   return before !== undefined && after !== undefined && compareInstants(after, before) < 0;
 }
 
-/** Whether two texts have the same numbers ("$1,000.00" is "$1000") and, apart from them, the same wording. */
+/** Whether two texts have the same numbers ("$1,000.00" is "$1000") and otherwise the same wording. */
 function namesTheSameMoney({ previous, current }: Change): boolean {
   const [before, after] = [String(previous ?? ""), String(current ?? "")];
   const [earlier, later] = [numbersIn(before), numbersIn(after)];

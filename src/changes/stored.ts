@@ -86,7 +86,7 @@ export async function nextInstant(sql: CatalogSql, wanted: EpochMs): Promise<Epo
   return instantAfter(await newestInstant(sql), wanted);
 }
 
-/** `wanted`, or just after the newest `stored_at` if that is later. */
+/** `wanted`, or just after `newest` if that is later. */
 export function instantAfter(newest: EpochMs | undefined, wanted: EpochMs): EpochMs {
   return Math.max(wanted, (newest ?? Number.NEGATIVE_INFINITY) + 1);
 }
@@ -96,12 +96,10 @@ export async function newestInstant(sql: CatalogSql): Promise<EpochMs | undefine
   return (await sql.get(newestStored))?.newest ?? undefined;
 }
 
-/** The record with this natural key, or `undefined`. */
 export async function findStored(sql: CatalogSql, source: string, lineage: string): Promise<StoredRecord | undefined> {
   return sql.get(recordByKey, { source, lineage });
 }
 
-/** Whether there is a record with this natural key. */
 export async function isStored(sql: CatalogSql, source: string, lineage: string): Promise<boolean> {
   return (await sql.get(seqByKey, { source, lineage })) !== undefined;
 }
@@ -167,12 +165,11 @@ export async function findSourceDigests(sql: CatalogSql, source: string, lineage
   return new Map(rows.map(({ lineage, digest }) => [lineage, digest]));
 }
 
-/** Whether there is an event with this id. */
 export async function hasEvent(sql: CatalogSql, id: string): Promise<boolean> {
   return (await sql.get(eventById, { id })) !== undefined;
 }
 
-/** A record's events that hold values of contacts: the row number of each, and its document without them. */
+/** A record's events with values of contacts: their row numbers, and their documents without these values. */
 export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: number): Promise<{ seq: number; redacted: Buffer }[]> {
   const rows = await sql.all(eventsThatMayHaveContacts, { opportunity_seq: opportunitySeq, text: '"field":"contacts"' });
   return rows.flatMap(({ seq, document }) => {

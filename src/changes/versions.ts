@@ -112,7 +112,6 @@ const upsertVersion = insertInto(versions, {
   ),
 });
 
-/** The record that a version belongs to. */
 export type VersionRecord = {
   lineage: string;
   /** The upstream id of the version that the record shows. */
@@ -123,7 +122,6 @@ export type VersionRecord = {
   facts: VersionFacts | undefined;
 };
 
-/** The records that these versions belong to, by upstream id. */
 export async function findVersionRecords(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, VersionRecord>> {
   const rows = await sql.all(versionRecordsByIds, { source, ids });
   return new Map(
@@ -182,7 +180,6 @@ export async function listPhases(sql: CatalogSql, source: string, series: readon
 /** A version that was read before: the current lineage and hash of its record, and the stored result of `readingOf`. */
 type StoredReading = RowsOf<typeof readingsByIds>;
 
-/** The stored readings of some versions, by upstream id. */
 export async function findReadings(sql: CatalogSql, source: string, ids: readonly string[]): Promise<Map<string, StoredReading>> {
   const rows = await sql.all(readingsByIds, { source, ids });
   return new Map(rows.map((row) => [row.upstream_id, row]));
@@ -196,7 +193,7 @@ export function readingOf(digest: Uint8Array, recordHash: Uint8Array): Buffer {
 /** A version as it is stored; `digest` is that of the text that it was read from, if its format provides one. */
 type SavedVersion = { source: string; id: string; facts?: VersionFacts | undefined; digest?: Uint8Array | undefined };
 
-/** Stores that a version belongs to a record, its facts, and that it was read when the record had this hash; `since` is now. */
+/** Stores the record of a version, its facts, and that it was read when the record had this hash. */
 export async function saveVersion(
   sql: CatalogSql,
   seq: number,

@@ -15,7 +15,7 @@ const stated = {
 };
 type Attachment = Omit<RemovedAttachment, "removed_at">;
 
-/** `since` is null if the opportunity has had it ever since it was first stored. */
+/** `since` is null if the opportunity had it when it was first stored. */
 export const DatedAttachment = object({ ...stated, since: nullable(Type.String({ format: "date-time" })) });
 
 export const RemovedAttachment = object({ ...stated, removed_at: Type.String({ format: "date-time" }) });

@@ -19,7 +19,7 @@ export type EventCounts = Record<Severity, number>;
 const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };
 type Placeholders = Record<keyof typeof period, SQL>;
 const isInPeriod = ({ since, until }: Placeholders) => and(gt(events.detected_at, since), lte(events.detected_at, until));
-/** By instant, because an index has the events in that order. */
+/** By instant, which is the order of an index. */
 const counted = {
   detected_at: events.detected_at,
   ...(Object.fromEntries(
@@ -66,7 +66,6 @@ export async function countEvents(
 
 const NO_COUNTS: EventCounts = { noise: 0, cosmetic: 0, informational: 0, material: 0, critical: 0, unknown: 0 };
 
-/** When the newest event was detected; undefined if there is none. */
 export async function newestDetection(db: CatalogDb): Promise<EpochMs | undefined> {
   return (await db.get(newest))?.detected_at ?? undefined;
 }

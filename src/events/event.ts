@@ -31,7 +31,6 @@ export type Severity = (typeof severities)[number];
 const known = (values: readonly string[]) => values.map((value) => `\`${value}\``).join(", ");
 const anyJson = (description: string) => Type.Unknown({ description });
 
-/** One changed field of an event. */
 export const Change = object({
   field: Type.String({ description: "Dotted path of the field: `dates.closes_at`." }),
   previous: anyJson("Value before, any JSON value."),

@@ -35,7 +35,6 @@ export type FeedEntry = {
   event: OpportunityEvent;
   /** The row of the opportunity: its canonical record if that matches, else the first record that does. */
   opportunity: WholeOpportunity;
-  /** When it is due. */
   due: Due;
   /** The other records of the opportunity. */
   duplicates: readonly WholeOpportunity[];
@@ -49,7 +48,7 @@ export type FeedEntry = {
  */
 export type FeedFilter = {
   filter: Filter;
-  /** Returns those of the records that are wanted. One of a group is enough. Documents of other groups are not read. */
+  /** Selects the wanted records. One of a group is enough. Documents of other groups are not read. */
   wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
   /** Every record counts, and repeated changes are reported again. */
   allSources?: boolean | undefined;
@@ -63,14 +62,12 @@ export type FeedFilter = {
 export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
 /**
- * The matching entries in order, how many more events only repeat another record's report, the position after the last event that was examined,
- * and whether there was no event after it. A page may be empty although there are more. `isFull` if it has as many entries as were asked for,
- * or as many bytes as a page may have.
+ * `repeats` counts events that another record reported before. `position` is that of the last event examined, and `atEnd` says that none
+ * follows. A page may be empty before the end. `isFull` if it has as many entries, or bytes, as a page may have.
  */
 export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean; isFull: boolean };
 
 export const windowOrders = ["oldest", "newest"] as const;
-/** Which events of a window come first. */
 export type WindowOrder = (typeof windowOrders)[number];
 
 /** The catalog does not have the event at a position, or has another one there. */
@@ -83,7 +80,7 @@ const DOCUMENTS = 100;
 /** Earlier and later than any date, and after any row number. */
 const [FIRST, LAST, LAST_SEQ] = [-8.64e15, 8.64e15, Number.MAX_SAFE_INTEGER];
 
-/** What decides about an event without its document. */
+/** What is needed to select an event without its document. */
 const head = pick(events, "seq", "id", "opportunity_seq", "detected_at", "type", "severity");
 
 const headsAfter = query({ after: events.seq, limit: parameter<number>() }, ({ after, limit }) =>
@@ -208,7 +205,7 @@ async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> 
   return ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1;
 }
 
-/** What shows a record as it is now. */
+/** What is needed to show a record as it is now. */
 type Today = { now: EpochMs; silent: SilentSources };
 
 /** `last` is the last event that was examined. */

@@ -190,7 +190,10 @@ function hasAmounts(changes: readonly Change[]): boolean {
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
-/** Direction and distance are those of the instants, to the minute; days alone if the clock shows the same. `undefined` if one of the values is no timestamp. */
+/**
+ * Direction and distance are those of the instants, to the minute; only days if the time of day is the same. `undefined` if a value is no
+ * timestamp.
+ */
 function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
   if (typeof previous !== "string" || typeof current !== "string") return undefined;
   const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];

@@ -7,8 +7,8 @@ import type { OpportunityEvent } from "./event.ts";
 export type MovedDeadline = { at: string; until: string; to: string | null };
 
 /**
- * Each former deadline once, with its last replacement, the first that was replaced first. A due date that is still listed has not moved, nor has
- * the expiry, which was taken for one before due dates were listed, nor one that passed before the next one of a list took its place.
+ * Each former deadline once, with its last replacement, in the order of replacement. Not the expiry, a due date that is still listed, or
+ * one that passed before the next of a list took its place.
  */
 export function movedDeadlines(
   { dates, sidecar }: Pick<Opportunity, "dates"> & { sidecar: Pick<Sidecar, "due_dates" | "expires_at"> },

@@ -97,7 +97,6 @@ export const FoundPage = object({
   filter_in_words: Type.Array(Type.String()),
 });
 
-/** The page as JSON. */
 export function foundPage(
   {
     results,

@@ -13,7 +13,7 @@ import { ofOpportunityNames, opportunityView } from "../sql/tables.ts";
 import { DAY_MS, parseInstantMs } from "../text/instant.ts";
 import { plainText } from "../text/plain-text.ts";
 
-/** A row group, which is in memory until it is written, ends after so many rows or characters. */
+/** A row group stays in memory until it is written. It ends after this many rows or characters. */
 const [GROUP_ROWS, GROUP_LENGTH] = [50_000, 8_000_000];
 /** The digits of a decimal, and how many of them are after the point. */
 const [PRECISION, SCALE] = [38, 4];

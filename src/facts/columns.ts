@@ -10,7 +10,6 @@ export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" |
 /** `path` is where the value is in a `FlatOpportunity`. */
 export type Column = { path: string; type: ColumnType };
 
-/** The object that the paths refer to. */
 export type FlatOpportunity = WholeOpportunity & { due: Due };
 
 const column = (path: string, type: ColumnType = "text"): Column => ({ path, type });

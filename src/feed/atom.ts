@@ -55,7 +55,6 @@ function atomPrinter(feed: AtomFeed): Printer {
   };
 }
 
-/** The document, with the entries in the order given. */
 function atomDocument({ id, title, subtitle, updated, url }: AtomFeed, entries: readonly FeedEntry[]): string {
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">

@@ -8,11 +8,9 @@ export type CalendarEntry = {
   revision: number;
   changed_at: EpochMs;
   due_at: EpochMs;
-  /** Whether the date is only expected. */
   isTentative: boolean;
   isCancelled: boolean;
   title: string;
-  /** Lines for people. */
   description: readonly string[];
   url: string | undefined;
 };
@@ -21,7 +19,6 @@ export type CalendarEntry = {
 const REFRESH = "PT6H";
 const OCTETS_MAX = 75;
 
-/** The document, with the entries in the order given. */
 export function calendarOf(name: string, entries: readonly CalendarEntry[]): string {
   const lines = [
     "BEGIN:VCALENDAR",

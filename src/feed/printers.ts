@@ -17,10 +17,7 @@ import { nullable, object } from "../text/schema.ts";
 import { oneLine, safeLines } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 
-/**
- * Turns entries into text, batch by batch. `end` gets what a reader must know about the whole. The text may be printed as it is: control
- * characters are escaped.
- */
+/** Turns entries into text, batch by batch. `end` gets the members of the summary. Control characters in the text are escaped. */
 export type Printer = {
   begin: () => string;
   entries: (batch: readonly FeedEntry[]) => string;
@@ -29,7 +26,6 @@ export type Printer = {
 
 const nothing = () => "";
 
-/** One line for each event. */
 export function ndjsonPrinter(): Printer {
   return { begin: nothing, entries: (batch) => batch.map((entry) => `${jsonOf(changeOf(entry))}\n`).join(""), end: nothing };
 }
@@ -154,7 +150,6 @@ function csvCells(entry: FeedEntry): (string | null)[] {
   ];
 }
 
-/** One row for each event. */
 export function csvPrinter(begin: string): Printer {
   return {
     begin: () => begin + csvLine(csvNames),

@@ -30,7 +30,6 @@ export type ImportContext = {
   /** For staging files: the data directory, a temporary one if the data is in PostgreSQL, or ":memory:". */
   directory: string;
   now: () => EpochMs;
-  /** Passes a message to the operator. */
   notify: (message: string) => void;
   /** Called at intervals. Signals are handled while it runs. */
   progress: (progress: ImportProgress) => void | Promise<void>;
@@ -64,7 +63,6 @@ export type ImportOutcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
 type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
 
-/** What `withInputs` opens. */
 export type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
 /**

@@ -25,7 +25,6 @@ import { beginImport, emptySummary, finishImport, type Summary } from "./import-
 import type { Staging } from "./staging.ts";
 import { Rejection, readerOf, refuseFuture, rejectionOf, requireName, sourceCodeOf, WORD_MAX } from "./validate.ts";
 
-/** Events in one transaction. */
 const CHUNK = 2000;
 /** Events between two progress reports. The import can be stopped at each report. */
 const REPORT_EVERY = 500;

@@ -1,7 +1,6 @@
 /**
- * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. All versions are
- * placed first, and settled ones are skipped. The steps of each other item: complete → validate → those of `stepsOf` → render → stage. Twenty records are looked up by one statement; more would
- * outlive the youngest garbage collection.
+ * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. Versions are
+ * placed first, and settled ones skipped. The steps for every other item: complete → validate → those of `stepsOf` → render → stage.
  */
 
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -37,10 +36,8 @@ import {
 import { findParentId, type Parents } from "./versions/parents.ts";
 import { type PlacedVersion, type Placements, placeVersions, rankOf } from "./versions/placing.ts";
 
-/** Items validated in one read transaction. More would outlive the youngest garbage collection, which costs more than it saves. */
 const VALIDATED_AT_ONCE = 20;
 
-/** What the first pass found. */
 export type FirstPass = {
   read: number;
   rejected: number;
@@ -55,7 +52,6 @@ export type FirstPass = {
   neverHas: (record: LiveRecord) => boolean;
 };
 
-/** What each step of the pass works with. `found` grows. */
 type Pass = Parents & {
   steps: readonly Step[];
   staging: Staging;

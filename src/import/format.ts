@@ -26,7 +26,6 @@ export type LiveRecord = { lineage: string; status: string };
 /** One entry of a file, and its position. */
 export type Item = SourceLine & (RecordItem | LazyItem | VersionItem | RejectedItem);
 
-/** The position of an item in a file. */
 export type SourceLine = {
   input: Input;
   /** Counted from 1: a line of text, otherwise an element or a row. */
@@ -39,12 +38,10 @@ export type SourceLine = {
   isSuperseded?: true;
 };
 
-/** The entry as the file has it. */
 export function rawOf({ raw }: Pick<SourceLine, "raw">): unknown {
   return typeof raw === "function" ? raw() : raw;
 }
 
-/** A record that the format has read. */
 export type RecordItem = {
   kind: "record";
   record: Draft | { [field: string]: unknown };
@@ -70,7 +67,6 @@ export type LazyItem = {
   /** The text whose SHA-256 is the source digest. */
   digested: string;
   read: () => Draft | { [field: string]: unknown };
-  /** Like that of a record item. */
   reconcile?: (record: Draft, stored: Draft) => Draft;
 };
 
@@ -86,7 +82,6 @@ export type RejectedItem = { kind: "rejected"; reason: string; source?: string; 
  */
 export type Version = {
   source: string;
-  /** The id of this version alone. */
   id: string;
   /** If undefined, the version is known by its id alone. */
   facts?: Facts;
@@ -135,9 +130,7 @@ export type Versions = {
 /** A whole record as it would have been imported when this revision appeared, at `since` (0 if that is unknown for the first one). */
 export type Revision = { record: Draft; since: EpochMs };
 
-/** How the files of one upstream are read. */
 export type Format = {
-  /** As on the command line. */
   name: string;
   /** One sentence for `--help`. */
   about: string;

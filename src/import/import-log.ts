@@ -122,7 +122,6 @@ export async function findUnfinished(sql: CatalogSql, { format, files, snapshot,
   return same ? newest : undefined;
 }
 
-/** The newest imports, newest first. */
 export async function listImports(sql: CatalogSql, limit: number): Promise<ImportRow[]> {
   return sql.all(newestImports, { limit });
 }

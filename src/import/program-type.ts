@@ -1,7 +1,6 @@
 /** Program types by an ordered list of rules. The first rule that applies decides. */
 import type { ProgramType } from "../opportunities/opportunity.ts";
 
-/** What an upstream states about a program. */
 export type ProgramFacts = {
   /** The upstream's own program: SBIR, STTR or BOTH (DSIP, SBIR.gov). */
   program?: string | null;

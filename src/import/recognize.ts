@@ -53,7 +53,6 @@ export function commandFor(format: string, file: string): string {
   return `fundfeed import ${format} ${/^[\w./:@%+,=-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** What a file looks like; undefined if nothing matches. */
 export async function recognize(input: Pick<Input, "bytes">): Promise<Recognized | undefined> {
   const head = (await headOf(input)).replace(/^\ufeff/, "").trimStart();
   const marks = head.startsWith("<") ? xml : /^[[{]/.test(head) ? json : csv;

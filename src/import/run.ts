@@ -1,7 +1,4 @@
-/**
- * One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). Ids are random, so each
- * transaction writes nearly every page of four indexes once: hence 4,000 records in each.
- */
+/** One import: a first pass over the whole input, then the changes are stored, chunk by chunk (D-30 to D-36). */
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { describeNewest } from "../changes/backfill.ts";
@@ -59,8 +56,8 @@ import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
 /**
- * Records in one transaction. It takes some 0.6 s. Other writers wait that long, and at most that much work is lost when an import is killed.
- * Each transaction writes nearly every page of the indexes on ids and hashes once, so smaller chunks write them more often.
+ * Records in one transaction, which takes some 0.6 s: other writers wait that long, and a killed import loses that much work. Ids are
+ * random, so each transaction writes nearly every page of four indexes; smaller chunks would write them more often.
  */
 export const CHUNK = 4000;
 /** Records between two progress reports. An import can be stopped at each report. */
@@ -135,7 +132,6 @@ async function findMissing(
 /** The work that the first pass planned. `missing` and `parents` name stored records by row number. */
 type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
 
-/** The plan, while it is being stored. */
 type Run = Plan & {
   context: ImportContext;
   importId: number;
@@ -144,11 +140,10 @@ type Run = Plan & {
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
-  /** Records to change, how many of them are changed so far, and how many of these are committed. */
+  /** Records to change, changed so far, and committed. */
   total: number;
   done: number;
   committed: number;
-  /** Transactions begun. */
   transactions: number;
   /** Row numbers of stored records that only an import can end, by source. */
   seen: Map<string, number[]>;
@@ -157,9 +152,8 @@ type Run = Plan & {
 };
 
 /**
- * A dry run: makes and counts the decisions of the import at the instant that it would use, and stores nothing. It shares `decideAndCount` with
- * the import. A transaction that is rolled back would hold the write lock. It does not count links, because that would need all records in
- * memory.
+ * A dry run: makes and counts the decisions of the import, at the instant that it would use, and stores nothing. A transaction that is
+ * rolled back would hold the write lock. Links are not counted, because that would need all records in memory.
  */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
@@ -214,7 +208,7 @@ async function begin(db: CatalogDb, begun: Begun): Promise<{ importId: number; n
   });
 }
 
-/** Updates statuses first, as a running server would have done, so that the import's own events are only about the contents of the files. */
+/** Updates statuses first, as a running server would, so that the import's own events only concern the contents of the files. */
 async function turnDue(run: Run): Promise<void> {
   const { context, begun, firstPass } = run;
   const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
@@ -258,7 +252,6 @@ async function commit(run: Run, work: (writing: Writing) => Promise<void>): Prom
   run.committed = run.done;
 }
 
-/** Reports progress. Throws if the import was stopped. */
 async function report({ context, total, done }: Run): Promise<void> {
   await advance(context, { step: "writing", done, total, share: total === 0 ? 1 : done / total });
 }
@@ -370,7 +363,7 @@ async function noteAllSeen(run: Run): Promise<void> {
     // An export is not a copy of a source. It states itself when each record was last seen.
     const [present, lacking] = firstPass.kind === "restore" ? [[], []] : partition(noted, ({ lineage }) => staging.has(source, lineage));
     const isWhole =
-      current.length >= TELLING_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
+      current.length >= JUDGED_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
     const newlyMissed = isWhole ? lacking.filter(({ missed_at }) => missed_at === null) : [];
     const isTurned = ({ seen_at, missed_at }: Sighting) => isLongUnseen({ at: seen_at, missed_at }, at);
     const turned = [...present.filter(isTurned), ...newlyMissed].map(({ opportunity_seq }) => opportunity_seq);
@@ -393,8 +386,8 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-/** With fewer records, a file that lacks some may be a daily file. */
-const TELLING_MIN = 10;
+/** With fewer records, an incomplete file may be a daily file. */
+const JUDGED_MIN = 10;
 
 /** Whether a record is open or will be, and has no date that ends it. */
 function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolean {
@@ -402,10 +395,7 @@ function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolea
   return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && indexed.archives_at === undefined;
 }
 
-/**
- * Updates the links of records for which another record may now be found, whether or not they are in the files, and of records that a killed
- * import left.
- */
+/** Updates the links of records whose keys may now lead to another record, in the files or not, and of records left by a killed import. */
 async function linkAgain(run: Run): Promise<void> {
   const { db } = run.context;
   while ((await listMovedKeys(db)).length > 0) {
@@ -424,7 +414,6 @@ async function linkAgain(run: Run): Promise<void> {
   }
 }
 
-/** Changes a stored record that is not in the input itself. */
 async function changeStored(run: Run, writing: Writing, seq: number, decide: (before: StoredRecord) => Decision): Promise<Decision> {
   const before = await getStored(writing.sql, seq);
   const decision = decide(before);

@@ -133,7 +133,6 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
     putPresent: (source: string, lineage: string) => void insertPresent.run(source, lineage),
     /** Keeps an event as JSON, once per id. */
     putEvent: (id: string, json: string) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
-    /** Whether the input has a record with this natural key. */
     has: (source: string, lineage: string) => byKey.get(source, lineage) !== null,
     /** Whether a record with this natural key will be stored. */
     isToWrite: (source: string, lineage: string) => toWriteByKey.get(source, lineage) !== null,
@@ -210,7 +209,6 @@ export function* batches<Place, Row extends Place>(first: Place, readAfter: (las
   }
 }
 
-/** Cuts an iterator of `total` items into chunks. */
 function* inChunks<T>(items: Iterator<T>, total: number, size: number): Iterable<Iterable<T>> {
   for (let done = 0; done < total; done += size) yield take(items, Math.min(size, total - done));
 }

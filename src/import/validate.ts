@@ -26,7 +26,6 @@ export class Rejection extends Error {
   }
 }
 
-/** Throws a Rejection if an instant of a record or event is in the future. */
 export function refuseFuture(name: string, instant: EpochMs, now: EpochMs): void {
   if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
@@ -290,7 +289,6 @@ function required(read: (text: string, path: string) => string): ValueReader {
   };
 }
 
-/** Reads a nonnegative count. */
 function readCount(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   throw new Rejection(`${path} must be a whole number`, `, not ${shown(String(value))}`);

@@ -9,7 +9,6 @@ export type Scope = { baseUrl: string; source: readonly string[]; events: boolea
 /** A document as it was served. `at` is its `updated_at` or `detected_at`. */
 export type MirrorDocument = { id: string; at: string; text: string };
 
-/** An opportunity, and its events if they are copied. */
 export type MirrorEntry = MirrorDocument & { history: readonly MirrorDocument[] };
 
 /** What a page of a walk brings: records, or events that were added to the record with the id `of`, which the copy may not have. */
@@ -50,7 +49,6 @@ export function openPrintingStore(print: (line: string) => void): Store {
   };
 }
 
-/** The scope as a copy stores it. */
 export function scopeText({ baseUrl, source, events }: Scope): string {
   return JSON.stringify({ base_url: baseUrl, source, events });
 }

@@ -9,7 +9,6 @@ import type { MirrorDocument, Store } from "./store.ts";
 
 type Sync = ServerOptions & {
   store: Store;
-  /** The clock of this machine. */
   now: () => EpochMs;
   /** Copy these sources only; an empty list means all. */
   source?: readonly string[];

@@ -20,10 +20,8 @@ export type StatusTerms = {
 /** Whether the upstream stated the status or the dates determine it (D-37). */
 export type StatusBasis = "stated" | "dates";
 
-/** The fields that the clock changes. */
 export type OfClock = Pick<Opportunity, "status" | "status_display" | "dates">;
 
-/** A record as far as the clock is concerned. */
 export type Timed = OfClock & Pick<Sidecar, "due_dates"> & StatusTerms;
 
 /** The fields as they are at an instant. The source's own word for its status is not shown with another one. */
@@ -47,10 +45,9 @@ export function clockTurnsAt(record: Timed, basis: StatusBasis, now: EpochMs): E
   return turns === null || moves === null ? (turns ?? moves) : Math.min(turns, moves);
 }
 
-/** The stored columns that the clock needs. */
 type StoredTimed = { document: Uint8Array; sidecar: Uint8Array; status_basis: StatusBasis; turns_at: EpochMs | null };
 
-/** The stored record as it is at an instant, for readers: as the clock will store it, where that is due and no writer has done it yet. */
+/** The stored record as readers see it at an instant: as the clock will change it, if that is due and no writer has done it yet. */
 export function shownAt<Row extends StoredTimed>(row: Row, now: EpochMs): Row {
   if (row.turns_at === null || row.turns_at > now) return row;
   const opportunity = parseStored<Opportunity>(row.document);
@@ -60,7 +57,6 @@ export function shownAt<Row extends StoredTimed>(row: Row, now: EpochMs): Row {
   return { ...row, document: Buffer.from(JSON.stringify(shown)), turns_at };
 }
 
-/** What the source states about a record's status. */
 function statementOf(record: Timed, basis: StatusBasis): StatusStatement {
   const { stated, status_until: until = null, archives_at = null } = record;
   return { status: basis === "dates" ? null : (stated ?? record).status, until, archives_at };

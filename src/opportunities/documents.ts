@@ -18,7 +18,6 @@ export type Documents = { recent: Map<number | string, StoredDocument>; former: 
 /** Bytes of documents in each half: some 5,000 documents. */
 const HALF_BYTES = 16_777_216;
 
-/** An empty store of documents. */
 export function createDocuments(): Documents {
   return { recent: new Map(), former: new Map(), recentBytes: 0 };
 }

@@ -13,15 +13,6 @@ import { hasStandardDueDates, nextStandardDueDate } from "./nih-due-dates.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
 import { CLOSING_SOON_MS, cancellationIn, openStatuses, passedInWords, statusInWords, unendedStatuses } from "./status.ts";
 
-/**
- * - `due`: somebody stated a date by which to submit.
- * - `expected`: the date is an estimate, as of a forecast.
- * - `expires`: the announcement ends then, and nobody stated a due date.
- * - `anytime`: submissions are accepted at any time, until `at` if there is one.
- * - `in_words`: only a text says when.
- * - `none`: nothing is stated.
- * - `over`: the last date has passed.
- */
 const dueKinds = ["due", "expected", "expires", "anytime", "in_words", "none", "over"] as const;
 type DueKind = (typeof dueKinds)[number];
 

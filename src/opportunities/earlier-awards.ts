@@ -20,12 +20,11 @@ const SOURCE = "SAM_GOV";
 
 /** Award notices of one office and title that are looked at, and those that are shown. */
 const [CANDIDATES_MAX, AWARDS_MAX] = [50, 5];
-/** A title with at least this many words names one need even if no number has a year. "Business cards" does not: an office buys them for many. */
+/** With this many words, a title names one need even if no number has a year. "Business cards" does not: an office often buys them. */
 const WORDS_MIN = 3;
 
 const { number, date, amount, awardee } = Sidecar.properties.award.anyOf[0].properties;
 
-/** An award of an earlier round. */
 export const EarlierAward = object({
   id: { ...Opportunity.properties.id, description: "Id of the award notice." },
   number: nullable(Type.String(), "Number of the notice."),
@@ -47,7 +46,7 @@ const holdersBefore = query({ key: linkKeys.key, before: linkKeys.newness, limit
 
 type Named = { source: { code: string }; title: string; organization: Opportunity["organization"] };
 
-/** The key under which award notices of an office are stored with their titles; null for what has no earlier rounds that could be told. */
+/** The key under which an office's award notices are stored with their titles; null for what cannot have earlier rounds. */
 export function awardKeyOf({ source, title, organization }: Named): string | null {
   const { agency, sub_agency, issuing_office } = organization;
   const words = [...titleWordsOf(title)].sort();

@@ -33,7 +33,6 @@ type Column = {
   byFacet: Uint32Array;
 };
 
-/** All facets, by column. */
 export type Facets = {
   /** One more than the greatest facet id. */
   end: number;
@@ -45,7 +44,6 @@ export type Facets = {
   keptBytes: number;
 };
 
-/** No facets yet. */
 export function createFacets(): Facets {
   const column = (): Column => ({ values: [""], numbers: new Map(), byFacet: new Uint32Array(1024) });
   const columns = { status: column(), source: column(), program_type: column(), agency: column() };
@@ -129,7 +127,6 @@ function findFacets({ end, columns, foldedAgencies }: Facets, filter: FacetFilte
   return { flags, ids: ids.slice(0, count) };
 }
 
-/** Whether the value of a facet is flagged by `matchingValues`. */
 function hasFlag(valueFlags: Uint8Array, { byFacet }: Column, facet: number): boolean {
   return valueFlags[byFacet[facet] as number] === 1;
 }

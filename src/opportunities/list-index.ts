@@ -82,7 +82,6 @@ export type ListIndex = {
   checkpoints: Checkpoint[];
 };
 
-/** An empty index. */
 export function createListIndex(sizes: Partial<Sizes> = {}): ListIndex {
   const all = { ...SIZES, ...sizes };
   const { capacity } = all;
@@ -110,7 +109,6 @@ export function newestTime({ times, end }: ListIndex): EpochMs {
   return times[end - 1] as number; // The last slot is never dead: only a later one could replace it.
 }
 
-/** How many records there are. */
 export function recordCount({ end, dead }: ListIndex): number {
   return end - 1 - dead;
 }
@@ -277,7 +275,6 @@ function moveOrRemoveCheckpoint(index: ListIndex, number: number): boolean {
   return isKept;
 }
 
-/** Moves a live slot down to a dead one. */
 function move(index: ListIndex, slot: number, to: number): void {
   if (slot === to) return;
   relink(index, slot, to, to);

@@ -6,11 +6,8 @@ import { LETTER, type WholeOpportunity } from "./opportunity.ts";
 import { cancellationIn, unendedStatuses } from "./status.ts";
 
 /**
- * - `letter`: a Dear Colleague Letter.
- * - `test`: its title or number marks a test.
- * - `cancelled`: its title says so.
- * - `over`: its last due date has passed, or its source, which lists the next ones, lists none.
- * - `unseen`: it states no date, and its source has dropped it, or was not read for a year.
+ * `over`: its last due date has passed, or its source, which lists the next ones, lists none. `unseen`: it states no date, and its source
+ * has dropped it, or was not read for a year.
  */
 export const obstacles = {
   letter: { one: "is a Dear Colleague Letter", many: "are Dear Colleague Letters" },
@@ -34,11 +31,10 @@ export function obstacleOf(opportunity: WholeOpportunity, now: EpochMs, duplicat
   return last_seen !== undefined && isLongUnseen(last_seen, now) ? "unseen" : null;
 }
 
-/** Titles and numbers by which people mark a trial. "Test and Evaluation" is none. */
+/** Titles by which people mark a trial. "Test and Evaluation" does not count. */
 const TEST_RECORD =
   /^\W*(?:this is )?(?:a |only )*test(?:ing|s)?(?: (?:opportunity|record|grant|posting|notice|synopsis|announcement|only|please ignore))?[\W\d]*$|^for \w+ \w+ testing$|\btest (?:opportunity|posting|announcement)\b|\bthis is (?:only )?a (?:test|fake)\b|\bdo not (?:apply|submit)\b|\bplease (?:ignore|disregard)\b/i;
 
-/** Whether a title or a number marks a test. */
 export function isTest({ title, program: { solicitation_id } }: WholeOpportunity): boolean {
   return TEST_RECORD.test(title) || (solicitation_id !== null && /^test\W*\d*$/i.test(solicitation_id));
 }

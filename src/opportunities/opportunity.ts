@@ -213,7 +213,6 @@ export function wholeOpportunity(stored: StoredWhole): WholeOpportunity {
   return { ...opportunity, sidecar, ...(seen_at !== null && { last_seen: { at: seen_at, missed_at } }) };
 }
 
-/** The opportunity as the API returns it. */
 export function withoutSidecar({ sidecar, last_seen: _, silent_since: __, ...opportunity }: WholeOpportunity): Opportunity {
   return { ...opportunity, eligibility: servedEligibility(opportunity.eligibility, sidecar.deadline_note) };
 }

@@ -26,7 +26,6 @@ type Contents = {
   readUntil: Position;
 };
 
-/** A catalog that is opened for reading. */
 export type ReadModel = Contents & {
   db: CatalogDb;
   documents: Documents;

@@ -80,7 +80,6 @@ function isDatabase<Reading extends { commits?: () => number }>(catalog: Reading
   return catalog.commits !== undefined;
 }
 
-/** Marks the opportunities whose source is silent. */
 export function markSilent(opportunities: WholeOpportunity[], silent: SilentSources): WholeOpportunity[] {
   for (const opportunity of opportunities) {
     const since = silent.get(opportunity.source.code);

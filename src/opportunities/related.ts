@@ -111,7 +111,6 @@ export const AlsoAt = object({
 });
 export type AlsoAt = Static<typeof AlsoAt>;
 
-/** The duplicates as results name them. */
 export function alsoAt(duplicates: readonly Opportunity[]): AlsoAt[] {
   return duplicates.map(({ id, source, status }) => {
     return { id, source: source.code, source_name: source.name, upstream_id: source.opportunity_id, status, url: source.url };

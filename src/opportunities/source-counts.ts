@@ -24,7 +24,6 @@ const statuses = query({}, () =>
     .orderBy(asc(facets.source)),
 );
 
-/** What is stored of one source. */
 export type SourceStatus = RowsOf<typeof statuses>;
 
 /** Every source with records: how many it has, how many are open, how many are not archived, and when its last import finished. */

@@ -38,7 +38,7 @@ export type Period = { since: EpochMs; until: EpochMs; filter: Filter };
 
 /**
  * Calls `take` with the net changes of a period as entries of the change feed, whose events are dated `until`, batch by batch. Imported
- * histories are not part of it: they tell of changes before the records were stored. Memory does not grow with the period.
+ * histories are left out: their changes happened before the records were stored. Memory does not grow with the period.
  */
 export async function eachNetChange(db: CatalogDb, period: Period, take: (entries: FeedEntry[]) => void | Promise<void>): Promise<void> {
   await db.readTransaction(async (sql) => {

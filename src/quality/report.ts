@@ -70,7 +70,6 @@ export async function qualityOf(db: CatalogDb, { sources, since, now, report }: 
   return found;
 }
 
-/** How many live records have each of the measured fields. */
 type Fill = { live: number; filled: number[] };
 
 async function readSource(

@@ -40,7 +40,6 @@ export async function addToCounts(sql: CatalogSql, sums: readonly Count[]): Prom
   if (sums.length > 0) await sql.run(add, { sums });
 }
 
-/** All counts of a kind, by subject. */
 export async function listCounts(sql: Pick<CatalogSql, "all">, kind: Count["kind"]): Promise<Omit<Count, "kind">[]> {
   return sql.all(ofKind, { kind });
 }

@@ -65,9 +65,9 @@ async function accountOf(catalog: Reading, source: string, now: EpochMs): Promis
 /** The days since which sources are silent, by code. A source with news has none. */
 export type SilentSources = ReadonlyMap<string, string>;
 
-/** The newest answer for each database. */
+/** The last result for each database. */
 const known = new WeakMap<object, { at: EpochMs; commits: number; silent: Promise<SilentSources> }>();
-/** How long an answer stands where a database does not know of commits of others. */
+/** How long a result is valid for a database that does not report the commits of other programs. */
 const STANDS_MS = 60_000;
 
 /** Which sources are silent. The catalog is read again only after a commit, or on another day: silence is counted in days. */

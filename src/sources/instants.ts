@@ -48,7 +48,6 @@ export async function listDays(
 
 const importedSources = selectSome(instants, ["source"], "day", "name");
 
-/** The codes of the sources that were imported. */
 export async function listImportedSources(sql: Pick<CatalogSql, "all">): Promise<string[]> {
   return (await sql.all(importedSources, { day: "", name: "known_until" })).map(({ source }) => source);
 }

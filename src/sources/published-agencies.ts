@@ -8,7 +8,6 @@ type PublishedAgency = { agency: string | null; sub_agency: string | null; codes
 /** A longer name or code, and further codes, do not count: an index of PostgreSQL takes names of less than 2,700 bytes. */
 const [NAME_MAX, CODE_MAX, CODES_MAX] = [200, 20, 8];
 
-/** The name of the count. */
 export function countNameOf({ agency, sub_agency, codes }: PublishedAgency): string {
   const names = [agency, sub_agency].map((name) => name?.slice(0, NAME_MAX) ?? null);
   return JSON.stringify([...names, ...codes.slice(0, CODES_MAX).map((code) => code.slice(0, CODE_MAX))]);

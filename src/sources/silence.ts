@@ -26,7 +26,7 @@ export const DAYS_SEEN = 31;
 const [NEWS_DAYS_MIN, IMPORT_DAYS_MIN] = [10, 5];
 /** Shorter pauses are never a silence: a long weekend, a day on which a machine was off. */
 const [NEWS_PAUSE_MIN, IMPORT_PAUSE_MIN] = [4, 2];
-/** A pause is unusual if it is longer than so many usual ones. */
+/** A pause is unusual if it is longer than this many usual ones. */
 const FACTOR = 2;
 const USUAL_SHARE = 0.9;
 
@@ -52,7 +52,6 @@ export function silenceOf({ news_days, import_days, known_on }: News, today: str
   };
 }
 
-/** Whether a pause is unusually long. */
 function isOver(from: string | null, to: string | null, usual: number | null, least: number): boolean {
   return from !== null && to !== null && usual !== null && daysBetween(from, to) > Math.max(least, FACTOR * usual);
 }

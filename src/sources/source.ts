@@ -15,7 +15,6 @@ const allSources = query({}, () => selectAll(sources).orderBy(asc(sources.code))
 const storeSource = insertInto(sources, { onConflict: orUpdate(sources.code, sources.name, sources.description) });
 const deleteSource = query({ code: sources.code }, ({ code }) => deleteFrom(sources).where(eq(sources.code, code)));
 
-/** All named sources, by code. */
 export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
   return db.all(allSources);
 }
@@ -42,7 +41,6 @@ export async function removeSource(db: CatalogDb, code: string): Promise<boolean
 
 const sourcesOfRecords = query({}, () => select({ source: facets.source }).from(facets).groupBy(facets.source).orderBy(asc(facets.source)));
 
-/** The codes of the sources of all records. */
 export async function listSourcesOfRecords(db: Pick<CatalogSql, "all">): Promise<string[]> {
   return (await db.all(sourcesOfRecords)).map(({ source }) => source);
 }

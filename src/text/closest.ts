@@ -1,9 +1,9 @@
 /** Suggests the known name that a mistyped one probably stands for. */
 
-/** A name that needs more edits is not taken for a typo. */
+/** More edits than this are not a typo. */
 const DISTANCE_MAX = 2;
 
-/** A shorter beginning of a name is not completed. */
+/** Shorter beginnings of a name are not completed. */
 const PREFIX_LENGTH_MIN = 3;
 
 /**

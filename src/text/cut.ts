@@ -17,7 +17,7 @@ const ATTEMPTS = [
   { characters: 100, items: 5 },
 ];
 
-/** The value with at most so many bytes of JSON, and what was cut. Texts of up to 100 characters stay whole. */
+/** The value with at most this many bytes of JSON, and what was cut. Texts of up to 100 characters stay whole. */
 export function cutTo<T>(value: T, bytesMax: number): { value: T; cuts: Cut[] } {
   let fitting: { value: T; cuts: Cut[] } = { value, cuts: [] };
   for (const limits of ATTEMPTS) {
@@ -28,7 +28,6 @@ export function cutTo<T>(value: T, bytesMax: number): { value: T; cuts: Cut[] } 
   return fitting;
 }
 
-/** The bytes of a value as JSON. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? "");
 }

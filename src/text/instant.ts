@@ -68,7 +68,7 @@ export function isFuture(instant: EpochMs, now: EpochMs): boolean {
   return instant > now + CLOCK_SKEW_MAX_MS;
 }
 
-/** Whole seconds since an instant; null without one, and if it lies in the future, as that of a clock that was ahead: then nobody knows. */
+/** Whole seconds since an instant; null without one, or if it lies in the future: then a clock was wrong. */
 export function secondsSince(instant: EpochMs | null, now: EpochMs): number | null {
   return instant === null || isFuture(instant, now) ? null : Math.max(0, Math.floor((now - instant) / 1000));
 }

@@ -9,7 +9,6 @@ import { DAY_MS, type EpochMs, formatInstant, HOUR_MS, parseStoredMs } from "./i
 
 type MomentForm = "duration" | "day" | "date" | "timestamp" | "all";
 
-/** What a field takes. */
 export type MomentField = {
   forms: readonly MomentForm[];
   /** Where 7d and monday lie, seen from now. A sign decides otherwise: -7d is always past and +7d ahead. */
@@ -76,7 +75,7 @@ const readers: Readonly<Record<Exclude<MomentForm, "all">, Reader>> = {
   timestamp: (text) => parseStoredMs(text),
 };
 
-/** Days since the latest such weekday, which may be today, or, below zero, to the next one, which may not. */
+/** Days since the latest such weekday, which may be today; or, below zero, to the next one, which is not today. */
 function daysSince(weekday: number, now: EpochMs, direction: MomentField["direction"]): number {
   const days = (new Date(easternDate(now)).getUTCDay() - weekday + 7) % 7;
   return direction === "past" ? days : days - 7;

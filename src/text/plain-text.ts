@@ -32,7 +32,7 @@ export function withoutBullet(paragraph: string): string | undefined {
 }
 
 const PARAGRAPH_END = /<\/(?:p|div|li|h\d|tr)\s*>|<br\s*\/?>|\n\s*\n/i;
-/** Before a bullet that is no other sign, anywhere; before other bullets and numbers, in a new line; before the tag of an item. */
+/** Before a bullet character, anywhere; before other bullets and numbers, on a new line; before an item's tag. */
 const ITEM_START = /(?<=\s)(?=[•‣▪●◦■])|\n(?=[ \t]{0,9}(?:[*·–—-]|\(?\d{1,2}[.)]|\([a-z]\))[ \t])|(?=<li[\s/>])/i;
 const ITEM_TAG = /^\s*<li[\s/>]/i;
 const BULLET_ALONE = /^[•‣▪●◦■*·–—-]$/;

@@ -27,13 +27,11 @@ export function textReader(max: number): (given: unknown) => string {
   };
 }
 
-/** A reader of one of a few names. */
 export function readChoice<const Name extends string>(names: readonly Name[]): (given: unknown) => Name {
   const mustBe = names.length === 1 ? `${names}` : `one of ${names.join(", ")}`;
   return (given) => nameAmong(names, given, mustBe);
 }
 
-/** A reader of any number of a few names. */
 export function readChoices<const Name extends string>(names: readonly Name[]): (given: unknown) => Name[] {
   return (given) => readItems(given).map((each) => nameAmong(names, each, `of ${names.join(", ")}`));
 }

@@ -11,12 +11,10 @@ export type GivenValue<T> = {
   read: (given: unknown, now?: EpochMs) => T;
 };
 
-/** One of a few names. */
 export function choice<const Name extends string>(names: readonly Name[], description: string): GivenValue<Name> {
   return { schema: Type.Unsafe<Name>({ type: "string", enum: [...names], description }), read: readChoice(names) };
 }
 
-/** Any number of a few names. */
 export function choices<const Name extends string>(names: readonly Name[], description?: string): GivenValue<Name[]> {
   const item = Type.Unsafe<Name>({ type: "string", enum: [...names] });
   return {

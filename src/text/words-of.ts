@@ -14,7 +14,6 @@ export function plainCharacters(text: string): string {
     .toLowerCase();
 }
 
-/** The words of a text, in its order. */
 export function wordsOf(text: string): string[] {
   return plainCharacters(text).match(/[\p{L}\p{N}\p{Co}]+/gu) ?? [];
 }

@@ -12,7 +12,6 @@ import { samGov } from "./sam-gov.ts";
 import { sbirGov } from "./sbir-gov.ts";
 import { simplerGrantsGov } from "./simpler-grants-gov.ts";
 
-/** All formats. */
 export const formats: readonly Format[] = [
   records,
   grantsGov,

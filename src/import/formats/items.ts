@@ -19,7 +19,6 @@ export async function* elementsOf<Element>(
   for (const input of inputs) for await (const element of naming(input, find(input))) yield { ...element, input };
 }
 
-/** What an element is turned into. */
 export type ReadItem = (RecordItem | VersionItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
 
 /** The items that `read` makes of the elements, if any. Anything that is not an element is rejected. */

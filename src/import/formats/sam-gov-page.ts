@@ -64,12 +64,10 @@ export function totalOfSearch(response: unknown): number {
   return Number(textOf(objectOf(objectOf(response).page).totalElements));
 }
 
-/** Whether an element is a notice as the page backend has it. */
 export function isPageNotice(raw: JsonObject): boolean {
   return isObject(raw.data2) || raw._type === "opportunity" || REVISION in raw;
 }
 
-/** Reads a notice of any layout of the page backend. */
 export function noticeOfPage(raw: JsonObject): Notice {
   const { [REVISION]: revision } = raw as PageRow;
   if (revision !== undefined) return noticeOfHistory(raw, revision);

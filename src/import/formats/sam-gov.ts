@@ -38,7 +38,6 @@ export const samGov: Format = {
   read,
 };
 
-/** The columns that identify a notice. */
 const IDENTITY_COLUMNS = {
   id: "NoticeId",
   title: "Title",

@@ -12,7 +12,6 @@ export type Encoding = "utf-8" | "mixed" | "windows-1252";
 /** Most characters of a row. The longest real one, with its description, has some 100,000. */
 const ROW_MAX = 4_000_000;
 
-/** The byte-order mark of UTF-8. */
 const BOM = Buffer.from("\ufeff");
 
 const QUOTE = '"'.charCodeAt(0);
@@ -146,7 +145,6 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
   if (!isBlank(last.cells)) yield { line, cells: last.cells, text: `${unfinished}\n` };
 }
 
-/** The text of a file in pieces. */
 export async function* textOfBytes(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<string> {
   const decode = decoderOf(encoding);
   for await (const chunk of bytes) yield decode(chunk);

@@ -7,13 +7,11 @@ import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
 import type { VersionRow } from "./version-table.ts";
 
-/** The properties by which two versions are compared. */
 type Dated = Pick<VersionRow, "id" | "posted_at" | "since" | "file">;
 
 /** Instants further apart than this are never of the same day. */
 const DAY_MAX = 25 * 3_600_000;
 
-/** Whether a version is newer than another version of its record. */
 export function isNewer(one: Dated, other: Dated): boolean {
   const [at, otherAt] = [one.posted_at, other.posted_at];
   if (at !== null && otherAt !== null) {

@@ -71,7 +71,6 @@ export type Placements = {
   newPhases: () => VersionKey[];
 };
 
-/** Of a format without versions. */
 const noPlacements: Placements = {
   of: () => undefined,
   isSettled: () => false,
@@ -314,7 +313,6 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   }
 }
 
-/** The properties by which a version is compared. */
 function keyedOf({ title, posted_at }: { title: string | null; posted_at: number | null }): { title: string; day: string } {
   return { title: title ?? "", day: easternDayOf(posted_at) };
 }

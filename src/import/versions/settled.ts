@@ -20,7 +20,6 @@ export type Settling = {
 /** A version in the files, the index of its item among all items, and the digest of its text. */
 type Found = { version: Version | UnreadVersion; index: number; digest: Buffer | null };
 
-/** Finds the settled versions of an import. */
 export function createSettled({ stored, staging, digestOf, kind }: Settling) {
   const indexes = new Set<number>();
   const sources = new Set<string>();
@@ -70,11 +69,9 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
         unsettled.push(...(await settle(source, ofSource, (id) => !nothingPending && isPending(source, id))));
       return unsettled;
     },
-    /** Whether the item with this index has a settled version. */
     has: (index: number) => indexes.has(index),
     /** How many items there are if all are settled, otherwise 0. */
     countIfAll: () => (indexes.size === seen ? seen : 0),
-    /** The sources of the settled versions. */
     sources: sources as ReadonlySet<string>,
   };
 }

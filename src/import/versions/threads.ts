@@ -20,7 +20,6 @@ const VERSIONS_MAX = 100;
 /** If a key has more different titles, further ones are only matched by the same words. Otherwise each would be compared with all others. */
 const COMPARED_MAX = 100;
 
-/** The threads of one key. */
 export class Threads {
   private readonly threads = new Map<string, Thread>();
   private readonly byWords = new Map<string, Thread>();

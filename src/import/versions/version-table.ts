@@ -54,7 +54,6 @@ export type VersionKey = { source: string; revision_key: string; series: string 
 
 export type VersionTable = ReturnType<typeof openVersionTable>;
 
-/** Creates the table in an open database. */
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
@@ -129,7 +128,6 @@ export function openVersionTable(sqlite: Database) {
     find: (source: string, id: string): VersionRow | undefined => find.get(source, id) ?? undefined,
     add: (version: NewVersion) => void add.run(version),
     update: (row: VersionRow) => void update.run(row),
-    /** Notes that a version names another one. */
     name: (source: string, id: string, other: string) => void name.run(source, id, other),
     /** The ids that are connected with one by naming each other, and itself. Forgets these names, so that each family is taken once. */
     takeFamily(source: string, id: string): string[] {

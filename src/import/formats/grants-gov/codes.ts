@@ -57,7 +57,6 @@ function separated(texts: readonly string[]): readonly string[] {
     : texts;
 }
 
-/** The URL of an opportunity's page at Grants.gov. */
 export function pageUrlOf(id: string): string {
   return `https://www.grants.gov/search-results-detail/${id}`;
 }

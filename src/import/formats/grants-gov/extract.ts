@@ -75,7 +75,6 @@ type Element = {
   name: string;
   /** The texts of its child elements by local name, and of their attributes as `Element@Attribute`. */
   fields: { [name: string]: string[] };
-  /** Why it cannot be imported. */
   fault: string | undefined;
 };
 

@@ -69,7 +69,6 @@ function responseFault({ status_code, message }: JsonObject): string {
 /** The greatest total that a search reports. Beyond it, only the counts by status show how many were found. */
 export const TOTAL_MAX = 10_000;
 
-/** How many opportunities a search found. */
 function foundBy({ pagination_info, facet_counts }: JsonObject): number {
   const total = Number(objectOf(pagination_info).total_records ?? 0);
   if (total < TOTAL_MAX) return total;

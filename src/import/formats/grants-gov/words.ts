@@ -48,7 +48,6 @@ function snakeCase(label: string): string {
         .replace(/^_|_$/g, "");
 }
 
-/** The words of each kind. */
 export const wordLists = {
   categories: byWord(opportunityCategories),
   instruments: byWord(fundingInstruments),
