@@ -190,6 +190,12 @@ export function selectAmong<
   );
 }
 
+/** Deletes the rows of a table with these values. */
+export function deleteBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
+  const columns = pick(table, ...by);
+  return query(columns, (values) => deleteFrom(table).where(and(...by.map((name) => eq(columns[name] as Column, values[name])))));
+}
+
 /** The rows of a query. */
 export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 

@@ -1,7 +1,8 @@
 /** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
+
 import { eq, gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, listOf, orIgnore, orUpdate, pick, query, selectSome, update } from "../../db/query.ts";
+import { deleteBy, insertInto, listOf, orIgnore, orUpdate, pick, query, selectSome, update } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -50,9 +51,7 @@ const insertUpstreamId = insertInto(upstreamIds, { onConflict: orIgnore });
 /** If two changes have the same instant, only the first one keeps the earlier value. */
 const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore });
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
-const deleteSourceDigest = query({ seq: readings.opportunity_seq }, ({ seq }) =>
-  deleteFrom(readings).where(eq(readings.opportunity_seq, seq)),
-);
+const deleteSourceDigest = deleteBy(readings, "opportunity_seq");
 const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
 const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, document }) =>
   update(events).set({ document }).where(eq(events.seq, seq)),
@@ -229,7 +228,7 @@ export async function saveSourceDigest(sql: CatalogSql, { source, lineage, hash,
 }
 
 async function setSourceDigest(sql: CatalogSql, seq: number, source_digest: Uint8Array | undefined): Promise<void> {
-  if (source_digest === undefined) await sql.run(deleteSourceDigest, { seq });
+  if (source_digest === undefined) await sql.run(deleteSourceDigest, { opportunity_seq: seq });
   else await sql.run(upsertSourceDigest, { opportunity_seq: seq, digest: source_digest });
 }
 

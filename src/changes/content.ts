@@ -158,32 +158,21 @@ export function render(content: Content, basis: StatusBasis): RenderedContent {
     return { start, end: length };
   };
 
-  const texts = textsOf(content);
+  const { source, title, organization, program, funding, classifications, contacts, value_estimate } = content;
+  const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
+  const eligibility = content.eligibility && servedEligibility(content.eligibility, content.deadline_note ?? null);
   append("{");
-  const beforeStatus = append(texts.beforeStatus);
+  const beforeStatus = append(`${membersOf({ source, title, summary, description })},"status":`);
   append(basis === "dates" || isOfClock ? "null" : jsonOf(status));
   append(`,"status_display":${isOfClock ? "null" : JSON.stringify(status_display)}`);
-  const beforeDates = append(texts.beforeDates);
+  const beforeDates = append(`,${membersOf({ organization, program, funding })},"dates":`);
   append(jsonOf(comparedDates(content)));
-  const afterDates = append(texts.afterDates);
+  const afterDates = append(`,${membersOf({ classifications, eligibility, contacts, value_estimate })},"relationships":`);
   append(`${jsonOf(statedRelationships(content))},`);
-  const sidecar = append(texts.sidecar);
+  const sidecar = append(membersOf({ ...sidecarFieldsOf(content), ...statusTermsOf(content) }));
   append("}");
   const text = Buffer.from(json);
   return { text, parts: { beforeStatus, beforeDates, afterDates, sidecar }, hash: hash("sha256", text, "buffer") };
-}
-
-/** The texts of the parts that a document and a sidecar are made of. */
-function textsOf(content: Content): Readonly<Record<keyof RenderedContent["parts"], string>> {
-  const { source, title, organization, program, funding, classifications, contacts, value_estimate } = content;
-  const eligibility = content.eligibility && servedEligibility(content.eligibility, content.deadline_note ?? null);
-  const { summary = null, description = null } = content; // A damaged record may lack them, and `check` renders it all the same.
-  return {
-    beforeStatus: `${membersOf({ source, title, summary, description })},"status":`,
-    beforeDates: `,${membersOf({ organization, program, funding })},"dates":`,
-    afterDates: `,${membersOf({ classifications, eligibility, contacts, value_estimate })},"relationships":`,
-    sidecar: membersOf({ ...sidecarFieldsOf(content), ...statusTermsOf(content) }),
-  };
 }
 
 /** Attachments and questions, and those of the other members that have a value: an absent one is the same as an empty one. */
@@ -231,48 +220,25 @@ type DocumentFields = Omit<Unrendered, "linked"> & { id: string; createdAt: Epoc
 
 /** The opportunity as the API returns it, UTF-8 JSON. */
 export function documentOf({ text, parts }: RenderedContent, fields: DocumentFields): Buffer {
-  const [head, status, dates, end] = unrenderedTexts(fields);
-  return Buffer.concat([
-    Buffer.from(head),
-    slice(text, parts.beforeStatus),
-    Buffer.from(status),
-    slice(text, parts.beforeDates),
-    Buffer.from(dates),
-    slice(text, parts.afterDates),
-    Buffer.from(end),
-  ]);
-}
-
-/** What a document has before, between and after the rendered parts. */
-function unrenderedTexts(fields: DocumentFields): [head: string, status: string, dates: string, end: string] {
   const { id, status, status_display, dates, relationships, createdAt, updatedAt } = fields;
   const { posted_at, opens_at, closes_at, response_at } = dates;
   const { parent_id, canonical_id } = relationships;
-  return [
-    `{"id":${jsonOf(id)},`,
-    `${jsonOf(status)},"status_display":${JSON.stringify(status_display)}`,
-    jsonOf({ posted_at, opens_at, closes_at, response_at }),
-    `${jsonOf({ parent_id, canonical_id })},"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"}`,
-  ];
+  const instants = `"created_at":"${formatInstant(createdAt)}","updated_at":"${formatInstant(updatedAt)}"`;
+  return Buffer.concat([
+    Buffer.from(`{"id":${jsonOf(id)},`),
+    slice(text, parts.beforeStatus),
+    Buffer.from(`${jsonOf(status)},"status_display":${JSON.stringify(status_display)}`),
+    slice(text, parts.beforeDates),
+    Buffer.from(jsonOf({ posted_at, opens_at, closes_at, response_at })),
+    slice(text, parts.afterDates),
+    Buffer.from(`${jsonOf({ parent_id, canonical_id })},${instants}}`),
+  ]);
 }
 
 /** The fields that are stored and not served, UTF-8 JSON. */
-export function sidecarOf({ text, parts }: RenderedContent, linked: Linked): Buffer {
-  return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(endOfSidecar(linked))]);
-}
-
-function endOfSidecar({ linked }: Linked): string {
-  return linked === undefined ? "}" : `,"linked":${JSON.stringify(linked)}}`;
-}
-
-/** The document and the sidecar, as the two functions above return them, of a content that nobody compares: its hash is not computed. */
-export function storedOf(content: Content, fields: DocumentFields): { document: Buffer; sidecar: Buffer } {
-  const texts = textsOf(content);
-  const [head, status, dates, end] = unrenderedTexts(fields);
-  return {
-    document: Buffer.from(head + texts.beforeStatus + status + texts.beforeDates + dates + texts.afterDates + end),
-    sidecar: Buffer.from(`{${texts.sidecar}${endOfSidecar(content)}`),
-  };
+export function sidecarOf({ text, parts }: RenderedContent, { linked }: Linked): Buffer {
+  const end = linked === undefined ? "}" : `,"linked":${JSON.stringify(linked)}}`;
+  return Buffer.concat([Buffer.from("{"), slice(text, parts.sidecar), Buffer.from(end)]);
 }
 
 /** The members of a sidecar whose changes have no events, as JSON. */

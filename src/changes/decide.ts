@@ -1,6 +1,6 @@
 /** Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes. (E-15) */
 import type { Change, OpportunityEvent } from "../events/event.ts";
-import { clockedAt, type OfClock, type StatusBasis } from "../opportunities/clock.ts";
+import { clockedAt, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { additionEvent, type Causes, classify, removalEvent } from "./classify.ts";
@@ -47,13 +47,14 @@ export function decideImport(
   found: Partial<Relationships> = {},
   redactsHistory = false,
 ): Decision {
-  const timed = { ...record.indexed, ...ofClock(record, now) };
-  // A restored record has the links that it had.
-  const indexed = record.restored === undefined ? withFound(timed, statedRelationships(timed), found) : timed;
-  const { rendered, status_basis, source_digest } = record;
+  const { rendered, status_basis, source_digest, restored } = record;
+  // A restored record stays as it was, with the links that it had.
+  const isAsItWas = restored !== undefined && record.indexed.status !== "";
+  const timed = isAsItWas ? record.indexed : { ...record.indexed, ...clockedAt(record.indexed, status_basis, now) };
+  const indexed = restored === undefined ? withFound(timed, statedRelationships(timed), found) : timed;
   if (stored === undefined) {
     const id = opportunityId(indexed.source.code, record.lineage);
-    const events = [additionEvent(id, record.restored?.created_at ?? instant)];
+    const events = [additionEvent(id, restored?.created_at ?? instant)];
     return { outcome: "added", id, indexed, rendered, status_basis, source_digest, events, foreseen: new Set() };
   }
   const { id } = stored;
@@ -85,11 +86,6 @@ export function decideImport(
     ),
     foreseen,
   };
-}
-
-/** The values that the clock determines. A restored record stays as it was. */
-function ofClock({ status_basis, indexed, restored }: PreparedRecord, now: EpochMs): OfClock {
-  return restored !== undefined && indexed.status !== "" ? indexed : clockedAt(indexed, status_basis, now);
 }
 
 /** A record that is missing from a snapshot: archived, and without the upstream's own word for its former status (D-34). */

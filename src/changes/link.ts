@@ -2,11 +2,25 @@
  * Links between records of different sources. Nothing is merged: both records stay, and one of them names the other, as the canonical
  * record of the same opportunity or as the one that it is a part of. (E-12, E-72, E-74)
  */
+
 import { hash } from "node:crypto";
 import { and, asc, desc, eq, exists as existsIn, sql as fragment, inArray } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, exists, insertInto, jsonOf, listOf, orIgnore, parameter, pick, query, select, selectBy } from "../../db/query.ts";
+import {
+  deleteBy,
+  deleteFrom,
+  exists,
+  insertInto,
+  jsonOf,
+  listOf,
+  orIgnore,
+  parameter,
+  pick,
+  query,
+  select,
+  selectBy,
+} from "../../db/query.ts";
 import { linkKeys, movedLinkKeys, opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { awardKeyOf } from "../opportunities/earlier-awards.ts";
 import { parseInstantMs } from "../text/instant.ts";
@@ -31,6 +45,14 @@ type LinkRule = {
   as?: keyof Relationships;
 };
 
+/** Of several records with one number and title, the newest is meant. */
+const byNumberAndTitle = {
+  by: "number and title",
+  held: withTitle(numberOf),
+  sought: withTitle(numberOf),
+  several: "newest",
+} as const;
+
 /** The rules, in the order of preference: of each relationship, the first rule that finds a record counts. A source never leads back to itself. */
 const linkRules: readonly LinkRule[] = [
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV"], by: "id", held: "id", sought: ({ source }) => source.opportunity_id },
@@ -46,23 +68,9 @@ const linkRules: readonly LinkRule[] = [
     sought: elementOf,
   },
   { canonical: "NASA_ROSES", others: ["GRANTS_GOV", "SIMPLER_GRANTS_GOV"], by: "element", held: elementOf, sought: elementOf },
-  {
-    canonical: "GRANTS_GOV",
-    others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"],
-    by: "number and title",
-    held: withTitle(numberOf),
-    sought: withTitle(numberOf),
-    several: "newest",
-  },
+  { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"] },
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV", "SBIR_GOV"], by: "number", held: numberOf, sought: numberOf },
-  {
-    canonical: "SAM_GOV",
-    others: ["SIMPLER_GRANTS_GOV", "GRANTS_GOV"],
-    by: "number and title",
-    held: withTitle(unlessAward(numberOf)),
-    sought: withTitle(numberOf),
-    several: "newest",
-  },
+  { ...byNumberAndTitle, canonical: "SAM_GOV", others: ["SIMPLER_GRANTS_GOV", "GRANTS_GOV"], held: withTitle(unlessAward(numberOf)) },
   {
     canonical: "GRANTS_GOV",
     others: ["NSF"],
@@ -73,17 +81,8 @@ const linkRules: readonly LinkRule[] = [
   },
   { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: ownNsfNumberOf },
   { canonical: "GRANTS_GOV", others: ["NSF"], by: "NSF's number", held: nsfNumberOf, sought: partNsfNumberOf, as: "parent_id" },
-  ...["GRANTS_GOV", "SIMPLER_GRANTS_GOV"].map(
-    (canonical): LinkRule => ({
-      canonical,
-      others: ["SAM_GOV"],
-      by: "number and title",
-      held: withTitle(numberOf),
-      sought: withTitle(onlyAward(numberOf)),
-      several: "newest",
-      as: "parent_id",
-    }),
-  ),
+  { ...byNumberAndTitle, canonical: "GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(onlyAward(numberOf)), as: "parent_id" },
+  { ...byNumberAndTitle, canonical: "SIMPLER_GRANTS_GOV", others: ["SAM_GOV"], sought: withTitle(onlyAward(numberOf)), as: "parent_id" },
 ];
 
 /* Values */
@@ -247,11 +246,7 @@ export function keysOfUpstreamIds(source: string, ids: readonly string[]): strin
 
 const keysOfRecord = selectBy(linkKeys, "opportunity_id");
 const insertKey = insertInto(linkKeys, { onConflict: orIgnore });
-const deleteKey = query(pick(linkKeys, "key", "role", "newness", "opportunity_id"), ({ key, role, newness, opportunity_id }) =>
-  deleteFrom(linkKeys).where(
-    and(eq(linkKeys.key, key), eq(linkKeys.role, role), eq(linkKeys.newness, newness), eq(linkKeys.opportunity_id, opportunity_id)),
-  ),
-);
+const deleteKey = deleteBy(linkKeys, "key", "role", "newness", "opportunity_id");
 const noteMoved = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements }) => {
   const isSought = existsIn(
     select(exists)
@@ -261,14 +256,10 @@ const noteMoved = query({ keys: jsonOf<string>() }, ({ keys }, { jsonElements })
   return fragment<never>`insert into ${movedLinkKeys} (${fragment.identifier("key")}) select value from ${jsonElements(keys)} where ${isSought}${orIgnore}`;
 });
 
-async function listLinkKeys(sql: CatalogSql, opportunity_id: string): Promise<LinkKey[]> {
-  return sql.all(keysOfRecord, { opportunity_id });
-}
-
 /** Saves the keys of a stored record. Returns those that may now lead to another record. */
 export async function saveLinkKeys(sql: CatalogSql, opportunity_id: string, record: IndexedFields, isNew: boolean): Promise<string[]> {
   const keys = linkKeysOf(record);
-  const before = isNew ? [] : await listLinkKeys(sql, opportunity_id);
+  const before = isNew ? [] : await sql.all(keysOfRecord, { opportunity_id });
   const gone = before.filter((old) => !keys.some((key) => isSameKey(key, old)));
   const added = keys.filter((key) => !before.some((old) => isSameKey(key, old)));
   for (const { key, role, newness } of gone) await sql.run(deleteKey, { key, role, newness, opportunity_id });
@@ -318,24 +309,19 @@ type FindHolders = (keys: readonly string[]) => Promise<Map<string, readonly str
 export function storedHolders(sql: CatalogSql): FindHolders {
   return async (keys) => {
     const found = new Map<string, string[]>();
-    for (const { key, first, second } of await sql.all(holdersOfKeys, { keys })) {
-      const ids = [first, second].filter((id) => id !== null);
-      found.set(key, ids);
+    for (const { key, first, second } of await sql.all(holdersOfKeys, { keys }))
+      found.set(
+        key,
+        [first, second].filter((id) => id !== null),
+      );
+    for (const key of keys) {
+      const [, source, upstream_id] = BY_ID.exec(key) ?? [];
+      if (source === undefined || upstream_id === undefined) continue;
+      const holder = await sql.get(holderOfUpstreamId, { source, upstream_id });
+      if (holder !== undefined) found.set(key, [holder.id]);
     }
-    for (const { key, id } of await holdersById(sql, keys)) found.set(key, [id]);
     return found;
   };
-}
-
-async function holdersById(sql: CatalogSql, keys: readonly string[]): Promise<{ key: string; id: string }[]> {
-  const found = [];
-  for (const key of keys) {
-    const [, source, upstream_id] = BY_ID.exec(key) ?? [];
-    if (source === undefined || upstream_id === undefined) continue;
-    const holder = await sql.get(holderOfUpstreamId, { source, upstream_id });
-    if (holder !== undefined) found.push({ key, id: holder.id });
-  }
-  return found;
 }
 
 const BY_ID = /^(\S+) id (.*)$/s;

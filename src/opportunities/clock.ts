@@ -20,7 +20,7 @@ export type StatusTerms = {
 /** Whether the upstream stated the status or the dates determine it (D-37). */
 export type StatusBasis = "stated" | "dates";
 
-export type OfClock = Pick<Opportunity, "status" | "status_display" | "dates">;
+type OfClock = Pick<Opportunity, "status" | "status_display" | "dates">;
 
 export type Timed = OfClock & Pick<Sidecar, "due_dates"> & StatusTerms;
 
@@ -39,9 +39,8 @@ export function clockTurnsAt(record: Timed, basis: StatusBasis, now: EpochMs): E
   const { status, dates, due_dates } = record;
   const turns = statusTurnsAt(status, dates, now, statementOf(record, basis));
   if (due_dates.length === 0) return turns;
-  const next = nextDueDate(due_dates, now);
-  const instant = msOf(next);
-  const moves = msOf(dates.response_at) !== instant ? now : isLast(next, due_dates) ? null : instant;
+  const instant = msOf(nextDueDate(due_dates, now));
+  const moves = msOf(dates.response_at) !== instant ? now : msOf(lastDueDate(due_dates)) === instant ? null : instant;
   return turns === null || moves === null ? (turns ?? moves) : Math.min(turns, moves);
 }
 
@@ -73,10 +72,6 @@ function nextDueDate(dueDates: DueDates, now: EpochMs): string {
 /** The last of several due dates, or null if there is none. */
 export function lastDueDate(dueDates: Pick<DueDates[number], "at">[]): string | null {
   return dueDates.map(({ at }) => at).reduce<string | null>((last, at) => (last === null || msOf(at) > msOf(last) ? at : last), null);
-}
-
-function isLast(at: string, dueDates: DueDates): boolean {
-  return dueDates.every((each) => msOf(each.at) <= msOf(at));
 }
 
 function msOf(at: string | null): EpochMs {

@@ -9,7 +9,7 @@ import { documentFields, keepDocument, keptDocument, type StoredDocument } from 
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
 import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "./page.ts";
-import { type ReadModel, reload, updateModel } from "./read-model.ts";
+import { type ReadModel, updateModel } from "./read-model.ts";
 
 /** Source codes are upper-cased. `OTHER` means every code that is not a named source (D-13). */
 export type ListFilter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
@@ -41,7 +41,7 @@ const ATTEMPTS = 4;
  */
 export async function listOpportunities(model: ReadModel, filter: ListFilter, limit: number, after: Position | null): Promise<ListPage> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (attempt === ATTEMPTS) await reload(model); // If something else than this program set records back, `updateModel` does not notice it.
+    if (attempt === ATTEMPTS) await model.reload(); // If something else than this program set records back, `updateModel` does not notice it.
     const bounds = await readBounds(model, filter, after);
     await updateModel(model);
     if (!isConsistent(model, bounds)) continue;
@@ -69,9 +69,8 @@ async function readBounds(model: ReadModel, filter: ListFilter, after: Position 
   const { db } = model;
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await readUpstreamId(db, filter.source_opportunity_id);
-  const anchor =
-    after === null ? undefined : (keptAt(model, after) ?? (await db.get(nextAtInstant, { updated_at: after.time, id: after.id })));
-  return { named, upstream, after, anchor };
+  const anchor = after && (keptAt(model, after) ?? (await db.get(nextAtInstant, { updated_at: after.time, id: after.id })));
+  return { named, upstream, after, anchor: anchor ?? undefined };
 }
 
 /** The record at a position, if it is in memory. Usually it is, because it was the last one of the previous page. */

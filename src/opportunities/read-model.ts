@@ -34,7 +34,8 @@ export type ReadModel = Contents & {
   /** What `db.commits()` returned before the contents were last read: all commits up to there are in them. */
   lastSeenCommit: number;
   updateOnce: () => Promise<void>;
-  reloadOnce: () => Promise<void>;
+  /** Loads the contents from scratch. The present ones stay in use until then. */
+  reload: () => Promise<void>;
   /** The compaction under way. There is one at a time, because it moves slots. */
   compaction: Promise<void> | undefined;
 };
@@ -52,7 +53,7 @@ export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: P
     cursorSecret,
     lastSeenCommit: Number.NaN,
     updateOnce: singleFlight(() => loadNewer(model)),
-    reloadOnce: singleFlight(() => loadAll(model, sizes)),
+    reload: singleFlight(() => loadAll(model, sizes)),
     compaction: undefined,
   };
   await loadAll(model, sizes);
@@ -62,11 +63,6 @@ export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: P
 /** Adds every commit made before the call to the contents. Call it before each read. Returns `undefined` if there is nothing to add. */
 export function updateModel(model: ReadModel): Promise<void> | undefined {
   return model.db.commits() === model.lastSeenCommit ? undefined : model.updateOnce();
-}
-
-/** Loads the contents from scratch. The present ones stay in use until then. */
-export function reload(model: ReadModel): Promise<void> {
-  return model.reloadOnce();
 }
 
 function emptyContents(sizes: Partial<Sizes>): Contents {

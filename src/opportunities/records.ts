@@ -1,6 +1,6 @@
 /** Reads opportunities straight from the catalog, past the read model of the server. */
 import { asc, eq, inArray } from "drizzle-orm";
-import type { CatalogSql } from "../../db/engine.ts";
+import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, select } from "../../db/query.ts";
 import { opportunities, sightings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { readSilentSources, type SilentSources } from "../sources/freshness.ts";
@@ -34,7 +34,7 @@ const idsByUpstreamId = query({ upstream_id: upstreamIds.upstream_id }, ({ upstr
 /** Documents that are read and parsed at once: others may use the thread in between. */
 const AT_ONCE = 100;
 
-type Reader = Pick<CatalogSql, "all"> & { commits?: () => number };
+type Reader = Pick<CatalogSql, "all"> | Pick<CatalogDb, "all" | "commits">;
 
 /**
  * The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. Those of silent sources are
@@ -51,41 +51,31 @@ export async function readOnePage(
   now: EpochMs,
   bytesMax: number,
 ): Promise<{ opportunities: WholeOpportunity[]; read: number }> {
-  const { found, read } = await readWithin(catalog, ids, now, bytesMax);
-  const opportunities = found.length > 0 && isDatabase(catalog) ? markSilent(found, await readSilentSources(catalog, now)) : found;
-  return { opportunities, read };
-}
-
-async function readWithin(catalog: Reader, ids: readonly string[], now: EpochMs, bytesMax: number) {
-  const found: WholeOpportunity[] = [];
-  let bytes = 0;
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
-    const some = ids.slice(from, from + AT_ONCE);
-    const rows = await catalog.all(shortDocumentsById, { ids: some });
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const [n, id] of some.entries()) {
-      const row = byId.get(id);
+  const opportunities: WholeOpportunity[] = [];
+  let [bytes, read] = [0, 0];
+  while (read < ids.length && bytes < bytesMax) {
+    const some = ids.slice(read, read + AT_ONCE);
+    const rows = new Map((await catalog.all(shortDocumentsById, { ids: some })).map((row) => [row.id, row]));
+    for (const id of some) {
+      read++;
+      const row = rows.get(id);
       const document = row?.document ?? null;
       const [stored] = row === undefined ? [] : document === null ? await catalog.all(documentById, { id }) : [{ ...row, document }];
       if (stored === undefined) continue;
-      found.push(wholeOpportunity(shownAt(stored, now)));
+      opportunities.push(wholeOpportunity(shownAt(stored, now)));
       bytes += stored.document.length;
-      if (bytes >= bytesMax) return { found, read: from + n + 1 };
+      if (bytes >= bytesMax) break;
     }
   }
-  return { found, read: ids.length };
+  if (opportunities.length > 0 && "commits" in catalog) markSilent(opportunities, await readSilentSources(catalog, now));
+  return { opportunities, read };
 }
 
-function isDatabase<Reading extends { commits?: () => number }>(catalog: Reading): catalog is Reading & { commits: () => number } {
-  return catalog.commits !== undefined;
-}
-
-export function markSilent(opportunities: WholeOpportunity[], silent: SilentSources): WholeOpportunity[] {
+export function markSilent(opportunities: readonly WholeOpportunity[], silent: SilentSources): void {
   for (const opportunity of opportunities) {
     const since = silent.get(opportunity.source.code);
     if (since !== undefined) opportunity.silent_since = since;
   }
-  return opportunities;
 }
 
 /** The ids of opportunities that have, or had, this upstream id. */

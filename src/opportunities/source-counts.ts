@@ -47,14 +47,10 @@ export async function sourceStatusesAt(db: CatalogDb, now: EpochMs): Promise<Sou
         const counts = stored.get(row.source);
         if (counts === undefined) continue;
         const [before, after] = [row, shownAt(row, now)].map(({ document }) => parseStored<{ status: string }>(document).status);
-        counts.open += Number(isOpen(after)) - Number(isOpen(before));
+        counts.open += Number(openStatuses.includes(after ?? "")) - Number(openStatuses.includes(before ?? ""));
         counts.live += Number(after !== "archived") - Number(before !== "archived");
       }
     });
     return [...stored.values()];
   });
-}
-
-function isOpen(status: string | undefined): boolean {
-  return status !== undefined && openStatuses.includes(status);
 }

@@ -4,7 +4,7 @@ import type { CatalogSql } from "../../db/engine.ts";
 import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { erasure } from "../changes/contacts.ts";
-import { type Content, readContent, storedOf } from "../changes/content.ts";
+import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
 import { unapply } from "../changes/detect.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockTurnsAt, shownAt } from "../opportunities/clock.ts";
@@ -195,8 +195,8 @@ function foldRow(
   const changes = undone.map(({ document }) => foldedChanges(document));
   const erased = undone.find((_, n) => changes[n]?.some((change) => Bun.deepEquals(change, erasure)));
   const content = unapply(contentBefore(row, earlier), changes.flat().reverse());
-  const { status, status_display, dates, relationships } = content;
   const status_basis = earlier?.status_basis ?? row.status_basis;
+  const rendered = render(content, status_basis);
   return {
     seq,
     id,
@@ -204,7 +204,8 @@ function foldRow(
     source_opportunity_id: content.source.opportunity_id,
     status_basis,
     turns_at: clockTurnsAt(content, status_basis, asOf),
-    ...storedOf(content, { id, status, status_display, dates, relationships, createdAt: created_at, updatedAt: updated_at }),
+    document: documentOf(rendered, { ...content, id, createdAt: created_at, updatedAt: updated_at }),
+    sidecar: sidecarOf(rendered, content),
     updated_at,
     stored_at: Math.max(updated_at, knownSince(row), sidecars.findLast(({ until }) => until <= asOf)?.until ?? updated_at),
     erased: erased?.detected_at ?? null,

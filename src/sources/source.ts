@@ -1,7 +1,8 @@
 /** The named sources (D-13), and what is stored of every source. */
+
 import { asc, eq, sql as fragment } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
+import { deleteBy, insertInto, orUpdate, parameter, query, type RowsOf, select, selectAll } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { facets, opportunities, sources } from "../../db/schema/sqlite/catalog.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -13,7 +14,7 @@ const CODE = new RegExp(SOURCE_CODE);
 
 const allSources = query({}, () => selectAll(sources).orderBy(asc(sources.code)));
 const storeSource = insertInto(sources, { onConflict: orUpdate(sources.code, sources.name, sources.description) });
-const deleteSource = query({ code: sources.code }, ({ code }) => deleteFrom(sources).where(eq(sources.code, code)));
+const deleteSource = deleteBy(sources, "code");
 
 export async function listSources(db: CatalogDb): Promise<SourceEntry[]> {
   return db.all(allSources);

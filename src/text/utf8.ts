@@ -4,6 +4,8 @@
  * Valid pieces, which nearly all are, go through TextDecoder alone: 60 MB take 90 ms of processor time instead of 83.
  */
 
+import { isUtf8 } from "node:buffer";
+
 /** Decodes bytes. Keeps an incomplete character at their end for the next call; without bytes, returns what is left. */
 export type Decode = (bytes?: Uint8Array) => string;
 
@@ -83,22 +85,15 @@ function unfinishedLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes the character at an index has, or 0 if they are not UTF-8 (Unicode 3.9, table 3-7). */
+/** How many bytes the character at an index has, or 0 if they are not UTF-8. */
 function characterLength(bytes: Uint8Array, at: number): number {
-  const [first = 0, second = 0] = [bytes[at], bytes[at + 1]];
-  const length = wantedLength(first);
-  if (length < 2) return length;
-  const [low, high] = [SECOND_FROM[first] ?? 0x80, SECOND_TO[first] ?? 0xbf];
-  if (second < low || second > high) return 0;
-  for (let next = 2; next < length; next++) if (((bytes[at + next] ?? 0) & 0xc0) !== 0x80) return 0;
-  return length;
+  const length = wantedLength(bytes[at] ?? 0);
+  return length < 2 || isUtf8(bytes.subarray(at, at + length)) ? length : 0;
 }
 
+/** How many bytes a character has that begins with this one; 0 if none does (Unicode 3.9, table 3-7). */
 function wantedLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
-
-const SECOND_FROM: Readonly<Record<number, number>> = { 224: 0xa0, 240: 0x90 };
-const SECOND_TO: Readonly<Record<number, number>> = { 237: 0x9f, 244: 0x8f };

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { listOpportunities } from "../../src/opportunities/list.ts";
-import { createReadModel, LOADED_AT_ONCE, reload } from "../../src/opportunities/read-model.ts";
+import { createReadModel, LOADED_AT_ONCE } from "../../src/opportunities/read-model.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
 import { interruptedCatalog } from "../support/interrupted-catalog.ts";
 import { anOpportunity, storeRecords } from "../support/records.ts";
@@ -115,7 +115,7 @@ test("loading and reloading handle other work after each batch", async () => {
   };
   const model = await createReadModel(watched);
   expectTurns();
-  await reload(model);
+  await model.reload();
   expectTurns();
   clearImmediate(timer);
   await db.close();
