@@ -45,7 +45,7 @@ const checks: readonly (readonly [pattern: RegExp, check: Check])[] = [
   [/^(sudo|docker|systemctl|journalctl) |\| sudo /, checkNames], // Would change the machine that runs the tests.
   [/^alias fundfeed=|^read -rs PGPASSWORD /, () => undefined],
   [/^claude mcp add fundfeed -- fundfeed mcp /, checkNames], // A program of others.
-  [/^claude mcp add --transport http |^curl \S+ \S+\/mcp /, () => undefined], // Of `up`: tests/mcp/http.thorough.test.ts asks the same.
+  [/^claude mcp add --transport http /, () => undefined], // Of `up`: tests/mcp/http.thorough.test.ts asks the same.
   [/^bun release\/probe\.ts /, () => undefined], // tests/pull/probe.thorough.test.ts does it, without the real upstreams.
   [/^npm install @fundfeed\/client$/, () => undefined], // tests/clients/package.thorough.test.ts does it.
   [/^npx @modelcontextprotocol\/inspector /, () => undefined], // The same, and with options of its own.
