@@ -4,13 +4,13 @@
  */
 import { type Group, type Question, readQuestion } from "../filter/question.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
-import { synonymsIn } from "./synonyms.ts";
+import { isForm, synonymsIn } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** A word that counts for the word that was asked for. `weight` is less than 1 for another word of the same stem and for a correction. */
 type Spelling = { word: string; weight: number };
 
-/** A substitute for one or several groups: the words of a stem, or phrases. `isGuess`: it is a correction, not a synonym. */
+/** A substitute for one or several groups: words (all words of a stem, if it is given), or phrases. `isGuess`: it is a correction, not a synonym. */
 export type Near = { stem?: string; spellings: Spelling[]; phrases: string[][]; isGuess: boolean };
 
 /** A group with the words that count for it (several words in order are a phrase), and the number of records that have any of them. */
@@ -107,18 +107,17 @@ function nearOf(group: Group, records: number, vocabulary: Vocabulary): (Near & 
   return { word, stem, spellings: known.map((each) => ({ word: each.word, weight: NEAR_WEIGHT })), phrases: [], isGuess: true };
 }
 
-/**
- * The words to look for instead of a synonym: all words of its stem, or the phrase with the forms of its last word; undefined if no record has
- * them.
- */
+/** The words to look for as a synonym: its forms, or the phrase with the forms of its last word; undefined if no record has them. */
 function namedOf(name: string, vocabulary: Vocabulary): Near | undefined {
   const words = wordsOf(name);
   const [last = ""] = words.splice(-1);
   const stem = stemOf(last);
-  const forms = vocabulary.withStem(stem);
+  const ofStem = vocabulary.withStem(stem);
+  const forms = ofStem.filter(({ word }) => isForm(word, last, name));
   if (forms.length === 0 || !words.every((word) => vocabulary.has(word))) return undefined;
   if (words.length === 0) {
-    return { stem, spellings: forms.map(({ word }) => ({ word, weight: SYNONYM_WEIGHT })), phrases: [], isGuess: false };
+    const spellings = forms.map(({ word }) => ({ word, weight: SYNONYM_WEIGHT }));
+    return { ...(forms.length === ofStem.length && { stem }), spellings, phrases: [], isGuess: false };
   }
   return { spellings: [], phrases: forms.slice(0, FORMS_MAX).map(({ word }) => [...words, word]), isGuess: false };
 }

@@ -20,6 +20,8 @@ const records: Readonly<Record<string, number>> = {
   machine: 40,
   learning: 50,
   ai: 70,
+  als: 8,
+  al: 300,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
 const near: Readonly<Record<string, string>> = { batery: "battery", sonara: "sonar", quantun: "quantum", baterry: "battery" };
@@ -78,6 +80,12 @@ test("other names of a subject are looked for at a lower weight, as far as recor
     [],
   ]);
   expect(groups[0]?.spellings.map(({ word }) => word)).toEqual(["drones", "drone"]);
+});
+
+test("another name is looked for in singular and plural, not as other words of its stem", () => {
+  const words = (text: string) => spell(text).groups.flatMap(({ near }) => near.flatMap(({ spellings }) => spellings.map(({ word }) => word)));
+  expect(words("amyotrophic lateral sclerosis")).toEqual(["als", "als", "als"]);
+  expect(words("energy storage").slice(0, 2)).toEqual(["battery", "batteries"]);
 });
 
 test("another name stands for all words of the one that was asked", () => {

@@ -20,13 +20,22 @@ test.each([
   ["STEM teachers", ["STEM"]],
   ["stem cells", []],
   ["STEM CELLS", []],
+  ["batteries", ["batteries"]],
+  ["viruses and greenhouse gases", ["greenhouse gases"]],
+  ["rare diseases", ["rare diseases"]],
+  ["UAVs", ["UAVs"]],
+  ["hospitals in AL", []], // Not ALS.
+  ["child custody", []], // Not custodial.
+  ["immune response", []], // Not immunization.
+  ["flu", ["flu"]],
 ])("in %p other names are known of %j", (text, expected) => {
   expect(asked(text)).toEqual(expected);
 });
 
-test("the longest name counts, and what is only read in capitals is not looked for", () => {
+test("the longest name counts, and what has other meanings is not looked for", () => {
   expect(synonyms("electric vehicle charging")[0]?.names).toEqual(["charging station", "EVSE"]);
-  expect(synonyms("STEM education")[0]?.names).toEqual(["science technology engineering mathematics"]);
+  expect(synonyms("STEM education")[0]?.names).toEqual(["science technology engineering and mathematics"]);
+  expect(synonyms("influenza")[0]?.names).toEqual([]);
 });
 
 describe("the table", () => {
