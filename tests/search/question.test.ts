@@ -83,7 +83,8 @@ test("other names of a subject are looked for at a lower weight, as far as recor
 });
 
 test("another name is looked for in singular and plural, not as other words of its stem", () => {
-  const words = (text: string) => spell(text).groups.flatMap(({ near }) => near.flatMap(({ spellings }) => spellings.map(({ word }) => word)));
+  const words = (text: string) =>
+    spell(text).groups.flatMap(({ near }) => near.flatMap(({ spellings }) => spellings.map(({ word }) => word)));
   expect(words("amyotrophic lateral sclerosis")).toEqual(["als", "als", "als"]);
   expect(words("energy storage").slice(0, 2)).toEqual(["battery", "batteries"]);
 });
