@@ -78,11 +78,7 @@ export function decideImport(
       id,
       announced,
       instant,
-      new Map([
-        ...listedIn(changes, previous, current),
-        ...firstReadIn(changes, { ...previous, ...clockedAt(previous, stored.status_basis, now) }, current),
-        ...causedBy(foreseen),
-      ]),
+      new Map([...listedIn(changes, previous, current), ...firstReadIn(changes, previous, current), ...causedBy(foreseen)]),
     ),
     foreseen,
   };
@@ -161,8 +157,8 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
 }
 
 /**
- * Fields that an older version of the program did not read from the source: set-asides given only in words, which stay the same, and
- * questions about closed opportunities. (E-228)
+ * The fields that no import had read although their source may have had them: a set-aside without a code, whose words stay, and questions, if
+ * all files so far were of layouts without them. (E-228)
  */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {
@@ -170,12 +166,10 @@ function firstReadIn(changes: readonly Change[], previous: Content, current: Con
     const { requirements } = previous.eligibility;
     if (field === "classifications.set_aside_types")
       return requirements !== null && /^Set-aside: /m.test(requirements) && requirements === current.eligibility.requirements;
-    return field === "questions" && [previous.status, current.status].every((status) => OVER.includes(status));
+    return field === "questions" && current.questions_read === true && previous.questions_read !== true;
   };
   return new Map(changes.filter(isFirst).map(({ field }) => [field, "first read"]));
 }
-
-const OVER: readonly string[] = ["closed", "archived"];
 
 /** The stored record as it is once its status has turned. */
 export function afterStatusTurn(stored: StoredRecord, now: EpochMs): StoredRecord {

@@ -73,7 +73,7 @@ const fieldRules = [
   rule("description_changed", "critical", ["title"], SAYS_CANCELLED, saysCancelled),
   rule("description_changed", "material", ["summary", "description"], SAYS_CANCELLED, saysCancelled),
   rule("description_changed", "informational", ["title", "summary", "description"], ANY_OTHER),
-  rule("qanda_updated", "cosmetic", ["questions"], "the first ones of what was closed, and is closed", causedBy("first read")),
+  rule("qanda_updated", "cosmetic", ["questions"], "no file had them so far, because its layout lacks them", causedBy("first read")),
   rule("qanda_updated", "informational", ["questions"], ANY_OTHER),
   rule("attachments_changed", "material", ["attachments"], ANY_OTHER),
   rule(

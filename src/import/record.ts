@@ -35,6 +35,8 @@ export type Draft = {
   /** `kind` is the upstream's word for what it is, `size` its bytes. */
   attachments?: { name?: string | null; url?: string | null; kind?: string | null; size?: number | null }[];
   questions?: { question?: string | null; answer?: string | null }[];
+  /** Set if this layout has the questions, or says that there are none, and other layouts of the upstream do not. */
+  questions_read?: true | null;
   /** The upstream's own codes of the agency. */
   agency_codes?: string[];
   /** All due dates that the upstream lists, in its order and words. */

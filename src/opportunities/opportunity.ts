@@ -125,6 +125,10 @@ export const Sidecar = object({
     }),
   ),
   questions: Type.Array(object({ question: text("Question as asked."), answer: text("Answer as published.") })),
+  questions_read: nullable(
+    Type.Literal(true),
+    "A file had the questions, or said that there are none. Only of a source that has layouts without them.",
+  ),
   agency_codes: texts("The upstream's own codes of the agency."),
   due_dates: Type.Array(object({ at: Type.String({ format: "date-time" }), words: text("The upstream's words for it.") }), {
     description: "All due dates that the upstream lists, in its order.",
@@ -185,6 +189,7 @@ export const ExportedRecord = Type.Composite(
 export const noSidecar: Sidecar = {
   attachments: [],
   questions: [],
+  questions_read: null,
   agency_codes: [],
   due_dates: [],
   expires_at: null,

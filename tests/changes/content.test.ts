@@ -31,6 +31,7 @@ const full: Partial<Draft> = {
   relationships: { parent_id: null, canonical_id: id },
   attachments: [{ name: "…", url: "https://example.org/…" }],
   questions: [{ question: "…?", answer: null }],
+  questions_read: true,
   agency_codes: ["…"],
   due_dates: [{ at: "2026-02-01T00:00:00+02:00", words: "é" }],
   expires_at: "2026-03-01T00:00:00Z",
@@ -46,10 +47,11 @@ test.each([
   ["with hardly any fields", {}, "dates"],
 ] as const)("render() gives the compared text, document and sidecar of a record %s", (_, fields, basis) => {
   const { content } = validateRecord(anOpportunity(fields), new Map());
-  const { attachments, questions, agency_codes, due_dates, expires_at, applicant_types, place, award, deadline_note, ...rest } = content;
+  const { attachments, questions, deadline_note, ...more } = content;
+  const { questions_read, agency_codes, due_dates, expires_at, applicant_types, place, award, ...rest } = more;
   const requirements = deadline_note === null ? content.eligibility.requirements : "…\nDeadline note: é…";
   const served = { ...rest, eligibility: { ...rest.eligibility, requirements } };
-  const others = fields === full ? { agency_codes, due_dates, expires_at, applicant_types, place, award } : {}; // Without a value: left out.
+  const others = fields === full ? { questions_read, agency_codes, due_dates, expires_at, applicant_types, place, award } : {}; // Without a value: left out.
   const sidecar = { attachments, questions, ...others };
   const rendered = render(content, basis);
 

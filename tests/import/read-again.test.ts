@@ -4,7 +4,7 @@ import { dsip } from "../../src/import/formats/dsip.ts";
 import { samGov } from "../../src/import/formats/sam-gov.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { easternAt } from "../../src/text/eastern.ts";
-import { aCatalog, aFile, dropScratch, exportOf, opportunitiesOf } from "../support/imports.ts";
+import { aCatalog, aFile, dropScratch, exportOf, opportunitiesOf, type TestCatalog } from "../support/imports.ts";
 import { realFile, realJson, realPath } from "../support/real-data.ts";
 import { rawSql } from "../support/sql.ts";
 
@@ -93,6 +93,44 @@ describe("a topic of the DoD portal", () => {
   });
 });
 
+describe("the questions about an open topic of the DoD portal", () => {
+  const [search, details, questions] = [
+    realPath("dod-dsip/raw_api_search_correct_format.json"),
+    realPath("dod-dsip/raw_api_details_response.json"),
+    realPath("dod-dsip/raw_api_qa_response.json"),
+  ];
+  const toldOf = async ({ db }: TestCatalog) =>
+    (await db.all(rawSql<{ told: string }>("select type || ' ' || severity as told from events order by seq")))
+      .map(({ told }) => told)
+      .filter((told) => told.startsWith("qanda_updated"));
+
+  test.each([
+    ["a search", [search]],
+    ["a search and details", [search, details]],
+  ])("are cosmetic when %s came before them, and an informational change from then on", async (_, files) => {
+    const catalog = await aCatalog();
+    for (const each of [files, [search, details, questions], files, [search, details, questions]])
+      await catalog.takeFiles(each, { format: dsip });
+    expect(await toldOf(catalog)).toEqual(["qanda_updated cosmetic"]);
+    const fewer = realJson<object[]>("dod-dsip/raw_api_qa_response.json").slice(1);
+    await catalog.takeFiles([search, details, aFile(JSON.stringify(fewer), "A254-049.json")], { format: dsip });
+    expect(await toldOf(catalog)).toEqual(["qanda_updated cosmetic", "qanda_updated informational"]);
+  });
+
+  test("are informational when the portal said before that there are none", async () => {
+    const none = realJson<{ data: object[] }>("dod-dsip/raw_api_search_correct_format.json");
+    const zero = { ...none, data: none.data.map((topic) => ({ ...topic, noOfPublishedQuestions: 0 })) };
+    for (const before of [
+      [aFile(JSON.stringify(zero))],
+      [search, details, aFile('[{"topicId": "7051b2da4a1e4c52bd0e7daf80d514f7_86352", "questions": []}]')],
+    ]) {
+      const catalog = await aCatalog();
+      for (const files of [before, [search, details, questions]]) await catalog.takeFiles(files, { format: dsip });
+      expect(await toldOf(catalog)).toEqual(["qanda_updated informational"]);
+    }
+  });
+});
+
 /** Imports a file, takes `fields` away as if an earlier version had not read them, and imports the file again. Returns the severities of the new events. */
 async function readAgain(files: string[], format: typeof samGov, without: (record: Record<string, unknown>) => object): Promise<string[]> {
   const whole = await aCatalog();
@@ -130,8 +168,11 @@ describe("what an earlier version of the program did not read", () => {
     expect(found).toEqual([]);
   });
 
-  test("is cosmetic for the first questions about closed topics of the DoD portal", async () => {
-    const found = await readAgain([realPath("dod-dsip/topics-export-20250809-chunk_33.csv.gz")], dsip, () => ({ questions: [] }));
+  test("is cosmetic for the first questions about topics of the DoD portal, open ones too", async () => {
+    const found = await readAgain([realPath("dod-dsip/topics-export-20250809-chunk_33.csv.gz")], dsip, () => ({
+      questions: [],
+      questions_read: null,
+    }));
     expect(new Set(found)).toEqual(new Set(["qanda_updated cosmetic"]));
   });
 });

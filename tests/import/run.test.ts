@@ -178,6 +178,7 @@ describe("import", () => {
       expect((await opportunitiesOf(catalog.db))[0]?.sidecar).toEqual({
         attachments: [],
         questions: [],
+        questions_read: null,
         agency_codes: codes,
         due_dates: [{ at: due, words: "June 1" }],
         expires_at: "2027-01-01T00:00:00Z",

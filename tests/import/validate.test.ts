@@ -37,6 +37,7 @@ const whole = {
   relationships: { parent_id: "0190c4a0-0000-7000-8000-000000000001", canonical_id: "0190c4a0-0000-7000-8000-000000000002" },
   attachments: [{ name: "spec.pdf", url: "https://sam.gov/spec.pdf", kind: "Solicitation", size: 1200 }],
   questions: [{ question: "Why?", answer: "Because." }],
+  questions_read: true,
   agency_codes: ["HHS-NIH11"],
   due_dates: [{ at: "2026-03-31T17:00:00-04:00", words: "March 31, 2026" }],
   expires_at: "2026-04-30T17:00:00-04:00",

@@ -52,6 +52,7 @@ const EXPORT_FIELDS: Readonly<Record<string, string>> = {
   phase_ii_description_details_phase2description_with_html_remove: "phase2Description",
   phase_iii_dual_use_details_phase3description_with_html_removed: "phase3Description",
   references_details_referencedocuments_array_formatted: "referenceDocuments",
+  published_questions_noofpublishedquestions: "noOfPublishedQuestions",
   qanda_content_fetched_from_questions_endpoint_and_formatted: "questions",
 };
 
@@ -256,6 +257,7 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
     ...("baaInstructions" in topic ? { contacts: contactsOf(topic), attachments: attachmentsOf(topic) } : {}),
     ...("objective" in topic ? detailsOf(topic) : {}),
     ...("questions" in topic ? { questions: arrayOf(topic.questions).map(objectOf).map(questionOf) } : {}),
+    ...("questions" in topic || textOf(topic.noOfPublishedQuestions) === "0" ? { questions_read: true } : {}),
   };
 }
 

@@ -118,6 +118,7 @@ describe("real files", () => {
         },
       ],
       questions: [],
+      questions_read: true,
     });
     expect(summary).toStartWith("The objective of this topic is to provide low-cost Ka-Band radar solutions");
     expect(description?.match(/<h3>.*<\/h3>/g)).toEqual([
@@ -157,7 +158,7 @@ describe("real files", () => {
   test("a topic of the export, field by field", async () => {
     const { kept } = await readFormat(dsip, [await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz")]);
 
-    const { questions, ...draft } = kept.get("SF254-01001") as Draft;
+    const { questions, questions_read: _, ...draft } = kept.get("SF254-01001") as Draft;
     expect(questions).toHaveLength(7);
     expect({ ...draft, summary: draft.summary?.slice(0, 32), description: draft.description?.slice(0, 51) }).toEqual({
       source: { code: "DSIP", opportunity_id: "SF254-01001", url: "https://www.dodsbirsttr.mil/topics-app/" },
