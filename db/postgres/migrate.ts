@@ -3,6 +3,7 @@ import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/postgres/catalog/0000_initial.sql" with { type: "text" };
 import catalogSightings from "../migrations/postgres/catalog/0001_sightings.sql" with { type: "text" };
 import catalogCounts from "../migrations/postgres/catalog/0002_counts.sql" with { type: "text" };
+import catalogLayouts from "../migrations/postgres/catalog/0003_layout_sightings.sql" with { type: "text" };
 import stateInitial from "../migrations/postgres/state/0000_initial.sql" with { type: "text" };
 import type { Client, Executor } from "./client.ts";
 
@@ -11,6 +12,7 @@ export const postgresMigrations: Record<Kind, Migration[]> = {
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_sightings", sql: catalogSightings },
     { tag: "0002_counts", sql: catalogCounts },
+    { tag: "0003_layout_sightings", sql: catalogLayouts },
   ],
   state: [{ tag: "0000_initial", sql: stateInitial }],
 };

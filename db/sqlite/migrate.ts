@@ -5,6 +5,7 @@ import { type Migration, missingOf } from "../migration.ts";
 import catalogInitial from "../migrations/sqlite/catalog/0000_initial.sql" with { type: "text" };
 import catalogSightings from "../migrations/sqlite/catalog/0001_sightings.sql" with { type: "text" };
 import catalogCounts from "../migrations/sqlite/catalog/0002_counts.sql" with { type: "text" };
+import catalogLayouts from "../migrations/sqlite/catalog/0003_layout_sightings.sql" with { type: "text" };
 import stateInitial from "../migrations/sqlite/state/0000_initial.sql" with { type: "text" };
 import watchInitial from "../migrations/sqlite/watch/0000_initial.sql" with { type: "text" };
 
@@ -13,6 +14,7 @@ export const migrations: Record<DatabaseName, Migration[]> = {
     { tag: "0000_initial", sql: catalogInitial },
     { tag: "0001_sightings", sql: catalogSightings },
     { tag: "0002_counts", sql: catalogCounts },
+    { tag: "0003_layout_sightings", sql: catalogLayouts },
   ],
   state: [{ tag: "0000_initial", sql: stateInitial }],
   watch: [{ tag: "0000_initial", sql: watchInitial }],

@@ -32,14 +32,14 @@ import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
-import { forgetSeen, isLongUnseen, listSightings, noteSeen, type Sighting } from "../opportunities/last-seen.ts";
+import { accountOf, forgetSeen, isLongUnseen, listSightings, noteSeen, noteSeenIn, type Sighting } from "../opportunities/last-seen.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { noteChange } from "../sources/news.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
-import type { Format } from "./format.ts";
+import type { Format, Input } from "./format.ts";
 import {
   type Begun,
   beginImport,
@@ -51,6 +51,7 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
+import { firstCharacter } from "./readers/json-elements.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
@@ -86,7 +87,7 @@ export async function importFiles(context: ImportContext, format: Format, option
     const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
     if (options.dryRun) return countOnly(context, { begun, firstPass, staging, missing });
     const parents = await listNewParents(db, staging, { format, ...firstPass });
-    return store(context, { begun, firstPass, staging, missing, parents });
+    return store(context, { begun, layout: await layoutOf(format, inputs), firstPass, staging, missing, parents });
   });
 }
 
@@ -130,7 +131,14 @@ async function findMissing(
 }
 
 /** The work that the first pass planned. `missing` and `parents` name stored records by row number. */
-type Plan = { begun: Begun; firstPass: FirstPass; staging: Staging; missing: readonly number[]; parents: readonly NewParent[] };
+type Plan = {
+  begun: Begun;
+  layout: string;
+  firstPass: FirstPass;
+  staging: Staging;
+  missing: readonly number[];
+  parents: readonly NewParent[];
+};
 
 type Run = Plan & {
   context: ImportContext;
@@ -155,7 +163,10 @@ type Run = Plan & {
  * A dry run: makes and counts the decisions of the import, at the instant that it would use, and stores nothing. A transaction that is
  * rolled back would hold the write lock. Links are not counted, because that would need all records in memory.
  */
-async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
+async function countOnly(
+  context: ImportContext,
+  { begun, firstPass, staging, missing }: Omit<Plan, "parents" | "layout">,
+): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
@@ -349,29 +360,27 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
 }
 
 /**
- * Some records can only be ended by an import. Notes which of these the input contains, and which it lacks. An input that lacks more of them
- * than it contains is not a full copy of the source, so the missing ones are ignored. (E-205)
+ * Some records can only be ended by an import. Notes which of these the input contains, and which it lacks. An input judges only what a file of
+ * its layout contained before, and nothing if it lacks more of that than it contains: it is no full copy of the source then. (E-205)
  */
 async function noteAllSeen(run: Run): Promise<void> {
-  const { context, begun, firstPass, staging, seen } = run;
+  const { context, begun, layout, firstPass, staging, seen } = run;
   const at = begun.asOf ?? begun.startedAt;
   for (const source of firstPass.sources) {
     const noted = await listSightings(context.db, source);
-    const known = new Set(noted.map(({ opportunity_seq }) => opportunity_seq));
+    const known = new Set(noted.map(({ seq }) => seq));
     const added = (seen.get(source) ?? []).filter((seq) => !known.has(seq));
-    const current = noted.filter(({ seen_at, missed_at }) => !isLongUnseen({ at: seen_at, missed_at }, at));
     // An export is not a copy of a source. It states itself when each record was last seen.
-    const [present, lacking] = firstPass.kind === "restore" ? [[], []] : partition(noted, ({ lineage }) => staging.has(source, lineage));
-    const isWhole =
-      current.length >= JUDGED_MIN && 2 * current.filter(({ lineage }) => staging.has(source, lineage)).length >= current.length;
-    const newlyMissed = isWhole ? lacking.filter(({ missed_at }) => missed_at === null) : [];
-    const isTurned = ({ seen_at, missed_at }: Sighting) => isLongUnseen({ at: seen_at, missed_at }, at);
-    const turned = [...present.filter(isTurned), ...newlyMissed].map(({ opportunity_seq }) => opportunity_seq);
-    if (added.length + present.length + newlyMissed.length === 0) continue;
+    const changes =
+      firstPass.kind === "restore" ? [] : changesOfSightings(noted, ({ lineage }) => staging.has(source, lineage), layout, at);
+    if (added.length + changes.length === 0) continue;
+    const turned = changes.filter(({ before, after }) => isLongUnseen(before, at) !== isLongUnseen(after, at)).map(({ seq }) => seq);
     const note = async (sql: CatalogSql) => {
-      for (const seq of [...added, ...present.map(({ opportunity_seq }) => opportunity_seq)])
-        await noteSeen(sql, source, seq, { at, missed_at: null });
-      for (const { opportunity_seq, seen_at } of newlyMissed) await noteSeen(sql, source, opportunity_seq, { at: seen_at, missed_at: at });
+      const seenNow = { at, missed_at: null };
+      for (const { seq, inLayout, after } of [...added.map((seq) => ({ seq, inLayout: seenNow, after: seenNow })), ...changes]) {
+        await noteSeenIn(sql, layout, seq, inLayout);
+        await noteSeen(sql, source, seq, after);
+      }
     };
     if (turned.length === 0) await context.db.transaction(note);
     else
@@ -382,9 +391,31 @@ async function noteAllSeen(run: Run): Promise<void> {
   }
 }
 
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+/** The format, and the kinds of its files: "grants-gov xml". Files of one kind have the same records, the others may lack some by design. */
+async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<string> {
+  const kinds = new Set<string>();
+  for (const input of inputs) kinds.add(KINDS[await firstCharacter(input)] ?? "text");
+  return [name, ...[...kinds].sort()].join(" ");
 }
+
+const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": "json" };
+
+/** What an input of a layout shows of records: in that layout, and with what other layouts showed. */
+function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Sighting) => boolean, layout: string, at: EpochMs) {
+  // Which layout an older version of the program saw a record in is not known. It is judged by any.
+  const ofLayout = (sighting: Sighting) => (sighting.layouts.size === 0 ? sighting : sighting.layouts.get(layout));
+  const current = noted.filter((each) => !isLongUnseen(ofLayout(each) ?? NEVER_SEEN, at));
+  const isWhole = current.length >= JUDGED_MIN && 2 * current.filter(isPresent).length >= current.length;
+  return noted.flatMap((sighting) => {
+    const [before, hasIt] = [ofLayout(sighting), isPresent(sighting)];
+    if (!hasIt && (!isWhole || before === undefined || before.missed_at !== null)) return [];
+    const inLayout = hasIt ? { at, missed_at: null } : { at: before?.at ?? at, missed_at: at };
+    const after = accountOf([...new Map([...sighting.layouts, [layout, inLayout]]).values()]);
+    return [{ seq: sighting.seq, inLayout, before: sighting, after }];
+  });
+}
+
+const NEVER_SEEN = { at: Number.NEGATIVE_INFINITY, missed_at: null };
 
 /** With fewer records, an incomplete file may be a daily file. */
 const JUDGED_MIN = 10;

@@ -59,6 +59,7 @@ test("PostgreSQL's B-trees, whose entries have at most 2,704 bytes, index only t
     "instants.source",
     "keys.id",
     "keys.member",
+    "layout_sightings.layout",
     "link_keys.key",
     "link_keys.opportunity_id",
     "link_keys.role",

@@ -1,13 +1,14 @@
 /** What states no date is open only as long as its source still has it. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { exportLines } from "../../src/export/records.ts";
+import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { dueInWords, dueOf } from "../../src/opportunities/due.ts";
 import { readOpportunities } from "../../src/opportunities/records.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
 import { countOpenings } from "../../src/search/openings.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
-import { aCatalog, aDirectory, DAY, dropScratch, NOON } from "../support/imports.ts";
+import { aCatalog, aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
@@ -17,8 +18,8 @@ const NOTHING = { open: 12, uncounted: [] };
 const UNSEEN = (opportunities: number) => [{ obstacle: "unseen", opportunities } as const];
 
 async function catalogOf(...drafts: Draft[]) {
-  const { db, clock, take } = await aCatalog();
-  await take(drafts);
+  const { db, clock, take, takeFiles } = await aCatalog();
+  if (drafts.length > 0) await take(drafts);
   const index = openSearchFile(aDirectory());
   const openings = async (now: number) => {
     await catchUp(db, index, undefined, now);
@@ -30,7 +31,7 @@ async function catalogOf(...drafts: Draft[]) {
     const [first] = await readOpportunities(db, [row?.id ?? ""], now);
     return first === undefined ? undefined : dueInWords(dueOf(first, now, []), now);
   };
-  return { take, clock, openings, dueOfFirst };
+  return { take, takeFiles, clock, openings, dueOfFirst };
 }
 
 function undated(n: number): Draft {
@@ -63,6 +64,46 @@ describe("a record that is open and states no date", () => {
     clock.now += DAY;
     await take([undated(0), undated(99)]);
     expect(await openings(clock.now)).toEqual({ open: 13, uncounted: [] });
+  });
+
+  describe("of which two layouts of one source tell", () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `${300001 + n}`);
+    const extract = (ids: readonly string[]) =>
+      aFile(
+        `<Grants>${ids.map((id) => `<OpportunitySynopsisDetail_1_0><OpportunityID>${id}</OpportunityID><OpportunityTitle>Grant ${id}</OpportunityTitle></OpportunitySynopsisDetail_1_0>`).join("")}</Grants>`,
+        "extract.xml",
+      );
+    const search = (ids: readonly string[]) =>
+      aFile(JSON.stringify({ oppHits: ids.map((id) => ({ id, number: `N-${id}`, title: `Grant ${id}`, oppStatus: "posted" })) }));
+    /** What counts after each import of these files, a day apart. */
+    const countedAfter = async (...files: (() => string)[]) => {
+      const { takeFiles, clock, openings } = await catalogOf();
+      const counted: number[] = [];
+      for (const file of files) {
+        clock.now += DAY;
+        expect((await takeFiles([file()], { format: grantsGov })).rejected).toBe(0);
+        counted.push((await openings(clock.now)).open);
+      }
+      return counted;
+    };
+
+    test("stays when a file of a layout lacks it that never had it", async () => {
+      const narrow = () => search(ids.slice(0, 11));
+      expect(await countedAfter(() => extract(ids), narrow, narrow)).toEqual([12, 12, 12]);
+    });
+
+    test("stays dropped when an older file of another layout has it, until the first one has it again", async () => {
+      const [whole, dropped] = [() => extract(ids), () => extract(ids.slice(1))];
+      expect(await countedAfter(whole, dropped, () => search(ids), whole)).toEqual([12, 11, 11, 12]);
+      expect(
+        await countedAfter(
+          () => search(ids),
+          whole,
+          dropped,
+          () => search(ids),
+        ),
+      ).toEqual([12, 12, 11, 11]);
+    });
   });
 
   test("counts for a year after it was last seen", async () => {

@@ -36,6 +36,7 @@ export const linkKeys = table(sqlite.linkKeys);
 export const movedLinkKeys = table(sqlite.movedLinkKeys);
 export const readings = table(sqlite.readings);
 export const sightings = table(sqlite.sightings);
+export const layoutSightings = table(sqlite.layoutSightings);
 export const upstreamIds = table(sqlite.upstreamIds);
 export const versions = table(sqlite.versions);
 export const events = table(sqlite.events, { numbered: "seq" });

@@ -155,6 +155,22 @@ export const sightings = sqliteTable("sightings", {
   missed_at: integer("missed_at"),
 });
 
+/**
+ * The same by layout of the files that contained it: only a file of that layout can show that the source dropped it. What an older version of the
+ * program noted has no row here.
+ */
+export const layoutSightings = sqliteTable(
+  "layout_sightings",
+  {
+    opportunity_seq: integer("opportunity_seq").notNull(),
+    /** The format, and the kind of its files: "grants-gov xml". */
+    layout: text("layout").notNull(),
+    seen_at: integer("seen_at").notNull(),
+    missed_at: integer("missed_at"),
+  },
+  (table) => [primaryKey({ columns: [table.opportunity_seq, table.layout] })],
+);
+
 /** Every upstream id that a record has or had (D-14, D-30), and when it was first stored. */
 export const upstreamIds = sqliteTable(
   "upstream_ids",

@@ -29,6 +29,7 @@ describe("openCatalog() and openState()", () => {
       "facets",
       "imports",
       "instants",
+      "layout_sightings",
       "link_keys",
       "migrations",
       "moved_link_keys",
