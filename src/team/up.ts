@@ -22,6 +22,8 @@ import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
   ScheduleOptions & {
+    /** The origin by which browsers reach the server, if the operator names one: "https://feeds.example". */
+    publicOrigin?: string | undefined;
     /** Whether pages are served, and to whom: to everyone, or to holders of a key. */
     pages: "open" | "key" | "off";
     /** Whether people sign in with a mail address, where the pages ask for a key. */
@@ -43,7 +45,7 @@ type ServerParts = { api: Addition["fetch"]; access: Access; log: Log; commits: 
 
 function additionOf(machine: Machine, options: UpOptions, { api, access, log, commits }: ServerParts): Addition {
   const { now, program } = machine;
-  const { data, host, baseUrl } = options;
+  const { data, host, publicOrigin } = options;
   const env = envOfChildren(machine, options);
   const onFailure = (error: unknown) => log.failure(now(), error, null);
   const onChildFailure = (message: string) => onFailure(Object.assign(new Error(message), { stack: message })); // The stack of this process would be misleading.
@@ -69,7 +71,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     if (stopped === undefined || isForced) stopped = jobs.stop(isForced);
     return stopped;
   };
-  const isSecure = options.tlsCert !== undefined || baseUrl?.startsWith("https:") === true;
+  const isSecure = options.tlsCert !== undefined || publicOrigin?.startsWith("https:") === true;
   const admit = createAdmission({ access, now, settled: reader.settled });
   const forward: Forward = (path, { method, request, key }, address, signal, form) => {
     const headers = [...pickHeaders(request.headers, FORWARDED), [ADDRESS_HEADER, address] as [string, string]];
@@ -77,8 +79,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     if (form !== undefined) headers.push([FORM_HEADER, form]);
     return reader.fetch(path, { method: form === undefined ? method : "GET", headers, signal });
   };
-  const originOf = ({ headers }: Request) =>
-    baseUrl === undefined ? `${isSecure ? "https" : "http"}://${headers.get("host")}` : new URL(baseUrl).origin;
+  const originOf = ({ headers }: Request) => publicOrigin ?? `${isSecure ? "https" : "http"}://${headers.get("host")}`;
   const gate = createPageGate({
     needsKey: options.pages === "key",
     access,
@@ -91,7 +92,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     onFailure,
     members: membersOf(machine, options, env, log, onFailure),
   });
-  const hosts = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
+  const hosts = [host, ...(publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname])];
   const front = createFront({
     api,
     mcp: createMcpGate({ hosts, access, now, admit, forward: (request) => reader.fetch(MCP_PATH, request), onFailure }),
@@ -109,8 +110,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     fetch: front,
     hasPages: options.pages !== "off",
     start: (origin) => {
-      const publicOrigin = baseUrl === undefined ? origin : new URL(baseUrl).origin;
-      for (const line of introduction(options, publicOrigin, access, machine)) log.notice(now(), line);
+      for (const line of introduction(options, publicOrigin ?? origin, access, machine)) log.notice(now(), line);
       void readerStarted.then(startJobs);
     },
     families: () => [...jobs.families(), ...reader.families()],
@@ -123,7 +123,7 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
 
 /** The environment of the child processes. They get no options, so it has this program's options as variables, with absolute paths. */
 function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
-  const { data, database, searchData, watchData, pages, members, memberHosts = "", baseUrl, logFormat, logLevel } = options;
+  const { data, database, searchData, watchData, pages, members, memberHosts = "", publicOrigin, logFormat, logLevel } = options;
   return {
     ...env,
     FUNDFEED_DATA: resolve(data),
@@ -134,7 +134,7 @@ function envOfChildren({ env }: Pick<Machine, "env">, options: UpOptions) {
     FUNDFEED_MEMBERS: members,
     FUNDFEED_MEMBER_HOSTS: memberHosts,
     // Mails link to it. Never use the Host header of a request instead: an attacker could send another host, and the mails would link there.
-    ...(baseUrl !== undefined && { FUNDFEED_PAGES_URL: new URL(baseUrl).origin }),
+    ...(publicOrigin !== undefined && { FUNDFEED_PAGES_URL: publicOrigin }),
     FUNDFEED_LOG_FORMAT: logFormat,
     FUNDFEED_LOG_LEVEL: logLevel ?? "",
   };

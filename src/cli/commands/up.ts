@@ -13,6 +13,7 @@ import { type UpOptions, up } from "../../team/up.ts";
 import { closest } from "../../text/closest.ts";
 import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
 import { channelHostsInWords, readChannelHosts } from "../../watch/member-channel.ts";
+import { linkBase } from "../../watch/smtp.ts";
 import { durationAtLeast, parserOf } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addSearchOptions } from "../search-options.ts";
@@ -59,7 +60,9 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   return command.action(async (given: GivenUpOptions) => {
     const { machine } = cli;
     const { pull, ...read } = readServeOptions(command, machine, given);
-    const options = { ...read, pages: given.pages ?? (isForThisMachine(read) ? "open" : "key") } as const;
+    const publicOrigin = read.baseUrl === undefined ? linkBase(machine) : new URL(read.baseUrl).origin;
+    const pages = given.pages ?? (isForThisMachine(read.host, publicOrigin) ? "open" : "key");
+    const options = { ...read, pages, publicOrigin } as const;
     cli.isLasting = true;
     const socket = machine.env[READER_VARIABLE];
     if (socket !== undefined) return serveAsReader(cli, options, socket);
@@ -76,9 +79,9 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-/** Whether only programs of this machine reach the server, also through a proxy: one that does so names its host in the base URL. */
-function isForThisMachine({ host, baseUrl }: Pick<UpOptions, "host" | "baseUrl">): boolean {
-  const names = [host, ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname])];
+/** Whether only programs of this machine reach the server. If others do so through a proxy, its public address says it. */
+function isForThisMachine(host: string, publicOrigin: string | undefined): boolean {
+  const names = [host, ...(publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname])];
   return names.every((name) => /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(name));
 }
 
