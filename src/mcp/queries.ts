@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
-import { explain } from "../changes/explain.ts";
+import { type Explanation, explain } from "../changes/explain.ts";
 import type { OpportunityEvent, Severity } from "../events/event.ts";
 import { type FeedFilter, meets, readWindow, type WindowPosition } from "../events/feed.ts";
 import { historyPage, readHistory } from "../events/history.ts";
@@ -64,23 +64,20 @@ export const ToolFreshness = object({
 export type ToolFreshness = Static<typeof ToolFreshness>;
 
 /** What is stored of one source. */
-export type SourceFacts = {
-  code: string;
-  name: string | null;
-  records: number;
-  open: number;
-  not_archived: number;
-  newest_posted_on: string | null;
-};
+export const SourceFacts = object({
+  code: Type.String(),
+  name: nullable(Type.String()),
+  records: Type.Integer(),
+  open: Type.Integer(),
+  not_archived: Type.Integer(),
+  newest_posted_on: nullable(Type.String()),
+});
+export type SourceFacts = Static<typeof SourceFacts>;
 
 /** Why an event has its type and severity, and what brought it. */
-export type ToolExplanation = {
-  event: OpportunityEvent;
+export type ToolExplanation = Pick<Explanation, "event" | "rules" | "origin"> & {
   opportunity: WholeOpportunity;
   duplicates: readonly WholeOpportunity[];
-  rules: { field: string | null; type: string; severity: string; when: string }[];
-  /** `detected` here, or `imported` from a history that another system kept. */
-  origin: "detected" | "imported";
   import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
 };
 
@@ -157,14 +154,11 @@ async function readFound(
     { ...request, countAtMost: COUNTED_MAX + 1 },
     { now: Math.trunc(now), keys: after },
   );
-  const items = results.map(({ snippet, ...result }) => {
-    return { ...result, match: snippet && inBrackets(snippet) };
-  });
+  const items = results.map(({ snippet, ...result }) => ({
+    ...result,
+    match: snippet === null ? null : snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]"),
+  }));
   return { ...page, total: page.isWhole && page.total <= COUNTED_MAX ? page.total : null, items };
-}
-
-function inBrackets(snippet: string): string {
-  return snippet.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]");
 }
 
 async function readHistoryPage(
@@ -226,13 +220,7 @@ async function explainEvent(catalog: CatalogDb, eventId: string, now: EpochMs): 
   return { event, opportunity, duplicates, rules, origin, import: brought === null ? null : importOf(brought) };
 }
 
-function importOf({
-  id,
-  format,
-  files,
-  started_at,
-  as_of,
-}: NonNullable<Awaited<ReturnType<typeof explain>>>["import"] & object): ToolExplanation["import"] {
+function importOf({ id, format, files, started_at, as_of }: NonNullable<Explanation["import"]>): ToolExplanation["import"] {
   const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
   return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
 }

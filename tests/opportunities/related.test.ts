@@ -1,7 +1,7 @@
 /** What find, changes, watches, pages and tools say of a record's duplicates: where they are, and whether one can apply there if the sources differ. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { AlsoAtLinks } from "../../src/browse/marks.tsx";
-import { alsoAtInLine } from "../../src/mcp/tools/duplicates.ts";
+import { alsoAtInLine } from "../../src/mcp/tools/find.ts";
 import { opportunityId } from "../../src/opportunities/identity.ts";
 import { type AlsoAt, alsoAtInWords } from "../../src/opportunities/related.ts";
 import { fundfeed } from "../support/command-line.ts";

@@ -9,12 +9,11 @@ import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText } from "../arguments.ts";
-import { CutMember, LongText } from "../long-text.ts";
 import type { ToolExplanation } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
-import { longResult, type WholeResult } from "./long-result.ts";
+import { CutMember, LongText, longResult, type WholeResult } from "./long-result.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 /** The most characters of a value, in each attempt to stay within the size of a result. */

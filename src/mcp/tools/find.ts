@@ -1,7 +1,7 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
-import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
+import { AlsoAt, alsoAt, statusThere } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
 import { applicantsSentence } from "../../search/in-words.ts";
@@ -15,9 +15,8 @@ import { choice, integer } from "../../text/value.ts";
 import { allSourcesArgument, cursorArgument, filterAmong, filterArguments } from "../arguments.ts";
 import type { FoundMatches } from "../queries.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
-import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { alsoAtInLine, DUPLICATES, duplicateLines } from "./duplicates.ts";
-import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { codeInWords, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
+import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
@@ -131,4 +130,10 @@ function lineOf({ id, title, number, agency, sub_agency, open_to, also_at, ...ro
   const by = named === null ? "no agency stated" : quoted(named);
   const to = open_to === null ? "" : `open to ${open_to}; `;
   return `${quoted(title)}; ${quotedNumber(number)}; ${by}; ${stateInWords(row)}; ${to}${alsoAtInLine(also_at, row.status)}id ${id}`;
+}
+
+/** "also at NSF (closed there) (id f834149b-…); ", next to a record of that status; "" without duplicates. */
+export function alsoAtInLine(alsoAt: readonly AlsoAt[], shown: string): string {
+  const others = alsoAt.map(({ source, id, status }) => `${codeInWords(source)}${statusThere(status, shown)} (id ${id})`);
+  return others.length === 0 ? "" : `also at ${others.join(", ")}; `;
 }

@@ -26,12 +26,11 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { momentText } from "../../text/value.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
-import { CutMember, LongText } from "../long-text.ts";
 import type { ToolCall, ToolQueries } from "../queries.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { longResult } from "./long-result.ts";
+import { CutMember, LongText, longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { onlyGiven, type Tool, type ToolContext } from "./tool.ts";
 

@@ -1,27 +1,18 @@
 /** The tool `sources`: the sources, and how fresh each is. */
 import { Type } from "@sinclair/typebox";
 import { withCommas } from "../../text/counted.ts";
-import { nullable, object } from "../../text/schema.ts";
-import type { SourceFacts } from "../queries.ts";
+import { SourceFacts } from "../queries.ts";
 import { codeInWords } from "../upstream-text.ts";
 import { listStatement, type Tool, type ToolContext } from "./tool.ts";
 
 export function sourcesTool({ queries, tool }: ToolContext): Tool {
-  const facts = object({
-    code: Type.String(),
-    name: nullable(Type.String()),
-    records: Type.Integer(),
-    open: Type.Integer(),
-    not_archived: Type.Integer(),
-    newest_posted_on: nullable(Type.String()),
-  });
   return tool({
     name: "sources",
     title: "Sources",
     action: "list the sources",
     description: "Lists the sources: how many opportunities each has, and in `freshness` how old its data are.",
     arguments: {},
-    data: { sources: Type.Array(facts) },
+    data: { sources: Type.Array(SourceFacts) },
     run: async (_, call) => {
       const sources = await queries.sources(call);
       const statement = listStatement({ items: sources, total: sources.length, next: null }, {}, [], ["sources[].name"]);

@@ -2,6 +2,7 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
 import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace } from "../../search/cursor.ts";
+import { counted } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { ToolArguments, Values } from "../arguments.ts";
@@ -79,6 +80,13 @@ export function listStatement(
     next_cursor: next,
     upstream_text: upstream,
   };
+}
+
+export const DUPLICATES = "Other records of these, left out without `all_sources`.";
+
+/** What was left out, so that nobody takes the list for complete. */
+export function duplicateLines(duplicates: number, noun: string): string[] {
+  return duplicates === 0 ? [] : [`${counted(duplicates, `more ${noun}`)} of the same opportunities: all_sources returns each.`];
 }
 
 /** Without the members that are undefined. */

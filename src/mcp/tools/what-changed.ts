@@ -10,7 +10,6 @@ import { momentText } from "../../text/value.ts";
 import { allSourcesArgument, filterAmong, filterArguments, inShort } from "../arguments.ts";
 import { EventRow, eventRowOf, OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, upstreamTexts } from "../upstream-text.ts";
-import { DUPLICATES, duplicateLines } from "./duplicates.ts";
 import {
   AT_LEAST_DEFAULT,
   conditionsOf,
@@ -21,7 +20,7 @@ import {
   type GivenConditions,
   SINCE_FORMS,
 } from "./event-conditions.ts";
-import { listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
 
 /** `at` is the source at which it changed, if that is not the source of `opportunity`. */
 const ChangeRow = Type.Composite(
