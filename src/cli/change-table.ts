@@ -1,5 +1,5 @@
 /** The change feed for people at a terminal: by day, and by opportunity, each change in words. */
-
+import { styleText } from "node:util";
 import type { FeedEntry } from "../events/feed.ts";
 import { entryInWords } from "../events/in-words.ts";
 import { grouping, type Printer, standingOf } from "../feed/printers.ts";
@@ -15,14 +15,8 @@ const [NUMBER_MAX, TITLE_MIN, AGENCY_MIN] = [20, 10, 8];
 /** Columns of the time, and of the longest severity. */
 const [TIME, SEVERITY] = [7, 15];
 
-/** Of ANSI terminals: the codes that begin and end it. */
-type Color = readonly [begin: number, end: number];
-const [BOLD, DIM, GREEN]: Color[] = [
-  [1, 22],
-  [2, 22],
-  [32, 39],
-];
-const colors: Readonly<Record<string, Color>> = { critical: [31, 39], material: [33, 39] };
+type Color = "bold" | "dim" | "green" | "red" | "yellow";
+const colors: Readonly<Record<string, Color>> = { critical: "red", material: "yellow" };
 
 /** In front of the facts of an opportunity that was added. */
 const NEW = "new · ";
@@ -30,7 +24,7 @@ const NEW = "new · ";
 export function tablePrinter(width: number, hasColors: boolean): Printer {
   const groups = grouping();
   const painted = (text: string, color: Color | undefined) =>
-    hasColors && color !== undefined ? `\u001b[${color[0]}m${text}\u001b[${color[1]}m` : text;
+    hasColors && color !== undefined ? styleText(color, text, { validateStream: false }) : text;
 
   const headOf = (entry: FeedEntry): string[] => {
     const { event, opportunity, duplicates } = entry;
@@ -40,9 +34,9 @@ export function tablePrinter(width: number, hasColors: boolean): Printer {
     const facts = factsLine(entry, width - TIME - (isNew ? NEW.length : 0));
     const where = alsoAtInWords(alsoAt(duplicates), opportunity.status);
     return [
-      `${clockOf(event.detected_at)}  ${painted(number, BOLD)}  ${title}`,
-      " ".repeat(TIME) + (isNew ? painted(NEW, GREEN) : "") + painted(facts, DIM),
-      ...(where === null ? [] : [" ".repeat(TIME) + painted(cut(oneLine(where), width - TIME), DIM)]),
+      `${clockOf(event.detected_at)}  ${painted(number, "bold")}  ${title}`,
+      " ".repeat(TIME) + (isNew ? painted(NEW, "green") : "") + painted(facts, "dim"),
+      ...(where === null ? [] : [" ".repeat(TIME) + painted(cut(oneLine(where), width - TIME), "dim")]),
     ];
   };
   const changesOf = (entry: FeedEntry): string[] => {

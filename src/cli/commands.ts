@@ -1,11 +1,11 @@
 /**
- * The table of all commands. It is all that the program needs to print its help and to choose a command. The module of a command is loaded
- * when the command is given: it exports a function named after the command, such as `listCommand`. Only commands that can fill an empty
- * catalog create one: a typo in `--data` must not.
+ * The two tables of commands. `commands` has what the help of the program shows and what a command may do to its databases. `modules` names the
+ * file that has the rest, its arguments, options and action, in a function named after the command, such as `listCommand`. Only the file of the
+ * given command is loaded, so that a start stays short.
  */
 import type { CommandEntry, CommandGroup, LoadCommands } from "./command.ts";
 
-/** By the headings of the help, in its order. */
+/** By the headings of the help, in its order. Only commands that can fill an empty catalog create one: a typo in `--data` must not. */
 export const commands: Readonly<Record<string, Readonly<Record<string, CommandEntry | CommandGroup>>>> = {
   "Serve:": {
     demo: {
@@ -180,7 +180,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
   },
 };
 
-/** The modules of the commands. A member that is not in the module of its group has a module of its own. */
+/** By command; that of a group has all of its members that have no row of their own. */
 export const modules: Readonly<Record<string, LoadCommands>> = {
   demo: () => import("./commands/demo.ts"),
   up: () => import("./commands/up.ts"),
@@ -198,8 +198,8 @@ export const modules: Readonly<Record<string, LoadCommands>> = {
   changes: () => import("./commands/changes.ts"),
   diff: () => import("./commands/diff.ts"),
   watch: () => import("./commands/watch.ts"),
-  "watch add": () => import("./commands/watch-add.ts"),
-  "watch set": () => import("./commands/watch-set.ts"),
+  "watch add": () => import("./commands/watch-save.ts"),
+  "watch set": () => import("./commands/watch-save.ts"),
   "watch mute": () => import("./commands/watch-mute.ts"),
   "watch unmute": () => import("./commands/watch-mute.ts"),
   "watch run": () => import("./commands/watch-run.ts"),

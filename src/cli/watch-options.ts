@@ -6,7 +6,8 @@ import { describeFilter, type Filter } from "../filter/filter.ts";
 import { withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import type { Matching } from "../watch/matching.ts";
-import type { WatchStatus } from "../watch/watch.ts";
+import type { Watch, WatchStatus } from "../watch/watch.ts";
+import { listWatches, requireWatch } from "../watch/watches.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
 import { useAndClose, withCatalog } from "./databases.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
@@ -50,6 +51,11 @@ export async function withWatches<T>(
   return withCatalog(cli, options, (catalog) =>
     useAndClose(openWatchFile(watchDirectory(options), now(), { mode, onMigrated: printError }), (db) => work(db, catalog)),
   );
+}
+
+/** The watches with these names; all without any. Throws if one of them does not exist. */
+export async function watchesNamed(db: WatchDb, names: readonly string[]): Promise<Watch[]> {
+  return names.length === 0 ? listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
 }
 
 /** The directory of watch.db. Throws with --database and without --watch-data. */

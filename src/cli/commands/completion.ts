@@ -9,7 +9,7 @@ import type { Cli, CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
 import { type OutputOptions, printResult } from "../output.ts";
 import { failureNames } from "./quality.ts";
-import { clearable } from "./watch-set.ts";
+import { clearable } from "./watch-save.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];

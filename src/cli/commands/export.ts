@@ -16,12 +16,11 @@ import { counted } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
-import { sourceCodes } from "../arguments.ts";
+import { addAsOfOption, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand, CommonOptions } from "../command.ts";
 import { withCatalog } from "../databases.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { printResult } from "../output.ts";
-import { addAsOfOption } from "../past-moment.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 

@@ -6,6 +6,7 @@ import { openSqliteStore } from "../../mirror/sqlite-store.ts";
 import { openPrintingStore, type Scope, type Store } from "../../mirror/store.ts";
 import { type SyncSummary, syncOnce } from "../../mirror/sync.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
+import { readText } from "../../runtime/read-text.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { closest } from "../../text/closest.ts";
 import { counted } from "../../text/counted.ts";
@@ -14,7 +15,6 @@ import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import type { OutputOptions } from "../output.ts";
 import { progressReporter } from "../progress.ts";
-import { isPrivate, readKey } from "../server-key.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
 
 type MirrorOptions = OutputOptions & {
@@ -149,4 +149,19 @@ function report({ machine }: Cli, { json, into }: MirrorOptions, summary: SyncSu
 
 function openStore(machine: Machine, into: string, scope: Scope): Store {
   return into === "-" ? openPrintingStore(machine.printLine) : openSqliteStore(into, scope, machine.printError);
+}
+
+/** The API key from a file, or else from FUNDFEED_KEY. */
+function readKey({ env }: Machine, file: string | undefined): string {
+  const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readText(file)).trim();
+  const from = file ?? "FUNDFEED_KEY";
+  if (key === "") throw new Failure(`Cannot mirror: put the API key into ${from}`);
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Failure(`Cannot mirror: ${from} does not contain an API key`);
+  return key;
+}
+
+/** Whether nobody on the network can read the key: over TLS, or on this machine. */
+function isPrivate(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

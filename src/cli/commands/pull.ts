@@ -1,5 +1,5 @@
 /** `fundfeed pull`: download what an upstream publishes, and import it. */
-import { Argument, InvalidArgumentError, Option } from "commander";
+import { Argument, InvalidArgumentError } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { ImportOutcome } from "../../import/context.ts";
 import { emptySummary, type Summary } from "../../import/import-log.ts";
@@ -49,7 +49,7 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
       "--rejects <file>",
       "file for rejected records (default: <upstream>.rejects.ndjson in the data directory, or here with --database)",
     )
-    .addOption(contactOption())
+    .setting("--contact <address>", "e-mail address or page by which the upstreams can reach you, sent with each request", contactAddress)
     .addOption(redactContactsOption())
     .addHelpText("after", `\nUpstreams:\n${list.join("\n")}\n\nIn capitals: the source code of the records.\n${keys.join("\n")}`)
     .examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org")
@@ -94,7 +94,7 @@ function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull
   const { name } = upstream;
   const rejects = options.rejects ?? (database === undefined ? undefined : `${name}.rejects.ndjson`);
   const key = keyOf(env, upstream);
-  if (key === "") throw new Failure(`Cannot pull ${name}: ${needsKey(upstream)}`);
+  if (key === "") throw new Failure(`Cannot pull ${name}: put its key into the environment variable ${upstream.keyFrom}`);
   const base = baseOf(env, upstream, from);
   return { ...options, upstream, base, fallback: fallbackOf(env, upstream, base), key, rejects };
 }
@@ -102,10 +102,6 @@ function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull
 /** The key from the environment; "" if it is missing, `undefined` if the upstream needs none. */
 export function keyOf(env: Machine["env"], { keyFrom }: Upstream): string | undefined {
   return keyFrom === undefined ? undefined : (env[keyFrom] ?? "").trim();
-}
-
-function needsKey({ keyFrom }: Upstream): string {
-  return `put its key into the environment variable ${keyFrom}`;
 }
 
 /** The base URL by option, environment or table. Throws if the one in the environment is not valid. */
@@ -143,13 +139,6 @@ function downloadProgress(cli: Cli): Net["progress"] {
     const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
     report({ step: response === 1 ? "downloading" : `downloading response ${response},`, ...megabytes });
   };
-}
-
-/** `--contact`, which tells the upstreams how to reach the operator. */
-function contactOption(): Option {
-  return new Option("--contact <address>", "e-mail address or page by which the upstreams can reach you, sent with each request")
-    .env("FUNDFEED_CONTACT")
-    .argParser(contactAddress);
 }
 
 /** An address that can stand in the comment of a User-Agent header. */

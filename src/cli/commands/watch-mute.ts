@@ -1,18 +1,17 @@
 /** `fundfeed watch mute` and `fundfeed watch unmute`: leave one opportunity out of messages for a while. */
-import type { WatchDb } from "../../../db/engine.ts";
 import { Failure } from "../../../db/reason.ts";
 import { meets } from "../../events/feed.ts";
 import { readHistory } from "../../events/history.ts";
 import { counted } from "../../text/counted.ts";
 import { quoted } from "../../text/quoted.ts";
 import { watchStatusOf } from "../../watch/pending.ts";
-import { changeTypes, type Watch } from "../../watch/watch.ts";
-import { listMuted, listWatches, mute, requireWatch, unmute } from "../../watch/watches.ts";
+import { changeTypes } from "../../watch/watch.ts";
+import { listMuted, mute, unmute } from "../../watch/watches.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { addIdArgument, requireOpportunity } from "../one-opportunity.ts";
 import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions } from "../search-options.ts";
-import { addWatchOptions, type WatchOptions, withWatches } from "../watch-options.ts";
+import { addWatchOptions, type WatchOptions, watchesNamed, withWatches } from "../watch-options.ts";
 
 type MuteOptions = WatchOptions & SearchOptions;
 
@@ -22,7 +21,7 @@ export function muteCommand(muting: CliCommand, cli: Cli): CliCommand {
     .action(async (text: string, names: string[], options: MuteOptions) => {
       await withWatches(cli, options, "create", async (db, catalog) => {
         const { id, title } = await requireOpportunity(cli, options, catalog, text, "mute");
-        const watches = await namedOf(db, names);
+        const watches = await watchesNamed(db, names);
         if (watches.length === 0) throw new Failure(`Cannot mute ${text}: there are no watches yet`);
         for (const watch of watches) await mute(db, watch, id, cli.machine.now());
         const json = { id, watches: [...new Set(watches.map(({ name }) => name))], muted: true };
@@ -37,7 +36,7 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
       const { id, title } = await requireOpportunity(cli, options, catalog, text, "unmute");
       const history = await readHistory(catalog, id);
       const ended: { watch: string; skipped: number }[] = [];
-      for (const watch of await namedOf(db, names)) {
+      for (const watch of await watchesNamed(db, names)) {
         const muted = (await listMuted(db, watch)).find((each) => each.id === id);
         if (muted === undefined) continue;
         await unmute(db, watch, id);
@@ -58,9 +57,4 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
 
 function addArguments(command: CliCommand): CliCommand {
   return addSearchOptions(addIdArgument(addWatchOptions(command)).argument("[names...]", "only in these watches"));
-}
-
-/** The watches with these names; all without any. */
-async function namedOf(db: WatchDb, names: readonly string[]): Promise<Watch[]> {
-  return names.length === 0 ? listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
 }

@@ -16,14 +16,13 @@ import { removeWatchesOf } from "../../watch/member-watches.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { MEMBER } from "../../watch/send.ts";
 import type { Watch } from "../../watch/watch.ts";
-import { listWatches, requireWatch } from "../../watch/watches.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withInstants } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
 import { withSending } from "../watch-mails.ts";
-import { addWatchOptions, type WatchOptions, watchDirectory, withWatches } from "../watch-options.ts";
+import { addWatchOptions, type WatchOptions, watchDirectory, watchesNamed, withWatches } from "../watch-options.ts";
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
@@ -105,7 +104,7 @@ async function runOnce(
     const release = tryLockIn(watchDirectory(options), "watch");
     if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
-      const all = names.length === 0 ? await listWatches(db) : (await Promise.all(names.map((name) => requireWatch(db, name)))).flat();
+      const all = await watchesNamed(db, names);
       return await withSending(cli, options, all, async ({ state, ...sending }) => {
         // Where `members remove` did not reach this watch.db.
         const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
