@@ -146,6 +146,8 @@ type ShownVersion = {
   shown_id: string;
   title: string;
   posted_at: EpochMs | null;
+  /** By when to respond. */
+  due_at: EpochMs | null;
   /** When its id was first stored with the record. */
   since: EpochMs | null;
   ids: number;
@@ -156,7 +158,8 @@ export async function findShownVersions(sql: CatalogSql, source: string, lineage
   const rows = await sql.all(recordsByLineages, { source, lineages });
   return rows.map(({ document, posted_at, ...row }) => {
     const { title, dates } = parseStored<Opportunity>(document);
-    return { ...row, title, posted_at: posted_at ?? parseInstantMs(dates.posted_at) ?? null };
+    const due_at = parseInstantMs(dates.response_at ?? dates.closes_at) ?? null;
+    return { ...row, title, posted_at: posted_at ?? parseInstantMs(dates.posted_at) ?? null, due_at };
   });
 }
 

@@ -99,8 +99,9 @@ type Facts = {
   /** Shared by all phases of one acquisition. */
   series: string;
   title: string;
-  /** When it was posted: RFC 3339, or an Eastern date; `null` if unknown. */
+  /** When it was posted, and by when to respond: RFC 3339, or an Eastern date; `null` if unknown. */
   posted: string | null;
+  due?: string | null;
 };
 
 /**

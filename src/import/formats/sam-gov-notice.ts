@@ -11,6 +11,7 @@ export type Identity = {
   posted: string;
   /** An instant before it was posted, for the order of versions, if the layout does not state when it was. */
   postedAfter?: string;
+  deadline?: string;
   type: string;
   baseType: string;
   /** Undefined if the layout lacks it. */
@@ -29,7 +30,6 @@ export type Notice = Identity & {
   active: string;
   setAsides?: string[];
   setAsideLabel: string;
-  deadline?: string;
   naics?: string[];
   productCode?: string;
   /** City, state and country. */

@@ -47,6 +47,7 @@ const IDENTITY_COLUMNS = {
   type: "Type",
   baseType: "BaseType",
   awardNumber: "AwardNumber",
+  deadline: "ResponseDeadLine",
 } as const;
 
 const TEXT_COLUMNS = {
@@ -54,7 +55,6 @@ const TEXT_COLUMNS = {
   archiveDate: "ArchiveDate",
   active: "Active",
   setAsideLabel: "SetASide",
-  deadline: "ResponseDeadLine",
   productCode: "ClassificationCode",
   amount: "Award$",
   awardee: "Awardee",
@@ -173,6 +173,7 @@ function identityOfResponse(response: JsonObject): Identity {
     type: knownType(response.type),
     baseType: knownType(response.baseType),
     awardNumber: textOf(objectOf(response.award).number),
+    deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
   };
 }
 
@@ -211,7 +212,6 @@ function noticeOfResponse(response: JsonObject): Notice {
     archiveDate: textOf(response.archiveDate),
     active: textOf(response.active),
     ...setAsidesOf(textOf(response.typeOfSetAside), textOf(response.typeOfSetAsideDescription)),
-    deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
     naics: [response.naicsCode, ...arrayOf(response.naicsCodes)].map(textOf),
     productCode: textOf(response.classificationCode),
     amount: textOf(award.amount),
@@ -271,8 +271,9 @@ function noticeVersion(notice: Identity): Version {
   const { id, title, others = [] } = notice;
   const posted = notice.posted || (notice.postedAfter ?? "");
   const named = others.length === 0 || isUnnumberedAward(notice) ? {} : { others };
-  const postedAt = isDate(posted) ? posted : (readInstant(posted, "00:00:00") ?? null);
-  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt }, ...named };
+  const instantIn = (text: string) => (isDate(text) ? text : (readInstant(text, "00:00:00") ?? null));
+  const [postedAt, due] = [instantIn(posted), instantIn(notice.deadline ?? "")];
+  return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt, due }, ...named };
 }
 
 /**

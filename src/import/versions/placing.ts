@@ -14,7 +14,7 @@ import {
 } from "../../changes/versions.ts";
 import { inBatches } from "../../runtime/batches.ts";
 import { easternInstant } from "../../text/eastern.ts";
-import { parseInstantMs } from "../../text/instant.ts";
+import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
 import type { ImportKind } from "../context.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
@@ -149,6 +149,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
   const { at, hasTime } = postingOf(facts?.posted ?? null);
+  const { at: due_at } = postingOf(facts?.due ?? null);
   const { key = null, series = null, title = null } = facts ?? {};
   const known = table.find(source, id);
   const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && isUsableId(source, other))]);
@@ -161,7 +162,19 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({ source, id, revision_key: key, series, title: compared, posted_at: at, has_time: hasTime, file, others: all, digest });
+  table.add({
+    source,
+    id,
+    revision_key: key,
+    series,
+    title: compared,
+    posted_at: at,
+    due_at,
+    has_time: hasTime,
+    file,
+    others: all,
+    digest,
+  });
 }
 
 function othersOf(row: VersionRow | undefined): string[] {
@@ -274,14 +287,15 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
   const threads = new Map(keys.map((key) => [nameOf(key), new Threads()]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
+    const keyOf = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, [
       ...new Set(ofSource.map(({ series }) => series)),
     ])) {
-      of(revision_key)?.join(lineage, keyedOf(version));
+      of(revision_key)?.join(lineage, keyedOf({ ...version, due_at: null }));
+      if (!keyOf.has(lineage)) keyOf.set(lineage, revision_key);
     }
-    const names = ofSource.map(({ revision_key }) => revision_key);
-    for (const { lineage, title, posted_at, ids } of await findShownVersions(sql, source, names))
-      of(lineage)?.addShown(lineage, keyedOf({ title, posted_at }), ids);
+    for (const { lineage, ids, ...version } of await findShownVersions(sql, source, [...keyOf.keys()]))
+      of(keyOf.get(lineage) ?? "")?.addShown(lineage, keyedOf(version), ids);
   }
   return threads;
 }
@@ -313,8 +327,8 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   }
 }
 
-function keyedOf({ title, posted_at }: { title: string | null; posted_at: number | null }): { title: string; day: string } {
-  return { title: title ?? "", day: easternDayOf(posted_at) };
+function keyedOf({ title, posted_at, due_at }: { title: string | null; posted_at: EpochMs | null; due_at: EpochMs | null }) {
+  return { title: title ?? "", day: easternDayOf(posted_at), posted_at, due_at };
 }
 
 /** Finds out, for versions whose records show another version, which of the two is newer. */

@@ -2,6 +2,7 @@
  * Decides which versions of one key are revisions of the same opportunity, which an office corrects, amends, retitles and awards. Versions
  * are compared in pairs, so the result does not depend on how they are spread over files.
  */
+import { DAY_MS, type EpochMs } from "../../text/instant.ts";
 
 /** The known versions of one record under a key. */
 type Thread = {
@@ -9,10 +10,17 @@ type Thread = {
   /** The words of each different title. */
   titles: Map<string, ReadonlySet<string>>;
   count: number;
+  /** From the first posting to the last due date or posting. It is not known to have ended if `hasDue` is false. */
+  begins: EpochMs;
+  ends: EpochMs;
+  hasDue: boolean;
 };
 
 /** A version of a key. `day` is the Eastern date on which it was posted; "" if that is unknown. */
-type KeyedVersion = { title: string; day: string };
+type KeyedVersion = { title: string; day: string; posted_at: EpochMs | null; due_at: EpochMs | null };
+
+/** A version that is posted longer after the end of a record is a new round under its number, whatever the titles are. */
+const ROUND_MS = 365 * DAY_MS;
 
 /** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
 const VERSIONS_MAX = 100;
@@ -36,8 +44,10 @@ export class Threads {
   }
 
   /** Adds a version to the thread of a record, which is new if its lineage is. */
-  join(lineage: string, { title, day }: KeyedVersion): void {
+  join(lineage: string, version: KeyedVersion): void {
+    const { title, day } = version;
     const thread = this.of(lineage);
+    prolong(thread, version);
     const words = wordsOf(title);
     const name = nameOf(words);
     thread.titles.set(name, words);
@@ -51,6 +61,7 @@ export class Threads {
   addShown(lineage: string, version: KeyedVersion, count: number): void {
     const thread = this.of(lineage);
     if (thread.count === 0) this.join(lineage, version);
+    else prolong(thread, version);
     this.versions += Math.max(0, count - thread.count);
     thread.count = Math.max(thread.count, count);
   }
@@ -70,29 +81,55 @@ export class Threads {
    * lineage is its id. On different days a different title alone means nothing.
    */
   lineageOf(version: KeyedVersion & { id: string }, key: string): string {
-    const similar = this.findSimilar(wordsOf(version.title));
+    const similar = this.findSimilar(version);
     if (similar !== undefined) return similar.lineage;
-    if (!this.threads.has(key)) return key;
-    return this.days.has(version.day) || this.versions >= VERSIONS_MAX ? version.id : key;
+    const thread = this.threads.get(key);
+    if (thread === undefined) return key;
+    return this.days.has(version.day) || this.versions >= VERSIONS_MAX || isOtherRound(thread, version) ? version.id : key;
   }
 
-  private findSimilar(words: ReadonlySet<string>): Thread | undefined {
+  private findSimilar(version: KeyedVersion): Thread | undefined {
+    const words = wordsOf(version.title);
     let compared = 0;
-    for (const thread of this.threads.values())
+    for (const thread of this.threads.values()) {
+      if (isOtherRound(thread, version)) continue;
       for (const title of thread.titles.values()) {
         if (compared++ === COMPARED_MAX) return this.byWords.get(nameOf(words));
         if (shareWords(title, words)) return thread;
       }
+    }
     return undefined;
   }
 
   private of(lineage: string): Thread {
     const known = this.threads.get(lineage);
     if (known !== undefined) return known;
-    const thread = { lineage, titles: new Map(), count: 0 };
+    const thread = {
+      lineage,
+      titles: new Map(),
+      count: 0,
+      begins: Number.POSITIVE_INFINITY,
+      ends: Number.NEGATIVE_INFINITY,
+      hasDue: false,
+    };
     this.threads.set(lineage, thread);
     return thread;
   }
+}
+
+function prolong(thread: Thread, { posted_at, due_at }: KeyedVersion): void {
+  thread.begins = Math.min(thread.begins, posted_at ?? Number.POSITIVE_INFINITY);
+  thread.ends = Math.max(thread.ends, posted_at ?? Number.NEGATIVE_INFINITY, due_at ?? Number.NEGATIVE_INFINITY);
+  thread.hasDue ||= due_at !== null;
+}
+
+/** Whether a version was posted long after a record had ended, or had ended long before that was posted. */
+function isOtherRound({ begins, ends, hasDue }: Thread, { posted_at, due_at }: KeyedVersion): boolean {
+  if (posted_at === null) return false;
+  return (
+    (hasDue && posted_at > ends + ROUND_MS) ||
+    (due_at !== null && begins > Math.max(posted_at, due_at) + ROUND_MS && begins < Number.POSITIVE_INFINITY)
+  );
 }
 
 /** Whether two titles share more than half of the shorter one's words, as after a correction. */

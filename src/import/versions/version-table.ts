@@ -22,6 +22,7 @@ export type VersionRow = {
   series: string | null;
   title: string | null;
   posted_at: EpochMs | null;
+  due_at: EpochMs | null;
   /** 0 if only the day is known; `posted_at` is its first instant. */
   has_time: number;
   /** The index of the file that it comes from; the first if there are several. */
@@ -47,7 +48,7 @@ export type VersionRow = {
 
 type NewVersion = Pick<
   VersionRow,
-  "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "has_time" | "file" | "others" | "digest"
+  "source" | "id" | "revision_key" | "series" | "title" | "posted_at" | "due_at" | "has_time" | "file" | "others" | "digest"
 >;
 
 export type VersionKey = { source: string; revision_key: string; series: string };
@@ -57,7 +58,7 @@ export type VersionTable = ReturnType<typeof openVersionTable>;
 export function openVersionTable(sqlite: Database) {
   sqlite.run(
     `create table versions (n integer primary key, source text not null, id text not null, revision_key text, series text, title text,
-       posted_at integer, has_time integer not null, file integer not null, since integer, others text, head text, lineage text,
+       posted_at integer, due_at integer, has_time integer not null, file integer not null, since integer, others text, head text, lineage text,
        is_hidden integer not null default 0, is_older integer not null default 0, is_newest integer not null default 0,
        is_saved integer not null default 0, digest blob)`,
   );
@@ -70,11 +71,11 @@ export function openVersionTable(sqlite: Database) {
     sqlite.prepare<VersionRow, Values>(`select * from versions where ${rest}`);
   const find = rows<[string, string]>("source = ? and id = ?");
   const add = sqlite.prepare<unknown, NewVersion>(
-    `insert into versions (source, id, revision_key, series, title, posted_at, has_time, file, others, digest)
-     values ($source, $id, $revision_key, $series, $title, $posted_at, $has_time, $file, $others, $digest)`,
+    `insert into versions (source, id, revision_key, series, title, posted_at, due_at, has_time, file, others, digest)
+     values ($source, $id, $revision_key, $series, $title, $posted_at, $due_at, $has_time, $file, $others, $digest)`,
   );
   const update = sqlite.prepare<unknown, VersionRow>(
-    `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, has_time = $has_time,
+    `update versions set revision_key = $revision_key, series = $series, title = $title, posted_at = $posted_at, due_at = $due_at, has_time = $has_time,
        file = $file, since = $since, others = $others, head = $head, lineage = $lineage, is_hidden = $is_hidden, is_older = $is_older, is_newest = $is_newest, is_saved = $is_saved, digest = $digest
      where n = $n`,
   );
