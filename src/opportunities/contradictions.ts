@@ -14,7 +14,9 @@ export const contradictions = [
   {
     name: "closes_before_opens",
     says: "submissions close before they open",
-    breaks: ({ dates }: Stated) => isBefore(dates.closes_at, dates.opens_at),
+    breaks: ({ dates, due_dates }: Stated) =>
+      isBefore(dates.closes_at, dates.opens_at) ||
+      due_dates.some(({ at, words }) => at.slice(0, DAY_LENGTH) < (OPENS.exec(words ?? "")?.[1] ?? "")),
   },
   {
     name: "due_after_expiry",
@@ -22,6 +24,14 @@ export const contradictions = [
     breaks: ({ due_dates, expires_at }: Stated) => due_dates.some(({ at }) => isBefore(expires_at, at)),
   },
 ] as const;
+
+const DAY_LENGTH = "2026-01-31".length;
+const OPENS = /\bopens (\d{4}-\d\d-\d\d)$/;
+
+/** The end of the words for a due date which say that it comes before its competition opens, on a day such as 2026-01-31. */
+export function opensLater(day: string): string {
+  return `opens ${day}`;
+}
 
 /** Whether the first instant is earlier than the second one; false if one is missing. */
 export function isBefore(one: string | null, other: string | null): boolean {

@@ -3,6 +3,7 @@
  * is the one of Grants.gov, by `legacy_opportunity_id`; its UUID is a second id, and the only one of what Grants.gov never had. (E-72)
  */
 import { lastDueDate } from "../../../opportunities/clock.ts";
+import { opensLater } from "../../../opportunities/contradictions.ts";
 import { dateInstant } from "../../../text/eastern.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { UUID } from "../../../text/uuid.ts";
@@ -85,7 +86,7 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
     return { ...line, ...rejected("summary must be an object: an opportunity without one is not posted"), source: GRANTS_GOV, lineage: id };
   const summary = raw.summary as JsonObject;
   const read = (): Draft => ({
-    ...withCompetitions(draftOfGrant(grantOf(raw, summary, id, context), context), raw, id, context),
+    ...withCompetitions(draftOfGrant(grantOf(raw, summary, id, context), context), raw, context),
     ...(UUID.test(uuid) ? { earlier_ids: [uuid] } : {}),
   });
   const reconcile = (record: Draft, stored: Draft) => {
@@ -98,16 +99,19 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
   return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
 }
 
-/** The closing dates of the competitions, through which people apply, are due dates, and so is a different closing date of the summary. */
-function withCompetitions(draft: Draft, { competitions }: JsonObject, id: string, { warn }: FormatContext): Draft {
+/**
+ * The closing dates of the competitions, through which people apply, are due dates, and so is a different closing date of the summary. The
+ * words for one that comes before the opening say so.
+ */
+function withCompetitions(draft: Draft, { competitions }: JsonObject, { warn }: FormatContext): Draft {
   const closings = arrayOf(competitions)
     .map(objectOf)
     .flatMap(({ competition_title, opening_date, closing_date, grace_period }) => {
       const [opens, closes] = [textOf(opening_date), textOf(closing_date)];
       const at = dateInstant(closes, "23:59:59", warn);
-      if (opens !== "" && closes !== "" && closes < opens) warn(`Opportunity ${id} has a competition that closes before it opens`);
       const grace = Number(grace_period) > 0 ? `grace period of ${textOf(grace_period)} days` : "";
-      return at === null ? [] : [{ at, words: [textOf(competition_title), grace].filter(Boolean).join(", ") || null }];
+      const opening = closes < opens ? opensLater(opens) : "";
+      return at === null ? [] : [{ at, words: [textOf(competition_title), grace, opening].filter(Boolean).join(", ") || null }];
     });
   if (closings.length === 0) return draft;
   const closes_at = draft.dates?.closes_at ?? null;

@@ -42,10 +42,9 @@ test("a closing date of the summary that differs is listed with them", async () 
   expect((await read("2027-02-15", competition)).due).toEqual([["2027-02-15", "Main"]]);
 });
 
-test("one that closes before it opens is kept as published, with a warning", async () => {
-  const { due, warnings } = await read(null, { ...competition, closing_date: "2026-10-15" });
-  expect(due).toEqual([["2026-10-15", "Main"]]);
-  expect([...warnings].join()).toContain("closes before it opens");
+test("one that closes before it opens is kept as published, with the day on which it opens", async () => {
+  const { due } = await read(null, { ...competition, closing_date: "2026-10-15" });
+  expect(due).toEqual([["2026-10-15", "Main, opens 2026-11-01"]]);
 });
 
 test("a draft, or a status word that is not known, is imported by its dates, with a warning", async () => {
