@@ -12,14 +12,18 @@ const PREFIX_LENGTH_MIN = 3;
  */
 export function closest(name: string, known: readonly string[]): string | undefined {
   const plain = name.slice(0, 64).toLowerCase().replace(/\[.*/s, "");
-  const near = known.filter((candidate) => mayBeNear(plain, candidate.toLowerCase()));
-  const distances = near.map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));
+  const distances = mayBeClosest(plain, known).map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));
   distances.sort((left, right) => left.distance - right.distance);
   const [nearest] = distances;
   if (nearest !== undefined && nearest.distance <= Math.min(DISTANCE_MAX, nearest.candidate.length - 3)) return nearest.candidate;
   if (plain.length < PREFIX_LENGTH_MIN) return undefined;
   const completions = known.filter((candidate) => candidate.toLowerCase().startsWith(plain));
   return completions.toSorted((left, right) => left.length - right.length)[0];
+}
+
+/** The known names for which the costly distance is computed: those with about as many letters, and about the same ones. */
+export function mayBeClosest(plain: string, known: readonly string[]): string[] {
+  return known.filter((candidate) => mayBeNear(plain, candidate.toLowerCase()));
 }
 
 /** Whether few enough letters differ: each edit changes the length by at most one, and adds or takes at most one letter. */
