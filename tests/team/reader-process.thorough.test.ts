@@ -1,6 +1,6 @@
 /** The reader as `up` sees it: started before the first request, replaced when it ends, killed when it hangs. Small servers stand in for it. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
 import { createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
@@ -162,6 +162,12 @@ test("a temporary directory whose path is too long for a socket is reported", as
     else process.env.TMPDIR = usual;
   }
   expect(failures[0]).toMatch(/Cannot start the reader: the path .* is too long for a socket; set TMPDIR to a shorter one/);
+});
+
+test("it listens in a directory that only this user can enter", async () => {
+  const { reader, started } = aReader();
+  await reader.start();
+  expect(statSync(dirname(started()[0]?.[1] ?? "")).mode & 0o777).toBe(0o700);
 });
 
 test("stopping ends it and removes its directory", async () => {
