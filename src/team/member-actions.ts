@@ -21,7 +21,7 @@ import type { WatchDefinition } from "../watch/watch.ts";
 import { readWatchForm, receiverOf } from "../watch/watch-form.ts";
 import { mute, pause, removeWatch, resume, unmute, watchesOf } from "../watch/watches.ts";
 import { type Arrival, type Forward, Refused } from "./admission.ts";
-import { isSameOrigin, redirect, safePath } from "./sign-in.tsx";
+import { isSameOrigin, redirect, safePath } from "./form-response.ts";
 
 export type MembersDeps = {
   watchDirectory: string;

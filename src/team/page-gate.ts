@@ -12,8 +12,9 @@ import { pathAndQuery } from "../http/query-text.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseJson } from "../text/json-value.ts";
 import { type Admission, type Arrival, type Forward, Refused, refusedOf } from "./admission.ts";
+import { withForm } from "./form-response.ts";
 import type { MemberActions, MembersDeps } from "./member-actions.ts";
-import { type SignIn, withForm } from "./sign-in.tsx";
+import type { SignIn } from "./sign-in.tsx";
 
 type PageGateDeps = {
   /** Without sign-in, only signed addresses are checked. */

@@ -8,6 +8,7 @@ import type { Tokens } from "../accounts/signed.ts";
 import { pageResponse } from "../browse/response.ts";
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 import { type Admission, type Arrival, Refused } from "./admission.ts";
+import { isSameOrigin, redirect, safePath, withForm } from "./form-response.ts";
 import type { createSignInLinks } from "./sign-in-link.tsx";
 
 type SignInDeps = {
@@ -86,31 +87,6 @@ export function createSignIn({ access, sessions, now, isSecure, admit, links }: 
       return admit(arrival, { bodyBytes: FORM_BYTES_MAX, line: "sign-in", isCheap: true, work });
     },
   };
-}
-
-/** All recent browsers send one of the two with a POST; `Sec-Fetch-Site` only to https and to localhost. */
-export function isSameOrigin(headers: Headers): boolean {
-  const site = headers.get("sec-fetch-site");
-  if (site !== null) return site === "same-origin";
-  const host = headers.get("host");
-  return host !== null && URL.parse(headers.get("origin") ?? "")?.host === host;
-}
-
-/** Only paths of this server: `//evil.example` and `/\evil.example` lead elsewhere. */
-export function safePath(to: string | null): string {
-  return to !== null && /^\/(?![/\\])[!-~]*$/.test(to) ? to : "/";
-}
-
-/** With `no-referrer`, as on other pages, browsers send `Origin: null` with a form. */
-export function withForm(response: Response): Response {
-  response.headers.set("Referrer-Policy", "same-origin");
-  response.headers.set("Cache-Control", "no-store");
-  return response;
-}
-
-export function redirect(location: string, setCookie?: string): Response {
-  const cookies = setCookie === undefined ? {} : { "Set-Cookie": setCookie };
-  return new Response(null, { status: 303, headers: { Location: location, ...cookies, "Cache-Control": "no-store" } });
 }
 
 function signInPage(status: number, to: string, hasLinks: boolean, address = ""): Response {
