@@ -6,8 +6,8 @@ import { codeOf, Failure, sqlStateOf } from "./reason.ts";
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 
 /**
- * SQLSTATE (PostgreSQL, appendix A): connection lost, too many, cancelled by a time limit, shutting down or starting, a lock not had, a
- * replica.
+ * SQLSTATE (PostgreSQL, appendix A): connection lost, too many connections, cancelled by a time limit, shutting down or starting, lock not
+ * available, replica.
  */
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 

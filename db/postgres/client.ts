@@ -53,7 +53,7 @@ export type Client = Executor & {
 /** A command uses two to four at a time. Each costs PostgreSQL some 4 ms. */
 const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A writing transaction that is idle for so long is rolled back, since it would keep every other writer waiting. */
+/** A writing transaction that is idle for this long is rolled back, since it would keep every other writer waiting. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 

@@ -168,7 +168,7 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
 /** With its server: behind a load balancer, connections may go to several. */
 const PROCESS = "concat(pg_backend_pid(), ' ', inet_server_addr(), ' ', inet_server_port()) as process";
 
-/** One finds a pooler that nobody else uses. Beside others on a pool of two servers, the worst case, one in five rounds misses it. */
+/** One round detects a pooler that nobody else uses. Beside others on a pool of two servers, the worst case, one in five rounds misses it. */
 const ROUNDS = 6;
 
 const NO_SESSIONS =

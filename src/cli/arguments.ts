@@ -53,7 +53,7 @@ export function publicBaseUrl(text: string): string {
   return origin + uriReference(pathname);
 }
 
-/** An http or https URL; `undefined` if `text` is none, or has a query, a fragment or credentials. */
+/** The text as an http or https URL; `undefined` if it is not one, or has a query, a fragment or credentials. */
 export function plainHttpUrl(text: string): URL | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username + url.password !== "")
@@ -61,7 +61,7 @@ export function plainHttpUrl(text: string): URL | undefined {
   return url;
 }
 
-/** A parser by the reader of a value. */
+/** Makes an option parser of a function that throws `BadValue`. */
 export function parserOf<T>(read: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -107,7 +107,7 @@ function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: 
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 
-/** A parser of event types, of those that are given. */
+/** A parser of lists of these event types. */
 export const typesAmong = (allowed: readonly EventType[]) => listOf(readChoices(allowed));
 
 /** A parser of source codes, which become upper case. */

@@ -30,7 +30,7 @@ type ChangesRun = CommonOptions &
     since: EpochMs | "all" | "now";
   };
 
-/** A run under way: where it is in which catalog, and where its output goes. */
+/** The state of a run: its catalog, its position there, and its output. */
 type Reading = { catalog: string; position: FeedPosition; printed: number; repeats: number; printer: Printer; output: Output };
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
@@ -88,7 +88,7 @@ function refuseLost(run: ChangesRun, error: unknown): never {
   throw error instanceof LostPositionError ? lostPosition(run) : error;
 }
 
-/** The start of a first run is saved at once, so that what comes later begins there even if this run is killed. */
+/** Saves the start of a first run at once, so that the next run begins there even if this one is killed. */
 async function begin(cli: Cli, db: CatalogDb, run: ChangesRun, output: Output): Promise<Reading> {
   const { cursorFile, since } = run;
   const catalog = await catalogIdentity(db);

@@ -20,7 +20,7 @@ export type OutputChoice = { format: ChangeFormat; output?: string | undefined; 
 
 export type Output = {
   print: (text: string) => void;
-  /** To be called between two batches. Throws if a stop signal came and the output is a file. */
+  /** Call it between two batches. Throws if a stop signal came and the output is a file. */
   stopIfAsked: () => Promise<void>;
   /** Returns once what was printed is on disk. A file is on disk only after `finish`. */
   sync: () => void;
@@ -29,10 +29,10 @@ export type Output = {
   abandon: () => void;
 };
 
-/** A feed is for a web server to publish and names no contacts. All else may be personal data. */
+/** File modes: web servers publish feeds, which name no contacts. Other formats may contain personal data. */
 const [PUBLIC, PRIVATE] = [0o644, 0o600];
 
-/** Adds the options of output. `what` is left out if it is less severe. */
+/** Adds the options of output. `what` names the entries in the help: "events". */
 export function addOutputOptions(command: CliCommand, what: string, formats: readonly ChangeFormat[]): CliCommand {
   const offered = severities.filter((each) => each !== "unknown");
   return command

@@ -11,7 +11,7 @@ import type { CliCommand } from "./command.ts";
 
 export type FilterOptions = { match?: string } & Record<string, unknown>;
 
-/** Adds `--match` and an option for each filter, but for those that the command has already. */
+/** Adds `--match` and an option for each filter, except those that the command already has. */
 export function addFilterOptions(command: CliCommand): CliCommand {
   const present = new Set(command.options.map(({ long }) => long));
   for (const name of fieldNames) if (!present.has(flagOf(name))) command.addOption(optionOf(name));
@@ -37,7 +37,7 @@ export function givenFilter(options: FilterOptions): Filter {
   return { ...fromFile, ...Object.fromEntries(given) };
 }
 
-/** The arguments replace the words of a `--match` file. Words that are none, and words in both places, end the command with a usage error. */
+/** The arguments replace the words of a `--match` file. Invalid words, and words in both places, end the command with a usage error. */
 export function withWords(command: CliCommand, filter: Filter, words: readonly string[]): Filter {
   const given = words.filter((word) => word.trim() !== "");
   if (given.length === 0) return filter;
@@ -58,7 +58,7 @@ export function refuseEmptyRanges(command: CliCommand, filter: Filter, now: Epoc
   command.error(`error: ${flagOf(low)} ${filter[low]} ${relation} ${flagOf(high)} ${filter[high]}`);
 }
 
-/** A word that begins with "--" was meant as an option. `elsewhere` says of an option of other commands where its work is done. */
+/** A word that begins with "--" was meant as an option. `elsewhere` has options of other commands, and what to use instead. */
 export function refuseUnknownOptions(
   command: CliCommand,
   words: readonly string[],

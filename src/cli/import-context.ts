@@ -1,4 +1,4 @@
-/** What `import`, `pull` and `redact` work with (the catalog, a directory, messages and progress), and how they print what became of the records. */
+/** The catalog, directory, messages and progress of `import`, `pull` and `redact`, and how they print an outcome. */
 import { rmSync } from "node:fs";
 import type { CatalogDb } from "../../db/engine.ts";
 import { openCatalogAt } from "../../db/open.ts";

@@ -11,7 +11,7 @@ import { type SearchOptions, withSearchIndex } from "./search-options.ts";
 
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
-/** So many characters of an id are enough to find it again. */
+/** Enough characters of an id to find it again. */
 export const ID_BEGINNING = 8;
 
 export function addIdArgument(command: CliCommand): CliCommand {

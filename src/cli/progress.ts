@@ -35,7 +35,7 @@ export function progressReporter({ now, showProgress }: Pick<Machine, "now" | "s
   };
 }
 
-/** Returns a function that shows how many of all records a step has come to. */
+/** Returns a function that shows how many of all records a step has handled. */
 export function recordReporter(machine: Pick<Machine, "now" | "showProgress">, step: string): (done: number, total: number) => void {
   const report = progressReporter(machine);
   return (done, total) => report({ step, done, total, unit: "records" });

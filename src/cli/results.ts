@@ -37,7 +37,7 @@ export const colorStyle: TableStyle = {
 /** The most columns of a number on a terminal of 80, and on a wide one, which has room for names of agencies. The title gets the rest. */
 const [NUMBER_MAX, WIDE_NUMBER_MAX, AGENCY_MAX, WIDE_AGENCY_MAX, GAP] = [18, 32, 12, 36, 2];
 const TITLE_MIN = 20;
-/** A terminal of so many columns is wide. */
+/** A terminal with at least this many columns is wide. */
 const WIDE = 120;
 
 export function isWide(width: number): boolean {
@@ -71,7 +71,7 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
   const rest = width - widths.reduce((sum, each) => sum + each + GAP, 0);
   const titleWidth = Math.max(TITLE_MIN, rest);
   const number = header.indexOf("number");
-  widths[number] = (widths[number] ?? 0) - (titleWidth - rest); // A title of some length tells more than a whole number.
+  widths[number] = (widths[number] ?? 0) - (titleWidth - rest); // A readable title says more than a whole number.
   const line = (row: readonly string[]) =>
     row
       .map((cell, column) => (column < widths.length ? padded(cut(cell, widths[column] ?? 0), widths[column] ?? 0) : cut(cell, titleWidth)))
@@ -92,7 +92,7 @@ function agencyOf(opportunity: WholeOpportunity): string | null {
   return agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
 }
 
-/** What stands below a result: what speaks against its status, and where it is, too; and which words it lacks and where the others matched, unless the title shows it. */
+/** The lines below a result: doubts about its status, and its other sources; then the words it lacks, and where the others matched outside of the title. */
 export function matchLines(
   { opportunity, snippet, missing, named, isFar, duplicates }: SearchResult,
   understood: Understood | null,
@@ -117,7 +117,7 @@ function openTo(opportunity: WholeOpportunity): string | null {
   return short === null ? null : `open to ${short}`;
 }
 
-/** `line` stands before the results from which on nothing matches, which are a table of their own. */
+/** `line` stands between the matches and the partial matches, which have a table of their own. */
 export function markdownTable(results: readonly SearchResult[], line: string, now: EpochMs): string {
   const cell = (text: string) => oneLine(text).replace(/([\\|`*_<>[\]])/g, "\\$1");
   const linked = (text: string, url: string | null) =>
@@ -160,7 +160,7 @@ export function freshnessInWords(freshness: readonly SourceFreshness[]): string 
   return sources.length === 0 ? "Nothing has been imported yet" : words;
 }
 
-/** How long ago the source was imported that was not for the longest time: "imported up to 3 days ago". */
+/** How long ago the stalest source was imported: "imported up to 3 days ago". */
 export function freshnessInShort(freshness: readonly SourceFreshness[]): string {
   const ages = freshness.flatMap(({ age_seconds }) => age_seconds ?? []);
   if (ages.length === 0) return freshness.length === 0 ? "nothing has been imported yet" : "imported at an unknown time";

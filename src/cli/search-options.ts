@@ -65,11 +65,11 @@ export async function useIndex<T>(
   }
 }
 
-/** Opens the search index: where the options say, or in a temporary directory if it cannot be kept there. `tell` gets the reason. */
-export function openIndex({ searchData, data, database }: SearchOptions, tell: (message: string) => void): SearchFile {
+/** Opens the search index: where the options say, or in a temporary directory if it cannot be kept there. `notify` gets the reason. */
+export function openIndex({ searchData, data, database }: SearchOptions, notify: (message: string) => void): SearchFile {
   const directory = searchData ?? (database === undefined ? data : undefined);
   if (directory === undefined) {
-    tell("Built the search index in a temporary directory; --search-data DIR keeps it for the next search");
+    notify("Built the search index in a temporary directory; --search-data DIR keeps it for the next search");
     return openTemporarySearchFile();
   }
   try {
@@ -77,7 +77,7 @@ export function openIndex({ searchData, data, database }: SearchOptions, tell: (
   } catch (error) {
     if (!isUnwritable(error)) throw error;
     const reason = reasonOf((error as Error).cause);
-    tell(
+    notify(
       `Cannot keep the search index in ${directory}: ${reason}. Built it in a temporary directory; --search-data DIR keeps it elsewhere`,
     );
     return openTemporarySearchFile();

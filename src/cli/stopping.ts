@@ -8,7 +8,7 @@ import type { Cli } from "./command.ts";
 /** What tests replace, so that they need not wait. */
 export type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
 
-/** Is aborted by the first signal to stop. */
+/** A signal that is aborted at the first SIGTERM or SIGINT. */
 export function stopSignal({ onStopSignal }: Pick<Machine, "onStopSignal">): AbortSignal {
   const stop = new AbortController();
   onStopSignal(() => stop.abort());

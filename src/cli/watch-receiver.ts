@@ -42,7 +42,7 @@ export type MessageOptions = ReceiverOptions & { to?: Kind; atLeast?: Severity; 
   note?: string;
 };
 
-/** The options of messages that a watch can be without. */
+/** The options of messages that `--clear` can remove. */
 export const clearableOptions = ["type", "remind", "every", "note"] as const;
 
 const NOTE_MAX = 500;
@@ -57,7 +57,7 @@ const VARIABLES = {
   smtp: "FUNDFEED_SMTP_URL",
 };
 
-/** A new watch has a value for each. */
+/** A new watch gets a default for what is not given. */
 export function addMessageOptions(command: CliCommand, isNew: boolean): CliCommand {
   const to = new Option("--to <receiver>", "what receives the messages").choices(receivers);
   const atLeast = new Option("--at-least <severity>", "report changes of this severity or a higher one").choices(

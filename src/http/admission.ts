@@ -37,7 +37,7 @@ export async function admitKey(access: Access, headers: Headers, now: EpochMs): 
   return key;
 }
 
-/** Counts a request of a key as so many uses. Throws a Problem if one of its limits refuses it. */
+/** Counts a request as this many uses of a key. Throws a Problem if one of its limits refuses it. */
 export async function admitUse(access: Access, key: KnownKey, now: EpochMs, uses = 1): Promise<void> {
   requireAllowance(await addUse(access, key, now, uses), uses);
 }

@@ -14,9 +14,8 @@ type Validators = {
 };
 
 /**
- * The validators of a record at `now`. `Last-Modified` is the end of the second of the last change. Until that second is settled, it is its
- * beginning, which `isNotModified` takes for older than the record: the client may have missed a change within the second (§8.8.2.2). The
- * minute covers a commit that is late and a clock that differs.
+ * The validators of a record at `now`. `Last-Modified` is the end of the second of the last change. Until that second is settled, it is the
+ * beginning of it, which `isNotModified` treats as older than the record: the client may have missed a change within the second (§8.8.2.2).
  */
 export function validatorsOf({ id, updated_at }: { id: string; updated_at: EpochMs }, now: EpochMs): Validators {
   const unmodifiedFrom = Math.ceil(updated_at / SECOND_MS) * SECOND_MS;
@@ -62,7 +61,7 @@ const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) 
 const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
 const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
 
-/** The instant of an HTTP-date; `undefined` if the text is none, and the header is to be ignored. */
+/** The instant of an HTTP-date; `undefined` for any other text: the header is then ignored. */
 export function parseHttpDate(text: string): EpochMs | undefined {
   const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
   if (match?.groups === undefined) return undefined;

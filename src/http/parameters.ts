@@ -33,7 +33,7 @@ export function parameters({ params = {}, query = {} }: { params?: Table; query?
     params: standardSchema(schemaOf(params)),
     query: standardSchema(Type.Partial(schemaOf(query))),
     beforeHandle: (context: AdmittedContext) => {
-      // Elysia reads the source of this function: were the context passed on, it would parse all headers and cookies of every request first.
+      // Elysia reads the source of this function: if it passed the context on, Elysia would first parse all headers and cookies of every request.
       const values = readParameters(context.call, { params, query });
       context.params = values.params;
       context.query = values.query;

@@ -127,8 +127,8 @@ export function compress(body: Bytes | string, coding: Coding): Bytes | Buffer |
 }
 
 /**
- * The response in the content coding that a client prefers, if its body is worth it. For responses that hold no secret beside text of others:
- * their length would tell it (BREACH).
+ * The response in the content coding that a client prefers, if its body is worth it. Not for a response that has both a secret and text of
+ * others: its compressed length would reveal the secret (BREACH).
  */
 export async function inPreferredCoding(response: Response, accepted: string | null): Promise<Response> {
   const { headers, status } = response;

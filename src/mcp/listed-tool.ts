@@ -1,6 +1,6 @@
 /**
- * What `tools/list` says of a tool. Clients put it into the context of their models, so it is short: of a result it names the members, and
- * leaves out those that every result has. The whole schemas would be 55 kB in each session. Tests check results against those.
+ * What `tools/list` says of a tool. Clients put it into the context of their models, so it is short: it names the members of a result, without
+ * those that every result has. The whole schemas would be 55 kB in each session. Tests check results against those.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { statement } from "./results.ts";

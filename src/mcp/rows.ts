@@ -43,7 +43,7 @@ export const OpportunityRow = object({
   updated_at: Opportunity.properties.updated_at,
 });
 
-/** What a tool says of such a row outside of lists. */
+/** The description of a row outside of lists. */
 export const ROW = "A row, as `find` returns it.";
 
 /** The row at an instant. `duplicates` are the other records of the same opportunity. */

@@ -16,7 +16,7 @@ export type DownloadRequest = {
   /** Media types that the response may have; any if there are none. */
   types: readonly string[];
   bytesMax: number;
-  /** Only so many bytes from the beginning are wanted. A longer response is cut off. */
+  /** Only this many bytes from the beginning are wanted. A longer response is cut off. */
   headBytes?: number;
   /** Whether to ask for these bytes alone. */
   isRange?: boolean;

@@ -7,7 +7,7 @@ import { countOf, fetchJson, shortened, type Visit } from "./visit.ts";
 export type PagedSearch = {
   /** What is searched: `topics`. The files are named after it. */
   name: string;
-  /** The request for the page with this index and so many records; the pages before it had `recordCount` records. */
+  /** The request for the page with this index, of at most `size` records; the pages before it had `recordCount` records. */
   request: (size: number, recordCount: number, index: number) => DownloadRequest;
   /** Most records of a page. */
   size: number;

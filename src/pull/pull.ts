@@ -85,7 +85,7 @@ async function importFetched(
   const { upstream, allowRemovals, redactContacts = false, rejects = join(context.directory, `${upstream.name}.rejects.ndjson`) } = job;
   if (insteadOf !== undefined) context.notify(`${upstream.name}: ${insteadOf}`);
   if (warning !== undefined) context.notify(`${upstream.name}: ${warning}`);
-  // What stands in for a failed download is never everything.
+  // A substitute for a failed download is never complete.
   const snapshot = upstream.snapshot && insteadOf === undefined && isPart === undefined;
   const outcome = await importFiles(context, upstream.format, { files, snapshot, allowRemovals, rejects, redactContacts });
   if (outcome.read === 0 && !upstream.mayBeEmpty)

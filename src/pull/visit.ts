@@ -29,12 +29,12 @@ export type Visit = {
   planned?: number;
 };
 
-/** The URL of a file and its validators, with which an unchanged file is recognized. `seen` is what else an upstream wants to know of the past. */
+/** The URL of a file and its validators, with which an unchanged file is recognized. `seen` is what else the next visit needs. */
 export type Known = FileValidators & { url: string; seen?: Readonly<Record<string, string>> };
 
 /**
- * Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. Of a
- * part, nothing follows from what is missing. `warning` is told to the operator.
+ * Paths of files to import as one unit. `known` describes the file for the next visit. `insteadOf` says what they stand in for, and why. With
+ * `isPart`, a record that is missing was not removed. `warning` is for the operator.
  */
 export type Fetched = { files: string[]; known?: Known; insteadOf?: string; isPart?: true; warning?: string };
 

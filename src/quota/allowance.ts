@@ -59,7 +59,7 @@ export function takeRequest(use: Use, quota: Quota, now: EpochMs, uses = 1): Tak
   };
 }
 
-/** What a request counts as that would count as more than a limit of its key. */
+/** The uses that a request takes: at most as many as the smaller limit of its key. */
 export function usesTaken(uses: number, { daily, per_minute }: Quota): number {
   return Math.min(uses, daily, per_minute);
 }
@@ -74,7 +74,7 @@ export function dayOf(now: EpochMs): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** A request that began before midnight may be counted after one of the new day: at most so late. */
+/** How late a request that began before midnight may be counted, after one of the new day. */
 const LATE_MAX_MS = MINUTE_MS;
 
 /**
@@ -110,7 +110,7 @@ export function secondsUntilToken(bucket: TokenBucket, rate: number, tokens = 1)
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);
 }
 
-/** The bucket without so many tokens. Call `refill` first. */
+/** The bucket after this many tokens were taken. Call `refill` first. */
 export function takeToken(bucket: TokenBucket, tokens = 1): TokenBucket {
   return { taken: bucket.taken + tokens * TOKEN, refilledAtMs: bucket.refilledAtMs };
 }

@@ -11,7 +11,7 @@ import { OutputClosed } from "./machine.ts";
 const LOG_PENDING_MAX = 32_000_000;
 /** How long the exit of the program waits for them. */
 const LOG_WAIT_MS = 2000;
-/** When standard output has taken nothing for so long, a signal ends the program at once: while a write waits, no handler is called. */
+/** When standard output has taken nothing for this long, a signal ends the program at once: while a write waits, no handler is called. */
 const STUCK_MS = 1000;
 
 const STOP_SIGNALS = ["SIGTERM", "SIGINT"] as const;

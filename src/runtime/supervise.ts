@@ -6,7 +6,7 @@ export const CHILD_VARIABLE = "FUNDFEED_CHILD";
 
 /** The longest line that is passed on. The rest of a longer one is dropped. */
 const LINE_MAX = 10_000;
-/** How long the output is waited for when the child has ended: a program that it started may hold the pipe open. */
+/** How long to wait for the output of a child that has ended: a program that it started may hold the pipe open. */
 const OUTPUT_WAIT_MS = 1000;
 /** The system knows no lower priority. */
 const NICEST = 19;

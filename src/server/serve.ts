@@ -30,9 +30,9 @@ export type Addition = {
   /** Called once the server listens and has printed its address. */
   start: (origin: string) => void;
   families: () => readonly Family[];
-  /** Called at the first signal, while the requests under way get their responses, and at the second, which is in a hurry. */
+  /** Called at the first signal, while the requests under way get their responses, and at the second, which forces a quick stop. */
   onStop: (isForced: boolean) => void;
-  /** Called when they have them, and after any failure. Returns when nothing of it runs anymore. */
+  /** Called when these requests have ended, and after any failure. Returns when all of the addition has stopped. */
   end: () => Promise<void>;
 };
 

@@ -139,7 +139,7 @@ test("restore brings nobody back into the mails who was removed since the backup
   await watches.close();
   const run = (...args: string[]) => fundfeed([...args, "--data", data], env);
   expect((await run("backup", backup)).code).toBe(0);
-  expect((await run("matched", "add", "!ann@uni.example")).out).toContain("removed 1 member, with 1 watch");
+  expect((await run("members", "add", "!ann@uni.example")).out).toContain("removed 1 member, with 1 watch");
 
   const restored = await run("restore", backup);
   expect(restored.err).toContain("2 watches of members are paused: the backup may have members who were removed since");
@@ -148,7 +148,7 @@ test("restore brings nobody back into the mails who was removed since the backup
   expect((await run("import", "records", records)).code).toBe(0);
   await run("watch", "run");
   expect(sink.mails).toEqual([]);
-  await run("matched", "add", "!ann@uni.example");
+  await run("members", "add", "!ann@uni.example");
   const after = openWatchFile(data, now);
   for (const watch of await listWatches(after)) await resume(after, watch);
   await after.close();

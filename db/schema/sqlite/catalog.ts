@@ -102,8 +102,8 @@ export const opportunities = sqliteTable(
 );
 
 /**
- * What no event tells of a record before a change: the basis of its status, and its sidecar without attachments and questions. `until` is
- * the instant of the change. (E-85)
+ * What a record was before a change, as far as no event has it: the basis of its status, and its sidecar without attachments and questions.
+ * `until` is the instant of the change. (E-85)
  */
 export const earlierSidecars = sqliteTable(
   "earlier_sidecars",
@@ -117,8 +117,8 @@ export const earlierSidecars = sqliteTable(
 );
 
 /**
- * By what records of different sources are found to belong together (`changes/link.ts`): each key that a record holds, and those of other
- * records that it seeks. Of several that hold a key, the one with the greatest `newness` is the newest.
+ * The keys by which records of different sources are linked (`changes/link.ts`): those that a record holds, and those that it seeks. Of several
+ * holders of a key, the one with the greatest `newness` is the newest.
  */
 export const linkKeys = sqliteTable(
   "link_keys",
@@ -134,7 +134,7 @@ export const linkKeys = sqliteTable(
   ],
 );
 
-/** Keys for which another record may be found than before. The import that stored the change, or the next one, links again what seeks them. */
+/** Keys that may lead to another record than before. The import that stored the change, or the next one, links the records that seek them again. */
 export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text("key").primaryKey() });
 
 /**
@@ -146,7 +146,7 @@ export const readings = sqliteTable("readings", {
   digest: bytes("digest").notNull(),
 });
 
-/** When imports last contained what is open and states no date (`opportunities/last-seen.ts`). Other records have no row. */
+/** When imports last contained each record that is open and states no date (`opportunities/last-seen.ts`). Other records have no row. */
 export const sightings = sqliteTable("sightings", {
   opportunity_seq: integer("opportunity_seq").primaryKey(),
   source: text("source").notNull(),

@@ -31,7 +31,7 @@ export const watches = sqliteTable(
   (table) => [uniqueIndex("watches_by_name").on(table.name, table.place), index("watches_by_owner").on(table.owner)],
 );
 
-/** Opportunities of which the receiver knows that they match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
+/** Opportunities that the receiver knows to match. `WITHOUT ROWID` is in the migration only: drizzle-kit cannot write it. */
 export const matched = sqliteTable(
   "matched",
   {
@@ -87,7 +87,7 @@ const reminder = {
   id: text("id").notNull(),
   /** The due date, in whole minutes. */
   due: integer("due").notNull(),
-  /** So many days before it the reminder came. */
+  /** How many days before it the reminder was due. */
   days: integer("days").notNull(),
 };
 
@@ -115,7 +115,7 @@ export const pendingReminders = sqliteTable(
   (table) => [primaryKey({ columns: [table.watch, table.id, table.due] })],
 );
 
-/** Opportunities of which the watch reports nothing. */
+/** Opportunities that the watch does not report. */
 export const muted = sqliteTable(
   "muted",
   {

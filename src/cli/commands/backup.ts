@@ -65,7 +65,7 @@ export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
     });
 }
 
-/** Restores, and pauses the watches of members: nobody gets mail again who was removed after the backup. Returns how many. (E-186) */
+/** Restores, and pauses the watches of members: those who were removed after the backup must get no mail. Returns how many. (E-186) */
 async function restoreAndPause({ now }: Machine, data: string, work: () => void): Promise<number> {
   work();
   return useAndClose(openWatchFile(data, now(), { mode: "create" }), (db) => pauseOwned(db, "a backup was restored; resume it here"));

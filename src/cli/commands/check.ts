@@ -12,7 +12,7 @@ import { withCatalog, withState } from "../databases.ts";
 import { printResult } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
-/** Most faults that are listed of one file. The first ones show what happened; a million more would not. */
+/** The most faults that are listed for one file. The first ones show what happened; a million more would not. */
 const FAULTS_MAX = 100;
 
 /** The result for one file or schema. `older` names its version if that is older than the program's. */
@@ -66,7 +66,7 @@ async function faultsOf(where: string, work: Promise<Omit<Found, "where">>): Pro
   }
 }
 
-/** Of a database of an older version, only the storage is checked: this program does not know its tables. */
+/** In a database of an older version, only the storage is checked: this program does not know its tables. */
 async function inspect(where: string, db: CatalogDb | StateDb, checkContent: () => Promise<Fault[]>): Promise<Omit<Found, "where">> {
   const damage = (await db.storageFaults()).map((what) => ({ where, what }));
   const { applied, known } = await findSchemaVersion(db);

@@ -57,16 +57,13 @@ export function demoCommand(command: CliCommand, cli: Cli): CliCommand {
 
 const HOST = "127.0.0.1";
 
-/**
- * Serves the pages. `port` is that of the API unless `isTheirs`: the pages then take the next one, or a free one if that is taken, as it is in
- * a second demo.
- */
-async function browseSample(machine: Machine, directory: string, port: number, isTheirs: boolean) {
+/** Serves the pages on `port` if it was given for them. Otherwise it is that of the API: they take the next one, or a free one if that is taken. */
+async function browseSample(machine: Machine, directory: string, port: number, isGiven: boolean) {
   const location = { data: directory, mode: "read" } as const;
   const log = createLog("text", machine.writeLog, "failure");
   const index = keepOpen(() => openSearchFile(directory));
   const start = (port: number) => startBrowse(machine, { host: HOST, port }, location, index, log);
-  const starting = isTheirs || port === 0 ? start(port) : start(port + 1).catch(() => start(0));
+  const starting = isGiven || port === 0 ? start(port) : start(port + 1).catch(() => start(0));
   const { listener, url } = await starting;
   return {
     url,

@@ -137,7 +137,7 @@ type Answer = SearchPage & {
   now: EpochMs;
 };
 
-/** What is said below the results: all of it. */
+/** All lines below the results. */
 function footOf(answer: Answer, continuing: string): string[] {
   const { results, total, duplicates, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;
@@ -159,7 +159,7 @@ function orInWords({ filter: { applicant = [] } }: Answer): string {
   return `--applicant ${[...applicant, IN_WORDS].join(",")}`;
 }
 
-/** The same on a narrow terminal: how the question was read, and one line. */
+/** The lines below the results on a narrow terminal: how the question was read, and one line for the rest. */
 function shortFootOf(answer: Answer): string[] {
   const { results, total, next, understood, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const parts = [

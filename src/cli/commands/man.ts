@@ -15,7 +15,7 @@ export function manCommand(command: CliCommand, cli: Cli): CliCommand {
 
 const help = new Help();
 
-/** A variable of more commands than this is one of all that work with it. */
+/** Of a variable that more commands than this have, the commands are not listed. */
 const USES_SHOWN = 3;
 
 /** Options that most commands have, described once. */

@@ -47,7 +47,7 @@ export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
     });
 }
 
-/** From the change of the state on nobody of them gets mail or is let in. What is stored of their watches goes now, or with the next `watch run`. */
+/** Removes the watches of members who ended. Even before, they get no mail and cannot sign in; the next `watch run` removes what is left. */
 async function removeTheirWatches({ machine }: Cli, options: WatchOptions, ended: readonly string[]): Promise<number> {
   if (ended.length === 0) return 0;
   return useAndClose(openWatchFile(watchDirectory(options), machine.now(), { mode: "create" }), (db) => removeWatchesOf(db, ended));
