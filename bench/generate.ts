@@ -91,7 +91,6 @@ export function generateRecord(seed: number, index: number, changed = false) {
   };
 }
 
-/** Returns the id of record `index`. */
 export function generatedId(seed: number, index: number): string {
   const { code, opportunity_id } = generateRecord(seed, index).source;
   return opportunityId(code, opportunity_id);

@@ -45,7 +45,6 @@ export async function importBenchmark(): Promise<Section> {
   return { title: "Imports", text, goals };
 }
 
-/** The cost of writing a number of records. */
 type Write = Omit<Usage, "peakBytes"> & { name: string; records: number; peakBytes?: number };
 
 /** Imports a file into an empty catalog, then one with every record changed, then the same one again. Also inserts the rows of the first import without the program. */

@@ -101,7 +101,6 @@ async function measureAll(targets: readonly Target[], requests: readonly Request
   return new Map([...samples].map(([name, ofTarget]) => [name, new Map([...ofTarget].map(([request, all]) => [request, medians(all)]))]));
 }
 
-/** Returns the median of each figure. */
 export function medians(all: readonly LoadResult[]): LoadResult {
   return { perSecond: median(all.map(({ perSecond }) => perSecond)), cpuUs: median(all.map(({ cpuUs }) => cpuUs)) };
 }

@@ -176,7 +176,6 @@ export const mutations: readonly Mutation[] = [
     promise: "a delivery that a signal cuts off counts as no failure of the receiver",
     tests: ["watch/run.test.ts"],
   },
-  // Quotas.
   {
     file: "src/quota/allowance.ts",
     from: "window.used + asked <= quota.daily",

@@ -17,7 +17,6 @@ const SETTINGS = [
 
 export type Postgres = {
   pid: number;
-  /** Returns the URL of a database. */
   url: (database: string) => string;
   /** Runs a statement in a database, by default in `postgres`, and returns its rows. */
   command: (statement: string, database?: string) => Promise<Record<string, unknown>[]>;

@@ -58,7 +58,6 @@ export async function serve(command: string[]): Promise<Server> {
 
 let servers = 0;
 
-/** Returns the resident memory of a process, in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text();
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;

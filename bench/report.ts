@@ -17,12 +17,10 @@ export function goalsTable(goals: readonly Goal[]): string {
   return table(goals.map(({ what, measured, goal, met }) => ({ What: what, Measured: measured, Goal: goal, Met: met ? "yes" : "**no**" })));
 }
 
-/** Returns the goal that `value` is at most `limit`. */
 export function atMost(what: string, value: number, limit: number, unit = ""): Goal {
   return { what, measured: `${round(value)}${unit}`, goal: `≤ ${round(limit)}${unit}`, met: value <= limit };
 }
 
-/** Returns the goal that `value` is at least `limit`. */
 export function atLeast(what: string, value: number, limit: number, unit = ""): Goal {
   return { what, measured: `${round(value)}${unit}`, goal: `≥ ${round(limit)}${unit}`, met: value >= limit };
 }

@@ -133,7 +133,6 @@ async function timesOf(catalog: Catalog, index: SearchFile, filter: Filter, sort
   return { total: page.total, first, next };
 }
 
-/** Bytes that this process has written. */
 function bytesWritten(): number {
   return Number(/^wchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }

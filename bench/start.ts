@@ -12,7 +12,6 @@ const REST_MS = 3000;
 
 const binary = join(workDirectory, "fundfeed");
 
-/** Builds the binary, and measures starts of it and of the source. */
 export async function startBenchmark(): Promise<Section> {
   await run(LOAD_CORE, [process.execPath, "run", "--cwd", join(import.meta.dir, ".."), "build", "--outfile", binary]);
   const programs: [string, string[]][] = [

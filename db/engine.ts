@@ -17,7 +17,6 @@ export type Sql<Name extends DatabaseName> = {
   readonly dialect: Dialect;
   /** The first row, or `undefined`. */
   get<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row | undefined>;
-  /** All rows. */
   all<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row[]>;
   /** Inserts one row and returns the value of its column `query.key`. On SQLite without `returning`, which would copy the whole row. */
   insert<Values>(query: Query<Values, never>, values: NoInfer<Values>): Promise<number>;

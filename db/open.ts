@@ -8,7 +8,6 @@ import { type FileOpening, openCatalog, openState, openWatchFile } from "./sqlit
 /** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
 
-/** Options for files, and for PostgreSQL. */
 type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
 
 /** Throws an Error whose message is one sentence, without the password. */

@@ -36,7 +36,6 @@ export function recordingFetch(exchanges: Exchange[], key: string | undefined, n
   };
 }
 
-/** The address without the key, however short it is. */
 function urlWithoutKey(address: string, key: string | undefined): string {
   const hidden = address.replace(/([?&][^=?&#]*=)([^&#]*)/g, (whole, name: string, value: string) =>
     key !== undefined && key !== "" && new URLSearchParams(`=${value}`).get("") === key ? `${name}…` : whole,

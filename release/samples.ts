@@ -34,10 +34,10 @@ export const samples: Readonly<Record<string, (visit: Visit) => Promise<ProbeSam
   "simpler-grants-gov": sampleSimplerGrantsGov,
   "sam-gov": sampleSamGovCsv,
   "sam-gov-api": async (visit) => (await samplePage(visit, samGovSearch(visit), 25)).sample,
-  "sbir-gov": (visit) => sampleList(visit, "solicitations", jsonAt(visit, "solicitations?open=1&rows=5&start=0")),
+  "sbir-gov": (visit) => sampleList(visit, jsonAt(visit, "solicitations?open=1&rows=5&start=0")),
   dsip: sampleDsip,
   darpa: sampleDarpa,
-  "nasa-nspires": async (visit) => sampleList(visit, "solicitations", await solicitationsAt(visit), (value) => objectOf(value).aaData),
+  "nasa-nspires": async (visit) => sampleList(visit, await solicitationsAt(visit), (value) => objectOf(value).aaData),
   "nasa-roses": sampleRoses,
 };
 
@@ -57,16 +57,11 @@ function fileOf(name: string, text: string): ProbeSample["files"][number] {
   return { name, bytes: Buffer.from(text) };
 }
 
-/** A response that is or has a list. Throws if it is none. */
-async function sampleList(
-  visit: Visit,
-  name: string,
-  request: DownloadRequest,
-  list = (value: unknown): unknown => value,
-): Promise<ProbeSample> {
+/** A response that is or has a list of solicitations. Throws if it has none. */
+async function sampleList(visit: Visit, request: DownloadRequest, list = (value: unknown): unknown => value): Promise<ProbeSample> {
   const { text, value } = await readJson(visit, request);
-  listIn(visit, list(value), name);
-  return { files: [fileOf(`${name}.json`, text)], total: null };
+  listIn(visit, list(value), "solicitations");
+  return { files: [fileOf("solicitations.json", text)], total: null };
 }
 
 /** The first page of a search, with this many records, and the records. Throws if it is none. */

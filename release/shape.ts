@@ -39,7 +39,6 @@ export function knownShape(records: readonly JsonObject[]): KnownShape {
   return Object.fromEntries(known.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Compares some records with the known ones. */
 export function compareShape(known: KnownShape, records: readonly JsonObject[]): ShapeFinding[] {
   const { fields, objects } = countFields(records);
   const differences = Object.entries(known).flatMap(([field, expected]) =>

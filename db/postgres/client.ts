@@ -23,7 +23,6 @@ export type ClientOptions = {
   schema: string;
   /** How many connections it has at most. */
   connections?: number;
-  /** The time limit for opening a connection. */
   connectTimeoutMs?: number;
   /** The time limit of a statement. The server cancels it then; a second later the client gives up on the server. */
   statementTimeoutMs?: number;

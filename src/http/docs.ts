@@ -28,8 +28,8 @@ export function descriptionFiles(baseUrl: string, hasPages = false): () => Reado
 /** The description, the page, and the files that the page loads, for a public base address. */
 function descriptionAssets(baseUrl: string, hasPages: boolean): Asset[] {
   const document = openapiDocument(baseUrl);
-  const style = hashedFile("page", "css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));
-  const script = hashedFile("page", "js", "text/javascript; charset=utf-8", Bun.gzipSync(pageScript));
+  const style = hashedFile("css", "text/css; charset=utf-8", Bun.gzipSync(baseStyle + pageStyle));
+  const script = hashedFile("js", "text/javascript; charset=utf-8", Bun.gzipSync(pageScript));
   const page = docsPage(document, { style: style.path, script: script.path, hasPages });
   return [
     { path: "/openapi.json", contentType: "application/json", body: Buffer.from(JSON.stringify(document)) },
@@ -45,8 +45,8 @@ function descriptionAssets(baseUrl: string, hasPages: boolean): Asset[] {
 }
 
 /** A compressed file with its hash in its name, so that clients may cache it forever. */
-function hashedFile(name: string, extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
+function hashedFile(extension: string, contentType: string, body: Uint8Array<ArrayBuffer>): Asset {
   const hash = Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 12);
   const headers = { "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" };
-  return { path: `/docs/${name}-${hash}.${extension}`, contentType, body, headers };
+  return { path: `/docs/page-${hash}.${extension}`, contentType, body, headers };
 }

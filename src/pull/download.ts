@@ -45,7 +45,6 @@ export type Net = {
   requirePermission?: (url: URL) => Promise<void>;
   timeouts: Timeouts;
   now: () => EpochMs;
-  /** Returns a number from 0 to 1. */
   random: () => number;
   /** Returns early if `stop` is aborted. */
   wait: (ms: number, stop: AbortSignal) => Promise<void>;

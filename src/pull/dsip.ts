@@ -2,14 +2,14 @@
 import { Failure } from "../../db/reason.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { type PagedSearch, savePages } from "./pages.ts";
-import { type Fetched, jsonAt, readJson, saveArray, type Visit } from "./visit.ts";
+import { type Fetched, jsonAt, readJson, saveDetailsFile, type Visit } from "./visit.ts";
 
 const STATUSES = ["Open", "Pre-Release"];
 const NO_STATUSES = "INACTIVE,READY_FOR_RELEASE,READY_TO_CERTIFY,READY_TO_REVIEW,REVISION_REQUESTED";
 
 export async function fetchDsip(visit: Visit): Promise<Fetched> {
   const { files, records } = await savePages(visit, await topicSearch(visit));
-  return { files: [...files, await saveArray(visit, "details.json", detailsOf(visit, [...records]))] };
+  return { files: [...files, await saveDetailsFile(visit, detailsOf(visit, [...records]))] };
 }
 
 /** The search for all topics that are open or pre-released. */

@@ -5,7 +5,7 @@ import { type JsonObject, objectOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
 import { type PagedSearch, savePages } from "./pages.ts";
-import { type Fetched, fetchKnownFile, jsonAt, readJson, saveArray, shortened, type Visit } from "./visit.ts";
+import { type Fetched, fetchKnownFile, jsonAt, readJson, saveDetailsFile, shortened, type Visit } from "./visit.ts";
 
 /** The extract of a day may be late or missing. */
 export const DAYS_BACK = 7;
@@ -17,16 +17,13 @@ export const ZIP_TYPES = ["application/zip", "application/x-zip-compressed", "ap
 export async function fetchGrantsGovExtract(visit: Visit): Promise<Fetched | undefined> {
   for (let day = 0; day <= DAYS_BACK; day++) {
     const { name, url } = extractOf(visit, day);
-    if (url.href < (visit.known?.url ?? "") && isExtract(visit, visit.known?.url)) return undefined; // Older than the imported one.
+    const { url: imported = "" } = visit.known ?? {};
+    if (url.href < imported && imported.startsWith(new URL("GrantsDBExtract", visit.base).href)) return undefined; // Older than the imported one.
     const fetched = await fetchKnownFile(visit, name, { url, types: ZIP_TYPES, bytesMax: EXTRACT_BYTES_MAX });
     if (fetched !== "missing") return fetched;
     if (visit.known?.url === url.href) return undefined; // The imported one is gone.
   }
   throw noExtract(visit);
-}
-
-function isExtract({ base }: Visit, url = ""): boolean {
-  return url.startsWith(new URL("GrantsDBExtract", base).href);
 }
 
 /** The extract of a day, counted back from today. */
@@ -44,7 +41,7 @@ export function noExtract({ base }: Visit): Error {
 /** The details of every opportunity that is forecast or posted. */
 export async function fetchGrantsGovDetails(visit: Visit): Promise<Fetched> {
   const { records } = await savePages(visit, grantsGovSearch(visit));
-  return { files: [await saveArray(visit, "details.json", detailsOf(visit, [...records.keys()]))] };
+  return { files: [await saveDetailsFile(visit, detailsOf(visit, [...records.keys()]))] };
 }
 
 function searchAt(visit: Visit, rows: number, startRecordNum: number): DownloadRequest {

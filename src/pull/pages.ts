@@ -9,7 +9,6 @@ export type PagedSearch = {
   name: string;
   /** The request for the page with this index, of at most `size` records; the pages before it had `recordCount` records. */
   request: (size: number, recordCount: number, index: number) => DownloadRequest;
-  /** Most records of a page. */
   size: number;
   /** The list of a page's records, and the number of all records as the upstream states it. Throws if the response reports a failure. */
   read: (response: unknown) => { records: unknown; total: unknown };

@@ -11,7 +11,7 @@ import { DAY_MS, dateAt, parseInstantMs } from "../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
 import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
-import { type Fetched, fetchFile, fetchJson, findJson, jsonAt, type Known, listIn, saveArray, type Visit } from "./visit.ts";
+import { type Fetched, fetchFile, fetchJson, findJson, jsonAt, type Known, listIn, saveDetailsFile, type Visit } from "./visit.ts";
 
 /** A key may send 60 requests a minute. */
 export const SIMPLER_PACE_MS = 1000;
@@ -203,7 +203,7 @@ async function saveDetails(
       }
     }
   }
-  const file = await saveArray(visit, "details.json", texts());
+  const file = await saveDetailsFile(visit, texts());
   return { file, seen, ...(warning === undefined ? {} : { warning }) };
 }
 

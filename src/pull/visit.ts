@@ -129,9 +129,9 @@ export async function readJson(visit: Visit, request: DownloadRequest): Promise<
   return response;
 }
 
-/** Saves JSON texts as one array in a file, and returns its path. An import opens all its files at once, so hundreds would be too many. */
-export async function saveArray(visit: Visit, name: string, texts: AsyncIterable<string>): Promise<string> {
-  const path = join(visit.directory, name);
+/** Saves the JSON texts of details as one array in a file, and returns its path. An import opens all its files at once: hundreds would be too many. */
+export async function saveDetailsFile(visit: Visit, texts: AsyncIterable<string>): Promise<string> {
+  const path = join(visit.directory, "details.json");
   const file = await open(path, "wx", 0o600);
   try {
     let separator = "[\n";

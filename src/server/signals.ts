@@ -7,7 +7,6 @@ import type { ServeOptions } from "./options.ts";
 /** How long a stop waits for the requests under way. */
 const DRAIN_MS = 10_000;
 
-/** Each resolves at one signal to stop. */
 type StopSignals = { first: Promise<void>; second: Promise<void> };
 
 /** Starts to watch for SIGTERM and SIGINT. SIGHUP counts too if there is no certificate to reload: usually a terminal was closed. */

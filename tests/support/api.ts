@@ -24,7 +24,6 @@ type RequestOptions = { key?: string | null; method?: string; headers?: Record<s
 export type TestApi = {
   /** Sends a request for a path as it follows the origin, for example `/v1/sources`. */
   send: (path: string, options?: RequestOptions) => Promise<Response>;
-  /** Sends a GET for a path below /v1. */
   get: (path: string, options?: RequestOptions) => Promise<Response>;
   /** Sends any request. This and the functions above throw if the response does not match the API description. */
   fetch: (request: Request) => Promise<Response>;
@@ -38,7 +37,6 @@ export type TestApi = {
   model: ReadModel;
   state: StateDb;
   access: Access;
-  /** Log entries of the requests so far. */
   entries: RequestEntry[];
   /** What was logged as a failure so far. */
   failures: { error: unknown; request_id: string | null }[];

@@ -11,7 +11,6 @@ import { oncePerRun } from "./once-per-run.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** The path of the program. */
 export const program = await oncePerRun("fundfeed", (path) => {
   const built = Bun.spawnSync([process.execPath, "run", "build", "--outfile", path], { cwd: root });
   if (built.exitCode !== 0) throw new Error(`Cannot build the program: ${built.stderr}`);
@@ -48,7 +47,6 @@ export type Server = {
   /** Sends a GET for a path below /v1. */
   get: (path: string, key?: string) => Promise<Response>;
   kill: (signal: NodeJS.Signals) => void;
-  /** The exit code, when the process has ended. */
   ended: Promise<number>;
   /** Sends SIGTERM, and returns the exit code. */
   stop: () => Promise<number>;
@@ -57,11 +55,9 @@ export type Server = {
 /** A directory in which the program runs. Its data directory is `fundfeed-data`, the default. */
 export type Home = {
   directory: string;
-  /** Returns the path of a name in the directory. */
   at: (name: string) => string;
   /** Writes a file in the directory, and returns its path. */
   file: (name: string, content: string | Uint8Array) => string;
-  /** Runs a command to its end. */
   run: (args: readonly string[], start?: StartOptions) => Promise<CommandResult>;
   /** Runs a command with --json, and returns what it printed. Throws if the command fails. */
   json: <T = Record<string, unknown>>(args: readonly string[], start?: StartOptions) => Promise<T>;
@@ -69,7 +65,6 @@ export type Home = {
   key: () => Promise<string>;
   /** Starts `serve` on a free port, or another command, and waits until it prints "listening on …". Throws if it ends before. */
   serve: (args?: readonly string[], start?: StartOptions) => Promise<Server>;
-  /** The process id of the command started last. */
   newest: () => number;
   /** Starts a command and returns its process. */
   start: (args: readonly string[], start?: StartOptions) => Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -189,7 +184,6 @@ export function sampleFile(name: string): Buffer {
   return readFileSync(join(root, "src/cli/demo-sample", name));
 }
 
-/** Reads a gzipped file of the sample, and unpacks it. */
 export function unpackedSample(name: string): Buffer {
   return gunzipSync(sampleFile(name));
 }

@@ -29,7 +29,6 @@ export function inScratch(name = ""): string {
   return join(scratch, name);
 }
 
-/** A new directory in the scratch directory. */
 export function aDirectory(): string {
   return mkdtempSync(inScratch("directory-"));
 }
@@ -189,7 +188,6 @@ export async function opportunitiesOf(db: CatalogDb): Promise<WholeOpportunity[]
   return rows.map(wholeOpportunity);
 }
 
-/** The lines that `export` prints. */
 export async function exportOf(db: CatalogDb, codes?: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   await exportLines(db, { codes }, (line) => void lines.push(line));

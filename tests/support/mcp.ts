@@ -40,7 +40,6 @@ export async function connectMcp(args: readonly string[], { revision, ...options
   return clientOver(new OneProcess({ ...commandLine(args, options), stderr: "ignore" }), revision);
 }
 
-/** Connects the official client over a transport. */
 export async function clientOver(transport: Transport, revision: Revision = "2026-07-28"): Promise<McpClient> {
   const mode = revision === "2026-07-28" ? { pin: revision } : "legacy"; // That offers 2025-11-25.
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
@@ -69,7 +68,6 @@ function faultsOf(name: string, result: unknown): unknown[] {
   return check?.(result) ? [] : (check?.errors ?? ["no such tool"]);
 }
 
-/** Starts the command with pipes. */
 export function startMcp(args: readonly string[], options: StartOptions = {}): Bun.Subprocess<"pipe", "pipe", "pipe"> {
   const { command, args: words, env } = commandLine(args, options);
   return Bun.spawn([command, ...words], { env, stdin: "pipe", stdout: "pipe", stderr: "pipe" });
@@ -83,7 +81,6 @@ export const initialize = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
 };
 
-/** A message that calls a tool. */
 export function toolCall(id: number | string, name: string, args: Record<string, unknown> = {}) {
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } };
 }

@@ -178,7 +178,6 @@ function signInWith(state: StateDb, now: number, mail: () => Promise<void>) {
   return createSignIn({ access, sessions: plainTokens, now: () => now, isSecure: true, admit: admitAll, links });
 }
 
-/** The mail with a link. */
 export function mailWithLink(origin: string): string {
   return signInMail(origin, `${origin}/sign-in/${"x4Zq".repeat(30)}`).html;
 }

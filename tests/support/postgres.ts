@@ -72,7 +72,6 @@ export const hasPostgres = programs !== undefined;
 if (!hasPostgres) process.stderr.write("PostgreSQL is not installed: tests that need it are skipped\n");
 
 export type PostgresServer = {
-  /** Returns the URL of a database. */
   url: (database: string) => string;
   /** Returns the name of a new role that may log in. Roles belong to the server, so test files must not share one. */
   freshRole: () => Promise<string>;

@@ -16,7 +16,6 @@ export function projectFiles(pattern: RegExp): string[] {
   return files.filter((path) => pattern.test(path));
 }
 
-/** Reads a file by its path relative to the root. */
 export function readText(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }

@@ -5,7 +5,6 @@ import { listen } from "../../src/http/listen.ts";
 
 export type RawServer = { port: number; stop: () => Promise<void> };
 
-/** Serves the app on a free loopback port. */
 export async function rawServer(app: App): Promise<RawServer> {
   const server = await listen(app, { hostname: "127.0.0.1", port: 0 });
   return { port: server.port ?? 0, stop: () => server.stop(true) };

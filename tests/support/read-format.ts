@@ -13,7 +13,6 @@ export function realInput(name: string, directory = EXCERPTS): Promise<Input> {
   return openInput(realPath(name, directory), {}, ":memory:");
 }
 
-/** An input with this text. */
 export function textInput(text: string | Uint8Array, name = "test"): Input {
   return { name, bytes: () => pieces(text) };
 }

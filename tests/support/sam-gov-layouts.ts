@@ -8,7 +8,6 @@ import { EXCERPTS } from "./real-data.ts";
 /** A row of the bulk CSV. */
 export type Row = Record<string, unknown>;
 
-/** All rows of the daily files. */
 export function dailyRows(directory = EXCERPTS): Row[] {
   const daily = join(directory, "sam-gov/daily");
   return readdirSync(daily).flatMap((name) => {

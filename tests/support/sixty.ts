@@ -19,7 +19,6 @@ const FIRST_EVENT = Date.UTC(2026, 1, 1);
 
 /** The id of the record with the events: `{U}` in tests/http/requests.tsv. */
 export const U = opportunityId("SAM", "N0");
-/** The id of a record without events. */
 export const WITHOUT_EVENTS = opportunityId("SBIR", "N1");
 /** An id without a record: `{X}` in tests/http/requests.tsv. */
 export const X = "0190c4a0-0000-7000-8000-0000000000ff";

@@ -8,7 +8,6 @@ export function rawSql<Row = unknown>(text: string, ...values: Value[]): Query<o
   return { render: () => ({ text, bind: () => values }) };
 }
 
-/** Returns the SQL that a database runs for a query. */
 export function textOf({ dialect }: Pick<Sql<"catalog">, "dialect">, query: Query<never, unknown>): string {
   return query.render(dialect).text;
 }

@@ -13,7 +13,6 @@ const PAUSE_MS = 10;
 type ListResponse<T> = { data: T[]; meta: { has_more: boolean; next_cursor: string | null } };
 
 export type SyncClient = {
-  /** The newest JSON text of each record, by id. */
   copy: Map<string, string>;
   /** The first JSON text that the client got of each record, by id. */
   first: Map<string, string>;

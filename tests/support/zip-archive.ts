@@ -4,7 +4,6 @@ import { crc32, deflateRawSync } from "node:zlib";
 const STREAMED = 0x0008;
 const DEFLATED = 8;
 
-/** Returns a zip archive with one deflated file. */
 export function zipArchive(name: string, content: Uint8Array): Buffer {
   const deflated = deflateRawSync(content);
   const nameBytes = Buffer.from(name);

@@ -81,7 +81,6 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-/** What is exported, and the filter that chose it. */
 type Chosen = Selection & { now: EpochMs; filter: Filter };
 
 /** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */

@@ -151,7 +151,6 @@ function contactAddress(text: string): string {
 
 const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
 
-/** A base URL, ending in "/". */
 function baseUrl(text: string): URL {
   const url = parseBaseUrl(text);
   if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);

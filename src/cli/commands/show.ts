@@ -164,7 +164,6 @@ function partLines({ parts, total }: Belonging): string[] {
   return more > 0 ? [...lines, `${withCommas(more)} more`] : lines;
 }
 
-/** The lines of a text as plain text, wrapped. */
 function linesOf(text: string, width: number): string[] {
   const lines = text.split("\n").map(plainText);
   return lines.filter((line) => line !== "").flatMap((line) => wrapped(oneLine(line), width));

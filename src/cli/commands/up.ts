@@ -144,7 +144,6 @@ function unknownSource(name: string): string {
   return `There is no source "${name}".${suggestion === undefined ? ` There are ${names.join(", ")}.` : ` Did you mean ${suggestion}?`}`;
 }
 
-/** A parser of durations, and of "none", which is 0. */
 function durationOrNone(min: string): (text: string) => number {
   return (text) => (text === "none" ? 0 : durationAtLeast(min)(text));
 }
