@@ -25,7 +25,7 @@ const noKey: Replacements = {
 };
 const noQuota: Replacements = {
   "quota/allowance.ts": (text) => `
-    ${substitute(text, "takeRequest(key.use, key, now)", "({ use: key.use, allowance })")}
+    ${substitute(text, "takeRequest(key.use, key, now, uses)", "({ use: key.use, allowance, taken: 1 })")}
     const allowance = { limit: 1, remaining: 1, reset: 1, retryAfterSeconds: 0 };`,
 };
 const noHeaders: Replacements = { "http/respond.ts": (text) => text.replaceAll(/^ *headers(\["[^"]+"\]|\.\w+) = .*$/gm, "") };

@@ -13,8 +13,7 @@ type DailyWindow = { day: number; used: number };
 /** The units taken and not yet refilled at `refilledAtMs`. A token has `TOKEN` units. */
 type TokenBucket = { taken: number; refilledAtMs: EpochMs };
 
-export const fullBucket: TokenBucket = { taken: 0, refilledAtMs: 0 };
-export const unused: Use = { window: { day: 0, used: 0 }, bucket: fullBucket };
+export const unused: Use = { window: { day: 0, used: 0 }, bucket: { taken: 0, refilledAtMs: 0 } };
 
 /** What the response says about the limits. `reset` is a Unix timestamp. `retryAfterSeconds` is 0 if the request was granted. */
 export type Allowance = { limit: number; remaining: number; reset: number; retryAfterSeconds: number };
@@ -47,13 +46,13 @@ export function takeRequest(use: Use, quota: Quota, now: EpochMs, uses = 1): Tak
   const window = windowAt(use.window, now);
   const bucket = refill(use.bucket, quota.per_minute, now);
   const retryAfterSeconds = Math.max(
-    secondsUntilToken(bucket, quota.per_minute, asked),
+    secondsUntil(asked, bucket, quota.per_minute),
     window.used + asked <= quota.daily ? 0 : Math.max(1, Math.ceil(resetOf(window) - now / 1000)),
   );
   const isGranted = retryAfterSeconds === 0;
   const after = isGranted ? { day: window.day, used: window.used + asked } : window;
   return {
-    use: { window: after, bucket: isGranted ? takeToken(bucket, asked) : bucket },
+    use: { window: after, bucket: isGranted ? { ...bucket, taken: bucket.taken + asked * TOKEN } : bucket },
     allowance: allowanceOf(after, quota, retryAfterSeconds),
     taken: isGranted ? asked : 0,
   };
@@ -99,18 +98,13 @@ export function resetOf(window: DailyWindow): number {
 const TOKEN = 60_000;
 
 /** The bucket at `now`, with `rate` tokens a minute. If the clock was set back, nothing is refilled. */
-export function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBucket {
+function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBucket {
   const refilled = Math.max(0, now - bucket.refilledAtMs) * rate;
   return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
 }
 
 /** Whole seconds until a refilled bucket has this many tokens; 0 if it has them. */
-export function secondsUntilToken(bucket: TokenBucket, rate: number, tokens = 1): number {
+function secondsUntil(tokens: number, bucket: TokenBucket, rate: number): number {
   const missing = bucket.taken + tokens * TOKEN - rate * TOKEN;
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);
-}
-
-/** The bucket after this many tokens were taken. Call `refill` first. */
-export function takeToken(bucket: TokenBucket, tokens = 1): TokenBucket {
-  return { taken: bucket.taken + tokens * TOKEN, refilledAtMs: bucket.refilledAtMs };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fullBucket, refill, secondsUntilToken, takeRequest, takeToken, unused } from "../../src/quota/allowance.ts";
+import { takeRequest, unused } from "../../src/quota/allowance.ts";
 
 const DAY = 86_400_000;
 const MIDNIGHT = Date.UTC(2026, 2, 2);
@@ -64,11 +64,12 @@ describe("takeRequest()", () => {
   });
 });
 
-/** Takes a token at `now` if there is one. */
+const { bucket: fullBucket } = unused;
+
+/** Takes a token at `now` if there is one, on a day that has enough requests. */
 function tryTake(bucket: typeof fullBucket, rate: number, now: number) {
-  const refilled = refill(bucket, rate, now);
-  const wait = secondsUntilToken(refilled, rate);
-  return { bucket: wait === 0 ? takeToken(refilled) : refilled, wait };
+  const { use, allowance } = takeRequest({ ...unused, bucket }, { daily: 1_000_000, per_minute: rate }, now);
+  return { bucket: use.bucket, wait: allowance.retryAfterSeconds };
 }
 
 describe("a token bucket", () => {

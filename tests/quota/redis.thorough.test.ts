@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { revokeKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
-import { dayOf, fullBucket, type LimitedKey, takeRequest, unused } from "../../src/quota/allowance.ts";
+import { dayOf, type LimitedKey, takeRequest, unused } from "../../src/quota/allowance.ts";
 import { isRedisAddress, type SharedQuotas, shareQuotas } from "../../src/quota/redis.ts";
 import { type TestApi, testApi } from "../support/api.ts";
 import { aDirectory, dropScratch, NOON } from "../support/imports.ts";
@@ -291,7 +291,7 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "quotas in Redis" : "quota
       await redis.command("FLUSHALL");
       const known = api.access.keys.values().find((candidate) => candidate.id === id);
       if (known === undefined) throw new Error("the key is not known");
-      const { use } = await take(quotas, { ...known, use: { window: { ...known.use.window }, bucket: fullBucket } }, api.clock.now);
+      const { use } = await take(quotas, { ...known, use: { window: { ...known.use.window }, bucket: unused.bucket } }, api.clock.now);
       expect(use.window.used).toBe(5);
     });
 
