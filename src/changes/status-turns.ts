@@ -7,6 +7,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { refuseDuringBackfill } from "./backfill.ts";
 import { atInstantAfter, atNextInstant, makeJudgedAheadDue, updateRecord, type Writing } from "./commit.ts";
 import { decideStatusTurn } from "./decide.ts";
+import { fillLinkKeys } from "./fill-link-keys.ts";
 import { instantAfter, listTurning } from "./stored.ts";
 
 /** Records in one transaction. It takes some ten milliseconds, during which a server that turns statuses serves no request. */
@@ -73,6 +74,7 @@ const yieldOnce: Between = () => Bun.sleep(0);
 
 /** Runs `turnSome` until no turn is due. It is given the instant at which the first one was due. */
 async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
+  await fillLinkKeys(db, between);
   for (;;) {
     const first = await db.get(firstTurn, { until });
     if (first === undefined || first.turns_at === null) return;

@@ -9,6 +9,7 @@ import { browsed } from "../support/browse.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, dropScratch, opportunitiesOf } from "../support/imports.ts";
 import { realJson } from "../support/real-data.ts";
+import { rawSql } from "../support/sql.ts";
 
 setDefaultTimeout(300_000);
 afterAll(dropScratch);
@@ -69,6 +70,26 @@ describe("earlier awards", () => {
   ])("are not shown %s", async (_, change) => {
     const told = await earlierIn(await imported((row) => (row.award.awardee.name === null ? row : change(row))));
     expect(told[ENVELOPE_2025]).toBeUndefined();
+  });
+
+  test.each([
+    ["refresh", ["refresh"]],
+    ["an import", ["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }])]],
+    [
+      "an import of the past",
+      ["import", "records", aFile([{ source: { code: "OWN", opportunity_id: "1" }, title: "One" }]), "--as-of", "2026-03-19T12:00:00.500Z"],
+    ],
+  ])("are found in a catalog of a version without them after %s", async (_, command) => {
+    const data = await imported();
+    const found = await earlierIn(data);
+    const db = openCatalog(data, NOW);
+    await db.run(rawSql("delete from link_keys where key like 'SAM_GOV award %'"));
+    await db.run(rawSql("delete from settings where name = 'award_keys'"));
+    await db.close();
+    expect(await earlierIn(data)).toEqual({});
+    expect((await fundfeed([...command, "--data", data], {}, () => NOW + 1000)).code).toBe(0);
+    expect(await earlierIn(data)).toEqual(found);
+    expect((await fundfeed(["check", "--data", data], {}, () => NOW + 2000)).code).toBe(0);
   });
 
   test("are the same in show, as JSON and on the page, and none as of the past", async () => {
