@@ -46,3 +46,9 @@ function membersOf(sqlite: Database): Members {
     groups: Int32Array.from(found, ({ opportunity }) => numbers.get(opportunity) ?? 0),
   };
 }
+
+/** How many opportunities some rows are of. */
+export function opportunitiesIn(sqlite: Database, rows: readonly number[]): number {
+  const sql = "select count(distinct coalesce(duplicate_of, id)) as n from records where seq in (select value from json_each(?))";
+  return sqlite.query<{ n: number }, [string]>(sql).get(JSON.stringify(rows))?.n ?? 0;
+}

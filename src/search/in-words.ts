@@ -9,6 +9,7 @@ import type { EpochMs } from "../text/instant.ts";
 import type { Budget } from "./budget.ts";
 import { COUNTED_MAX } from "./candidates.ts";
 import { matchingRows } from "./find.ts";
+import { opportunitiesIn } from "./group-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /**
@@ -26,11 +27,6 @@ export function countInWords({ sqlite }: SearchFile, filter: Filter, now: EpochM
   if (fewer === undefined || more === undefined) return 0;
   const countOf = (rows: readonly number[]) => (allSources ? rows.length : opportunitiesIn(sqlite, rows));
   return countOf(more) - countOf(fewer);
-}
-
-function opportunitiesIn(sqlite: SearchFile["sqlite"], rows: readonly number[]): number {
-  const sql = "select count(distinct coalesce(duplicate_of, id)) as n from records where seq in (select value from json_each(?))";
-  return sqlite.query<{ n: number }, [string]>(sql).get(JSON.stringify(rows))?.n ?? 0;
 }
 
 /** "28 more say in words who may apply (--applicant university,other)"; "" without any. */

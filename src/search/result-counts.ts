@@ -6,6 +6,7 @@ import { lookFor } from "./best-match.ts";
 import type { Budget } from "./budget.ts";
 import { COUNTED_MAX } from "./candidates.ts";
 import { matchingRows } from "./find.ts";
+import { countGroups, opportunitiesIn } from "./group-counts.ts";
 import type { SearchFile } from "./search-file.ts";
 
 /** The fields that are counted, with the SQL of their values. An agency counts for its department. */
@@ -37,14 +38,14 @@ export function countRows({ sqlite }: SearchFile, rows: readonly number[] | null
 }
 
 /**
- * The filters without which the others would find something, with the number of results, the largest first. With `isPartial`, records with some
- * of the words count, too. Filters that were not tried before the budget was spent are left out.
+ * The filters without which the others would find something, with the number of opportunities, or with `allSources` of records, the largest
+ * first. With `isPartial`, records with some of the words count, too. Filters that were not tried before the budget was spent are left out.
  */
 export function filtersToDrop(
   { sqlite }: SearchFile,
   filter: Filter,
   now: EpochMs,
-  isPartial: boolean,
+  { isPartial, allSources }: { isPartial: boolean; allSources: boolean },
   budget: Budget,
 ): { name: FieldName; records: number }[] {
   const given = fieldNames.filter((name) => filter[name] !== undefined);
@@ -52,10 +53,12 @@ export function filtersToDrop(
   const countOf = ({ words, ...others }: Filter) => {
     if (budget.isSpent()) return 0;
     if (isPartial && words !== undefined) {
-      const { matching, partial } = lookFor(sqlite, words, conditionOf(others, now), 0, budget).candidates;
+      const { candidates } = lookFor(sqlite, words, conditionOf(others, now), 0, budget);
+      const { matching, partial } = allSources ? candidates : countGroups(sqlite, candidates);
       return matching + partial;
     }
-    return matchingRows(sqlite, { ...others, ...(words !== undefined && { words }) }, now, COUNTED_MAX, budget).rows.length;
+    const { rows } = matchingRows(sqlite, { ...others, ...(words !== undefined && { words }) }, now, COUNTED_MAX, budget);
+    return allSources || rows.length === COUNTED_MAX ? rows.length : opportunitiesIn(sqlite, rows);
   };
   const found = given.map((name) => ({ name, records: countOf({ ...filter, [name]: undefined }) }));
   return found.filter(({ records }) => records > 0).sort((left, right) => right.records - left.records);

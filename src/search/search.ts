@@ -131,7 +131,8 @@ export async function searchFrom(
     const counts = offset > 0 ? null : countRows(index, rows, allSources);
     const hindered = offset > 0 ? [] : hinderedIn(index, filter, rows);
     const inWords = offset > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
-    const drop = results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, !onlyMatching, budget) : [];
+    const drop =
+      results.length === 0 && offset === 0 ? filtersToDrop(index, filter, place.now, { isPartial: !onlyMatching, allSources }, budget) : [];
     const notes = offset > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
     const isWeak = offset === 0 && isWeakAnswer(results, page.understood);
     return { ...page, total, results, next, isWeak, counts, hindered, agencyNotes: notes, inWords, drop };
@@ -155,7 +156,7 @@ export async function searchFrom(
   const hindered = place.keys.length > 0 ? [] : hinderedIn(index, filter, rows);
   const notes = place.keys.length > 0 ? [] : await agencyNotes(catalog, index, filter.agency ?? []);
   const inWords = place.keys.length > 0 ? 0 : countInWords(index, filter, place.now, allSources, budget);
-  const drop = total === 0 ? filtersToDrop(index, filter, place.now, false, budget) : [];
+  const drop = total === 0 ? filtersToDrop(index, filter, place.now, { isPartial: false, allSources }, budget) : [];
   const { understood = null, candidates: { isAll } = { isAll: true } } = looked ?? {};
   const { partial } = looked?.counts ?? { partial: 0 };
   return {

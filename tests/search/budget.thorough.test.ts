@@ -124,10 +124,10 @@ describe("a search whose time is over", () => {
 
   test("knows of fewer filters to drop", () => {
     const filter = { words: "bravo", status: ["open"] };
-    expect(filtersToDrop(index, filter, NOW, false, UNLIMITED)).toEqual([
+    expect(filtersToDrop(index, filter, NOW, { isPartial: false, allSources: false }, UNLIMITED)).toEqual([
       { name: "words", records: 10_000 },
       { name: "status", records: 1 },
     ]);
-    expect(filtersToDrop(index, filter, NOW, false, spentAt(1))).toEqual([]);
+    expect(filtersToDrop(index, filter, NOW, { isPartial: false, allSources: false }, spentAt(1))).toEqual([]);
   });
 });
