@@ -12,6 +12,7 @@ import { aDirectoryOfAll, anIndexOfAll } from "../support/all-records.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aDirectory, aFile, DAY, dropScratch, NOON } from "../support/imports.ts";
 import { connectMcp, type McpClient, type ToolResult } from "../support/mcp.ts";
+import { realPath } from "../support/real-data.ts";
 import { rowsAmong } from "../support/rows.ts";
 
 setDefaultTimeout(300_000);
@@ -576,5 +577,32 @@ describe("long and hostile text", () => {
   test("the upstream id of one source can be the number of another", async () => {
     const titleOf = async (source?: string) => (await own.call<Got>("get", { id: "late", source })).data.opportunity?.title;
     expect([await titleOf(), await titleOf("OWN"), await titleOf("their")]).toEqual(["Latecomer", "Latecomer", "Newcomer"]);
+  });
+});
+
+describe("earlier awards", () => {
+  const name = "VITATCEImportantTaxRecordsEnvelope";
+
+  test("are in get as in show: in the data and the text, marked as an upstream's words, none as of the past", async () => {
+    const data = aDirectory();
+    const file = realPath("sam-gov-page/search-congress-trimmed-20260318.json");
+    const now = Date.parse("2026-03-19T12:00:00Z");
+    expect((await fundfeed(["import", "sam-gov", file, "--data", data], {}, () => now - 1000)).code).toBe(0);
+    const run = async (id: string) => (await fundfeed(["show", id, "--data", data, "--json"], {}, () => now)).out;
+    const client = await connected(["--data", data], now);
+    type Awards = Got & { earlier_awards: { number: string; awardee: string; amount: string | null; date: string | null; id: string }[] };
+    const { data: got, text } = await client.call<Awards>("get", { id: `${name}648123(2025)` });
+    expect(got.earlier_awards.map(({ number, awardee }) => [number, awardee])).toEqual([
+      [`${name}724737(2024)`, "Cenveo Worldwide Williamsburg"],
+      [`${name}724544(2023)`, "Victor Envelope Company"],
+    ]);
+    expect(got.earlier_awards).toEqual(JSON.parse(await run(`${name}648123(2025)`)).earlier_awards);
+    for (const { awardee } of got.earlier_awards)
+      expect(text.split("\n").find((line) => line.includes(awardee))).toContain("arlier awards");
+    expect(got.upstream_text).toContain("earlier_awards[].awardee");
+    const oldest = await client.call<Awards>("get", { id: got.earlier_awards[1]?.id });
+    expect(oldest.data.earlier_awards).toEqual([]);
+    const past = await client.call<Awards>("get", { id: `${name}648123(2025)`, as_of: "2026-03-19T11:59:59.500Z" });
+    expect([past.isError, past.data.earlier_awards, past.text.includes("arlier awards")]).toEqual([false, [], false]);
   });
 });
