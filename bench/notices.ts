@@ -69,7 +69,7 @@ async function writeRepeated(): Promise<string> {
   const out = Bun.file(path).writer();
   const line = (cells: string[]) => `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\n`;
   let isFirst = true;
-  for await (const { row } of csvRows(bytes(), [], "windows-1252")) {
+  for await (const { raw: row } of csvRows(bytes(), [], "windows-1252")) {
     if (isFirst) out.write(line(Object.keys(row)));
     isFirst = false;
     for (let time = 0; time < REPEATED; time++)

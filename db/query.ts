@@ -190,6 +190,20 @@ export function selectAmong<
   );
 }
 
+/** Sets some columns of a table's rows, by the values of others. */
+export function updateBy<
+  Table extends SQLiteTable,
+  Field extends keyof Columns<Table> & string,
+  Name extends keyof Columns<Table> & string,
+>(table: Table, fields: readonly Field[], ...by: readonly Name[]) {
+  const columns = pick(table, ...by);
+  return query({ ...pick(table, ...fields), ...columns }, (values: Readonly<Record<Field | Name, SQL>>) =>
+    update(table)
+      .set(Object.fromEntries(fields.map((name) => [name, values[name]])) as never)
+      .where(and(...by.map((name) => eq(columns[name] as Column, values[name])))),
+  );
+}
+
 /** Deletes the rows of a table with these values. */
 export function deleteBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
   const columns = pick(table, ...by);

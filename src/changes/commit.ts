@@ -1,8 +1,8 @@
 /** The only writer of opportunities and events: stores decisions, all of a transaction at one instant (D-31, D-33). */
 
-import { eq, gt, inArray } from "drizzle-orm";
+import { gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { deleteBy, insertInto, listOf, orIgnore, orUpdate, pick, query, selectSome, update } from "../../db/query.ts";
+import { deleteBy, insertInto, listOf, orIgnore, orUpdate, pick, query, selectSome, update, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { earlierSidecars, events, facets, opportunities, readings, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import type { OpportunityEvent } from "../events/event.ts";
@@ -18,27 +18,15 @@ import { keysOfUpstreamIds, noteMovedKeys, saveLinkKeys } from "./link.ts";
 import { findStored, instantAfter, listEventsWithContacts, newestInstant, type StoredRecord } from "./stored.ts";
 
 const insertOpportunity = insertInto(opportunities, { key: "seq" });
-const updateOpportunity = query(
-  pick(
-    opportunities,
-    "seq",
-    "source_opportunity_id",
-    "updated_at",
-    "stored_at",
-    "facet_id",
-    "status_basis",
-    "turns_at",
-    "canonical_id",
-    "parent_id",
-    "hash",
-    "document",
-    "sidecar",
-  ),
-  ({ seq, ...values }) => update(opportunities).set(values).where(eq(opportunities.seq, seq)),
+const updateOpportunity = updateBy(
+  opportunities,
+  [
+    ...(["source_opportunity_id", "updated_at", "stored_at", "facet_id", "status_basis", "turns_at"] as const),
+    ...(["canonical_id", "parent_id", "hash", "document", "sidecar"] as const),
+  ],
+  "seq",
 );
-const updateUnserved = query(pick(opportunities, "seq", "stored_at", "status_basis", "turns_at", "hash", "sidecar"), ({ seq, ...values }) =>
-  update(opportunities).set(values).where(eq(opportunities.seq, seq)),
-);
+const updateUnserved = updateBy(opportunities, ["stored_at", "status_basis", "turns_at", "hash", "sidecar"], "seq");
 const touchBySeq = query({ seqs: listOf(opportunities.seq), stored_at: opportunities.stored_at }, ({ seqs, stored_at }) =>
   update(opportunities).set({ stored_at }).where(inArray(opportunities.seq, seqs)),
 );
@@ -53,9 +41,7 @@ const insertEarlierSidecar = insertInto(earlierSidecars, { onConflict: orIgnore 
 const upsertSourceDigest = insertInto(readings, { onConflict: orUpdate(readings.opportunity_seq, readings.digest) });
 const deleteSourceDigest = deleteBy(readings, "opportunity_seq");
 const insertEventRow = insertInto(events, { key: "seq", onConflict: orIgnore });
-const updateEventDocument = query(pick(events, "seq", "document"), ({ seq, document }) =>
-  update(events).set({ document }).where(eq(events.seq, seq)),
-);
+const updateEventDocument = updateBy(events, ["document"], "seq");
 
 /** Moved keys noted by one statement. */
 const MOVED_AT_ONCE = 1000;

@@ -1,7 +1,8 @@
 /** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
-import { desc, eq } from "drizzle-orm";
+
+import { desc } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { insertInto, parameter, pick, query, selectAll, selectSome, update } from "../../db/query.ts";
+import { insertInto, parameter, query, selectAll, selectSome, updateBy } from "../../db/query.ts";
 import { imports } from "../../db/schema/sqlite/catalog.ts";
 import { addToCounts } from "../sources/counts.ts";
 import { noteImport } from "../sources/news.ts";
@@ -22,33 +23,18 @@ export type Summary = {
   events: number;
 };
 
-export const emptySummary: Readonly<Summary> = {
-  read: 0,
-  added: 0,
-  changed: 0,
-  unchanged: 0,
-  merged: 0,
-  rejected: 0,
-  removed: 0,
-  linked: 0,
-  events: 0,
-};
+const none = { read: 0, added: 0, changed: 0, unchanged: 0, merged: 0, rejected: 0 };
+export const emptySummary: Readonly<Summary> = { ...none, removed: 0, linked: 0, events: 0 };
 
 export type FileDigest = { name: string; bytes: number; sha256: string };
 
 type ImportRow = typeof imports.$inferSelect;
 
 const insertImport = insertInto(imports, { key: "id" });
-const updateProgress = query(pick(imports, "id", "counts", "last_instant"), ({ id, ...values }) =>
-  update(imports).set(values).where(eq(imports.id, id)),
-);
-const updateFinish = query(pick(imports, "id", "counts", "finished_at"), ({ id, ...values }) =>
-  update(imports).set(values).where(eq(imports.id, id)),
-);
+const updateProgress = updateBy(imports, ["counts", "last_instant"], "id");
+const updateFinish = updateBy(imports, ["counts", "finished_at"], "id");
 const importById = selectSome(imports, ["format", "sources", "as_of"], "id");
-const newestFirst = () => selectAll(imports).orderBy(desc(imports.id));
-const newestImports = query({ limit: parameter<number>() }, ({ limit }) => newestFirst().limit(limit));
-const newestImport = query({}, () => newestFirst().limit(1));
+const newestImports = query({ limit: parameter<number>() }, ({ limit }) => selectAll(imports).orderBy(desc(imports.id)).limit(limit));
 
 /** What identifies an import when it begins. */
 export type Begun = {
@@ -115,7 +101,7 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
 
 /** The row of the same import, if it was killed and no other was begun since. Its remaining chunks can then follow. */
 export async function findUnfinished(sql: CatalogSql, { format, files, snapshot, asOf }: Begun): Promise<ImportRow | undefined> {
-  const newest = await sql.get(newestImport);
+  const [newest] = await listImports(sql, 1);
   if (newest === undefined || newest.finished_at !== null || newest.format !== format || newest.as_of !== (asOf ?? null)) return undefined;
   const digests = (list: FileDigest[]) => list.map(({ sha256 }) => sha256).join();
   const same = digests(JSON.parse(newest.files) as FileDigest[]) === digests(files) && newest.snapshot === (snapshot ? 1 : 0);

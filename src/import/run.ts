@@ -153,6 +153,8 @@ type Run = Plan & {
   done: number;
   committed: number;
   transactions: number;
+  /** Records in one transaction. */
+  chunk: number;
   /** Row numbers of stored records that only an import can end, by source. */
   seen: Map<string, number[]>;
   /** Sources with new information in the current transaction. */
@@ -198,9 +200,13 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   const before = await countsBefore(db, begun);
   const summary = firstSummary(firstPass, staging);
   const total = staging.counts().toWrite + missing.length + parents.length;
-  const { importId, newest } = await begin(db, begun);
+  // From then on no status turn comes between the changes of a backfill.
+  const { importId, newest } = await db.transaction(async (sql) => {
+    const newest = await refuseEarlierInstant(sql, begun);
+    return { importId: await beginImport(sql, begun), newest };
+  });
   const stored = { total, done: 0, committed: 0, transactions: 0, seen: new Map<string, number[]>(), changing: new Set<string>() };
-  const run: Run = { ...plan, ...stored, context, importId, newest, before, summary };
+  const run: Run = { ...plan, ...stored, context, importId, newest, before, summary, chunk: context.chunk ?? CHUNK };
   try {
     await turnDue(run);
     await storeAll(run);
@@ -209,14 +215,6 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   } catch (error) {
     throw error instanceof LaterChange ? overtaken(run, error) : failedAfter(error, run.committed, run.total);
   }
-}
-
-/** Adds the import to the log. From then on no status turn comes between the changes of a backfill. */
-async function begin(db: CatalogDb, begun: Begun): Promise<{ importId: number; newest: EpochMs | undefined }> {
-  return db.transaction(async (sql) => {
-    const newest = await refuseEarlierInstant(sql, begun);
-    return { importId: await beginImport(sql, begun), newest };
-  });
 }
 
 /** Updates statuses first, as a running server would, so that the import's own events only concern the contents of the files. */
@@ -278,7 +276,7 @@ async function storeRecords(run: Run): Promise<NewParent[]> {
   const isRestore = firstPass.kind === "restore";
   const byParent = Map.groupBy(parents, ({ parent_id }) => parent_id);
   // A restored catalog is one transaction (D-31), because its records keep their own instants.
-  for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(chunkOf(run))) {
+  for (const chunk of isRestore ? [allRecords(staging)] : staging.chunks(run.chunk)) {
     await commit(run, async (writing) => {
       if (isRestore && (await newestInstant(writing.sql)) !== undefined)
         throw new Failure(
@@ -332,7 +330,7 @@ function isNews({ outcome, events, foreseen }: Decision): boolean {
 }
 
 async function storeRemovals(run: Run): Promise<void> {
-  for (const rows of slices(run.missing, chunkOf(run))) {
+  for (const rows of slices(run.missing, run.chunk)) {
     await commit(run, async (writing) => {
       for (const seq of rows) {
         const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
@@ -346,7 +344,7 @@ async function storeRemovals(run: Run): Promise<void> {
 }
 
 async function storeParents(run: Run, parents: readonly NewParent[]): Promise<void> {
-  for (const slice of slices(parents, chunkOf(run))) {
+  for (const slice of slices(parents, run.chunk)) {
     await commit(run, async (writing) => {
       for (const link of slice) await storeParent(run, writing, link);
     });
@@ -479,7 +477,7 @@ function* otherVersions(
 /** Saves the digests of records that were read again and turned out to be unchanged. */
 async function saveSourceDigests(run: Run): Promise<void> {
   const { context, staging } = run;
-  for (const chunk of staging.reread(chunkOf(run))) {
+  for (const chunk of staging.reread(run.chunk)) {
     await report(run);
     await context.db.transaction(async (sql) => {
       for (const unchanged of chunk) await saveSourceDigest(sql, unchanged);
@@ -508,10 +506,6 @@ async function decideAndCount(
 
 function findBefore(sql: CatalogSql, { indexed, lineage }: PreparedRecord): Promise<StoredRecord | undefined> {
   return findStored(sql, indexed.source.code, lineage);
-}
-
-function chunkOf({ context }: Pick<Run, "context">): number {
-  return context.chunk ?? CHUNK;
 }
 
 function* slices<T>(items: readonly T[], size: number): Iterable<readonly T[]> {

@@ -1,6 +1,7 @@
 /** Dates and times for people: "Mar 3, 2026, 5:00 PM ET". */
+
 import { easternAt } from "./eastern.ts";
-import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, HOUR_MS, isDate, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
 import { EASTERN, zoneName } from "./zone-name.ts";
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -13,7 +14,7 @@ type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; z
  * which it was published. Other text is returned as it is.
  */
 export function dateInWords(text: string, zone?: string): string {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : wallClock(text, zone);
+  const ms = isDate(text) ? Date.parse(text) : wallClock(text, zone);
   return ms === undefined || Number.isNaN(ms) ? text : dayOf(ms);
 }
 

@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, MINUTE_MS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, isDate, MINUTE_MS, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN } from "./zone-name.ts";
 
@@ -10,7 +10,7 @@ export function easternInstant(date: string, time: string): string | undefined {
 
 /** The first instant of an Eastern date (`2026-07-01`). Undefined if the text is none. */
 export function startOfEasternDate(date: string): EpochMs | undefined {
-  return /^\d{4}-\d\d-\d\d$/.test(date) ? parseStoredMs(easternInstant(date, "00:00:00")) : undefined;
+  return isDate(date) ? parseStoredMs(easternInstant(date, "00:00:00")) : undefined;
 }
 
 /** The first instant after an Eastern date (`2026-07-01`). Undefined if the date does not exist. */
@@ -22,7 +22,7 @@ export const endOfEasternDate = memoize(5000, (date) => {
 /** Like `easternInstant`, but null if no date is stated. Warns of a text that is not such a date. */
 export function dateInstant(date: string, time: string, warn: (message: string) => void): string | null {
   if (date === "") return null;
-  const instant = /^\d{4}-\d\d-\d\d$/.test(date) ? easternInstant(date, time) : undefined;
+  const instant = isDate(date) ? easternInstant(date, time) : undefined;
   if (instant === undefined) warn(`unreadable date "${date}" is left out`);
   return instant ?? null;
 }

@@ -21,7 +21,7 @@ async function rowsOf(csv: string): Promise<CsvRow[]> {
   const bytes = (async function* () {
     yield Buffer.from(csv);
   })();
-  return Array.fromAsync(csvRows(bytes, ["id", "title"]), ({ row }) => row);
+  return Array.fromAsync(csvRows(bytes, ["id", "title"]), ({ raw }) => raw);
 }
 
 const exported = (...args: string[]) => fundfeed(["export", ...args, "--data", data], {}, () => NOON);

@@ -148,7 +148,7 @@ async function recordsOfCsv(): Promise<SimplerRecord[]> {
   const rows = await Array.fromAsync(csvRows(pieces(realFile("simpler-grants-gov/grants-search-20260617.csv")), []));
   const orNull = (text = "") => (text === "" ? null : text);
   const list = (text = "") => text.split(";").filter(Boolean);
-  return rows.map(({ row }, index) => {
+  return rows.map(({ raw: row }, index) => {
     const text = (name: string) => orNull(row[name]);
     const number = (name: string) => (row[name] ? Number(row[name]) : null);
     const texts = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, text(name)]));

@@ -87,7 +87,7 @@ function ndjsonFile(about: About, all: readonly Fields[]): UpstreamFile {
 /* CSV */
 
 async function csvFile(about: About, path: string, wanted = (rows: Fields[]) => rows): Promise<UpstreamFile> {
-  const rows = wanted((await Array.fromAsync(csvRows(pieces(realFile(path)), []))).map(({ row }) => row));
+  const rows = wanted((await Array.fromAsync(csvRows(pieces(realFile(path)), []))).map(({ raw }) => raw));
   const columns = Object.keys(rows[0] ?? {});
   const cell = (value: unknown) => `"${String(value ?? "").replaceAll('"', '""')}"`;
   const rowOf = (record: unknown) => `${columns.map((column) => cell((record as Fields)[column])).join(",")}\r\n`;

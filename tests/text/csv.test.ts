@@ -9,7 +9,7 @@ async function readBack(...cells: string[]): Promise<string[]> {
   const bytes = (async function* () {
     yield Buffer.from(csvLine(names) + csvLine(cells));
   })();
-  for await (const { row } of csvRows(bytes, names)) return names.map((name) => row[name] ?? "");
+  for await (const { raw } of csvRows(bytes, names)) return names.map((name) => raw[name] ?? "");
   return [];
 }
 

@@ -12,10 +12,11 @@ import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../tex
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
+import { csvRows } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed, rowsIn } from "./items.ts";
+import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed } from "./items.ts";
 
 const SOURCE = "DSIP";
 
@@ -181,7 +182,7 @@ function partsOf({ name }: Input): string[] {
 async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
-  else if (first !== "{") yield* rowsIn(input, Object.keys(EXPORT_FIELDS));
+  else if (first !== "{") yield* csvRows(input.bytes(), Object.keys(EXPORT_FIELDS));
   else {
     const [, member] = /"(data|topics)"\s*:\s*\[/.exec(await beginningOf(input.bytes())) ?? [];
     if (member === undefined) yield* jsonObjects(asArray(input.bytes()), "", { faultOf });
@@ -272,11 +273,10 @@ function reconciled(topic: JsonObject, draft: Draft, stored: Draft): Draft {
   };
   const level = /CMMC level: [^\n]{1,100}$/.exec(stored.eligibility?.requirements ?? "")?.[0];
   const requirements = joined([draft.eligibility?.requirements ?? "", "cmmcLevel" in topic ? "" : (level ?? "")], " ");
+  const isSame = saysTheSame(draft.description, stored.description, !("phase1Description" in topic));
   return {
     ...draft,
-    ...(saysTheSame(draft.description, stored.description, !("phase1Description" in topic))
-      ? { description: stored.description, summary: stored.summary ?? null }
-      : {}),
+    ...(isSame && { description: stored.description ?? null, summary: stored.summary ?? null }),
     program: { ...draft.program, ...("solicitationTitle" in topic || stored.program?.type == null ? {} : { type: stored.program.type }) },
     dates: {
       ...draft.dates,
@@ -299,7 +299,7 @@ function easternDayOf(instant: string): string {
 }
 
 /** Whether a text differs from the stored one at most in mark-up and blanks. `isPart`: the layout has only the first of its sections. */
-function saysTheSame(given: string | null | undefined, stored: string | null | undefined, isPart: boolean): stored is string {
+function saysTheSame(given: string | null | undefined, stored: string | null | undefined, isPart: boolean): boolean {
   if (given == null || stored == null) return false;
   const [words, known] = [given, stored].map((text) => plainText(text).replace(/\s+/g, "")) as [string, string];
   return isPart ? known.startsWith(words) : known === words;

@@ -2,7 +2,6 @@
 import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
-import { type CsvRow, csvRows, type Encoding } from "../readers/csv-rows.ts";
 import { naming } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
 
@@ -40,15 +39,6 @@ export function rejected(reason: string): RejectedItem {
 /** The fault of objects that lack a member by which the format recognizes its records. */
 export function faultWithout(member: string): (object: JsonObject) => string | undefined {
   return (object) => (member in object ? undefined : `has no ${member}`);
-}
-
-/** The rows of a CSV file. A file that lacks a column is refused, because every record would seem to have lost that field. */
-export async function* rowsIn(
-  { bytes }: Input,
-  columns: readonly string[],
-  encoding?: Encoding,
-): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow; text: string }> {
-  for await (const { line, row, text } of csvRows(bytes(), columns, encoding)) yield { kind: "object", line, raw: row, text };
 }
 
 /** Values under other names: `names` has the new name of each. */

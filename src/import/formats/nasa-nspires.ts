@@ -2,7 +2,7 @@
 import { dateInstant } from "../../text/eastern.ts";
 import { type JsonObject, textOf } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
-import type { Format, FormatContext, Input } from "../format.ts";
+import type { Format, FormatContext } from "../format.ts";
 import { programType } from "../program-type.ts";
 import { jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
@@ -15,12 +15,12 @@ export const nasaNspires: Format = {
   source: SOURCE,
   about: "NASA NSPIRES: the list of open solicitations as JSON",
   entry: /\.json$/i,
-  read: (inputs, context) => itemsOf(elementsOf(inputs, rows), (row) => readRow(row, context)),
+  read: (inputs, context) =>
+    itemsOf(
+      elementsOf(inputs, ({ bytes }) => jsonObjects(bytes(), "aaData", { faultOf: faultWithout("sId") })),
+      (row) => readRow(row, context),
+    ),
 };
-
-function rows({ bytes }: Input) {
-  return jsonObjects(bytes(), "aaData", { faultOf: faultWithout("sId") });
-}
 
 function readRow(row: JsonObject, context: FormatContext): ReadItem {
   const id = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i.exec(textOf(row.sId))?.[1]?.toUpperCase();

@@ -2,13 +2,15 @@
  * NASA ROSES: the page of a year with its research programs and their due dates (Table 3). parse5 reads its damaged HTML as browsers do, and
  * is loaded only here.
  */
+
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
-import { MONTHS } from "../../text/instant.ts";
+import { dateOfParts, MONTHS } from "../../text/instant.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
+import { joined, rejected } from "./items.ts";
 
 const SOURCE = "NASA_ROSES";
 
@@ -126,14 +128,10 @@ function idOf({ appendix, title }: TableRow, year: string, seen: ReadonlySet<str
 }
 
 function readRow(id: string, row: TableRow, page: Page, context: FormatContext): RecordItem | RejectedItem {
-  if (!/^[A-Z]\.\d+[A-Z]?$/.test(row.appendix)) {
-    return {
-      kind: "rejected",
-      reason: `the first cell must be an appendix such as A.2, not ${JSON.stringify(row.appendix.slice(0, 100))}`,
-      source: SOURCE,
-    };
-  }
-  if (row.title === "") return { kind: "rejected", reason: "the second cell must have a title", source: SOURCE, lineage: id };
+  const appendix = JSON.stringify(row.appendix.slice(0, 100));
+  if (!/^[A-Z]\.\d+[A-Z]?$/.test(row.appendix))
+    return { ...rejected(`the first cell must be an appendix such as A.2, not ${appendix}`), source: SOURCE };
+  if (row.title === "") return { ...rejected("the second cell must have a title"), source: SOURCE, lineage: id };
   return { kind: "record", record: toDraft(id, row, page, context) };
 }
 
@@ -192,12 +190,12 @@ function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, co
 function lastDayIn(note: string, { warn }: FormatContext): string | null {
   const [, month = "", day = "", year = ""] = /\bup to ([A-Z][a-z]{2})[a-z]* (\d{1,2}), (20\d\d)\b/.exec(note) ?? [];
   const number = MONTHS.indexOf(month) + 1;
-  return number === 0 ? null : dateInstant(`${year}-${`${number}`.padStart(2, "0")}-${day.padStart(2, "0")}`, "23:59:59", warn);
+  return number === 0 ? null : dateInstant(dateOfParts(year, number, day), "23:59:59", warn);
 }
 
 function dueDate(cell: string, { warn }: FormatContext): string | null {
   const [, month = "", day = "", year = ""] = DATE.exec(cell) ?? [];
-  return dateInstant(year && `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`, "23:59:59", warn);
+  return dateInstant(year && dateOfParts(year, month, day), "23:59:59", warn);
 }
 
 /** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */
@@ -208,7 +206,7 @@ function requirementsOf({ step1, due }: TableRow): string | null {
     DATE.test(due) && proposal && `Proposal: ${proposal}`,
     /^follow link/i.test(due) && due,
   ];
-  return parts.filter(Boolean).join("\n") || null;
+  return joined(parts, "\n");
 }
 
 /** The words in brackets below a date. */

@@ -4,9 +4,9 @@ import { dateInstant } from "../../text/eastern.ts";
 import { plainText, summaryOf, withoutC1Controls } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
-import type { CsvRow } from "../readers/csv-rows.ts";
+import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
 import type { Draft } from "../record.ts";
-import { distinct, dueDates, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
+import { distinct, dueDates, elementsOf, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "NSF";
 
@@ -41,13 +41,15 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   const newest = await newestPostings(inputs);
   yield* itemsOf(rowsOf(inputs), (row) => {
     const text = textIn(row);
-    const isSuperseded = text("Posted date (Y-m-d)") < (newest.get(idOf(text)) ?? "");
-    return { ...(isSuperseded && { isSuperseded }), ...readRow(text, context) };
+    const id = idOf(text);
+    if (id === "") return rejected("Program ID and URL must not both be blank");
+    const isSuperseded = text("Posted date (Y-m-d)") < (newest.get(id) ?? "");
+    return { ...(isSuperseded && { isSuperseded }), kind: "record", record: toDraft(id, text, context) };
   });
 }
 
 function rowsOf(inputs: readonly Input[]) {
-  return elementsOf(inputs, (input) => rowsIn(input, COLUMNS));
+  return elementsOf(inputs, ({ bytes }) => csvRows(bytes(), COLUMNS));
 }
 
 /** The last posting date of each id that occurs. */
@@ -68,12 +70,6 @@ function textIn(row: CsvRow): Text {
 /** Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it. */
 function idOf(text: Text): string {
   return text("Program ID") || text("URL");
-}
-
-function readRow(text: Text, context: FormatContext): ReadItem {
-  const id = idOf(text);
-  if (id === "") return rejected("Program ID and URL must not both be blank");
-  return { kind: "record", record: toDraft(id, text, context) };
 }
 
 function toDraft(id: string, text: Text, context: FormatContext): Draft {

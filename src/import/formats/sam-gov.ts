@@ -2,14 +2,15 @@
  * SAM.gov contract opportunities: the bulk CSV `ContractOpportunitiesFullCSV.csv`, its rows as JSON objects (daily extracts), responses of
  * Get Opportunities v2, and responses of the page backend (`sam-gov-page.ts`). All of them become `Notice`s, and a notice becomes a draft.
  */
+
 import { easternDate, easternInstant, endOfEasternDate } from "../../text/eastern.ts";
-import { parseInstantMs } from "../../text/instant.ts";
+import { isDate, parseInstantMs } from "../../text/instant.ts";
 import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { memoize } from "../../text/memoize.ts";
 import { summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, UnreadVersion, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
-import { encodingOf } from "../readers/csv-rows.ts";
+import { csvRows, encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import {
@@ -22,7 +23,6 @@ import {
   orNull,
   type ReadItem,
   rejected,
-  rowsIn,
   withoutUndefined,
 } from "./items.ts";
 import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
@@ -137,7 +137,7 @@ async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundEle
   if (page !== undefined) yield* pageNotices(input, page, around);
   else if (first === "{") yield* jsonObjects(input.bytes(), "opportunitiesData", { around, faultOf: noticeFault });
   else if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf: noticeFault });
-  else yield* rowsIn(input, COLUMNS, await encodingOf(input.bytes()));
+  else yield* csvRows(input.bytes(), COLUMNS, await encodingOf(input.bytes()));
 }
 
 function noticeFault(raw: JsonObject): string | undefined {
@@ -586,10 +586,6 @@ function readInstant(text: string, timeOfDate: string): string | undefined {
   const full = time.length === 5 ? `${time}:00` : time;
   const instant = offset === undefined ? easternInstant(date, full) : `${date}T${full}${fullOffset(offset)}`;
   return instant !== undefined && parseInstantMs(instant) !== undefined ? instant : undefined;
-}
-
-function isDate(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text);
 }
 
 function fullOffset(offset: string): string {

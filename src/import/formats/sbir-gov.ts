@@ -1,15 +1,18 @@
 /** SBIR.gov: responses of its public API, or the CSV export of its topic search. Each topic of a solicitation is an opportunity. */
+
 import { resolveAgency } from "../../agencies/resolve.ts";
 import { type Agency, agencyByCode, isWithin } from "../../agencies/table.ts";
 import { dateInstant } from "../../text/eastern.ts";
+import { dateOfParts } from "../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
+import { csvRows } from "../readers/csv-rows.ts";
 import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { sameOrganization } from "./grants-gov/same.ts";
-import { dueDates, elementsOf, type FoundElement, joined, renamed, rowsIn } from "./items.ts";
+import { dueDates, elementsOf, type FoundElement, joined, renamed } from "./items.ts";
 
 const SOURCE = "SBIR_GOV";
 
@@ -70,9 +73,8 @@ async function* solicitationsIn(input: Input): AsyncIterable<FoundElement> {
   if (first === "[" || first === "{") yield* jsonObjects(input.bytes(), "", { faultOf: solicitationFault });
   else {
     const columns = [...Object.keys(SOLICITATION_COLUMNS), ...Object.keys(TOPIC_COLUMNS)];
-    for await (const { raw, ...found } of rowsIn(input, columns)) {
+    for await (const { raw, ...found } of csvRows(input.bytes(), columns))
       yield { ...found, raw: { ...renamed(raw, SOLICITATION_COLUMNS), solicitation_topics: [renamed(raw, TOPIC_COLUMNS)] } };
-    }
   }
 }
 
@@ -255,7 +257,7 @@ const MONTHS = ["January", "February", "March", "April", "May", "June", "July", 
 function dayOf(text: string): string {
   const [, year, month, day] = /^(\d{4})[-/](\d\d)[-/](\d\d)/.exec(text) ?? [];
   if (year !== undefined) return `${year}-${month}-${day}`;
-  const [, name = "", dayOfMonth = "", ofYear] = /^(\w+) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
+  const [, name = "", dayOfMonth = "", ofYear = ""] = /^(\w+) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
   const index = MONTHS.indexOf(name);
-  return index === -1 ? text : `${ofYear}-${String(index + 1).padStart(2, "0")}-${dayOfMonth.padStart(2, "0")}`;
+  return index === -1 ? text : dateOfParts(ofYear, index + 1, dayOfMonth);
 }

@@ -3,11 +3,11 @@
  * (`grants-gov/simpler.ts`).
  */
 import type { Format, FormatContext } from "../format.ts";
-import type { CsvRow } from "../readers/csv-rows.ts";
+import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";
 import { FORECAST_TEXTS, POSTED_TEXTS, SUMMARY_TEXTS } from "./grants-gov/simpler.ts";
 import { codedWords, type Words, wordLists } from "./grants-gov/words.ts";
-import { columnTexts, distinct, elementsOf, itemsOf, type ReadItem, rejected, rowsIn } from "./items.ts";
+import { columnTexts, distinct, elementsOf, itemsOf, rejected } from "./items.ts";
 
 const SOURCE = "SIMPLER_GRANTS_GOV";
 
@@ -18,8 +18,11 @@ export const simplerGrantsGov: Format = {
   entry: /\.csv$/i,
   read: (inputs, context) =>
     itemsOf(
-      elementsOf(inputs, (input) => rowsIn(input, COLUMNS)),
-      (row) => readRow(row, context),
+      elementsOf(inputs, ({ bytes }) => csvRows(bytes(), COLUMNS)),
+      (row) => {
+        const grant = grantOfRow(row, context);
+        return grant.id === "" ? rejected("opportunity_id must not be blank") : { kind: "record", record: draftOfGrant(grant, context) };
+      },
     ),
 };
 
@@ -55,11 +58,6 @@ const OTHER_COLUMNS = [
 
 const COLUMNS = distinct([TEXT_COLUMNS, POSTED_TEXTS, FORECAST_TEXTS, OTHER_COLUMNS].flatMap((each) => Object.values<string>(each)));
 
-function readRow(row: CsvRow, context: FormatContext): ReadItem {
-  const grant = grantOfRow(row, context);
-  return grant.id === "" ? rejected("opportunity_id must not be blank") : { kind: "record", record: draftOfGrant(grant, context) };
-}
-
 function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
   const any = (column: string) => (row[column] ?? "").trim();
   const text: (column: (typeof OTHER_COLUMNS)[number]) => string = any;
@@ -80,7 +78,8 @@ function grantOfRow(row: CsvRow, { warn }: FormatContext): Grant {
     assistanceListings: text("opportunity_assistance_listings")
       .split(/;(?=\s*\d\d\.)/)
       .filter(Boolean)
-      .map(listingOf),
+      .map((listing) => listing.split("|").map((part) => part.trim()))
+      .map(([number = "", title = ""]) => ({ number, title })), // As in `12.420|Military Medical Research and Development`.
     applicants: coded("applicant_types", wordLists.applicants),
     costSharing: costSharing === "True" ? "Yes" : costSharing === "False" ? "No" : "",
     contact: { name: "", email: text("agency_email_address"), phone: "", text: text("agency_contact_description") },
@@ -92,10 +91,4 @@ function tableStatus(status: string, forecast: boolean, warn: FormatContext["war
   if (status === "archived" || status === "closed") return status;
   if (status !== "posted" && status !== "forecasted") warn(`Unknown opportunity_status "${status}" is taken for posted`);
   return status === "forecasted" || forecast ? "forecast" : "posted";
-}
-
-/** An assistance listing such as `12.420|Military Medical Research and Development`. */
-function listingOf(text: string): { number: string; title: string } {
-  const [number = "", title = ""] = text.split("|");
-  return { number: number.trim(), title: title.trim() };
 }

@@ -21,17 +21,17 @@ const CR = "\r".charCodeAt(0);
 
 /**
  * The rows after the header, by column name, each with its first line, and with its text after a hash of the header's. Columns may have any
- * order, and more are allowed. Throws at a fault.
+ * order, and more are allowed. A file that lacks one is refused, because every record would seem to have lost that field.
  */
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
   columns: readonly string[],
   encoding: Encoding = "utf-8",
-): AsyncIterable<{ line: number; row: CsvRow; text: string }> {
+): AsyncIterable<{ kind: "object"; line: number; raw: CsvRow; text: string }> {
   let header: { names: string[]; hash: string } | undefined;
   for await (const { line, cells, text } of csvCells(bytes, encoding)) {
     if (header === undefined) header = { names: checkedHeader(cells, columns), hash: hash("sha256", text) };
-    else yield { line, row: rowOf(header.names, cells, line), text: header.hash + text };
+    else yield { kind: "object", line, raw: rowOf(header.names, cells, line), text: header.hash + text };
   }
   if (header === undefined) checkedHeader([], columns);
 }

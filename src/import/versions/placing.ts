@@ -4,17 +4,10 @@
  * as if each came in an import of its own; `threads.ts` has the rule. (E-10)
  */
 import type { CatalogSql } from "../../../db/engine.ts";
-import {
-  findShownVersions,
-  findVersionRecords,
-  type KeyedTitle,
-  listVersions,
-  type VersionFacts,
-  type VersionRecord,
-} from "../../changes/versions.ts";
+import { findShownVersions, findVersionRecords, listVersions, type VersionFacts, type VersionRecord } from "../../changes/versions.ts";
 import { inBatches } from "../../runtime/batches.ts";
 import { easternInstant } from "../../text/eastern.ts";
-import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
+import { type EpochMs, isDate, parseInstantMs } from "../../text/instant.ts";
 import type { ImportKind } from "../context.ts";
 import type { Input, Item, Version, Versions } from "../format.ts";
 import type { Rank } from "../staging.ts";
@@ -46,74 +39,50 @@ export type PlacedVersion = {
 };
 
 /** The versions in the files of one import, each with the record that it belongs to. Empty if the format has no versions. */
-export type Placements = {
-  /** The version of an item; undefined if the format has none for it. */
-  of: (item: Item) => PlacedVersion | undefined;
-  /** Whether the item with this index, counted from 0 over all files, need not be read. */
-  isSettled: (index: number) => boolean;
-  /** How many items there are if none of them need be read, otherwise 0. */
-  countIfAllSettled: () => number;
-  /** The sources of the items that need not be read. */
-  settledSources: ReadonlySet<string>;
-  /** Whether a version in the files belongs to the record with this lineage. */
-  hasRecord: (source: string, lineage: string) => boolean;
-  /** Forgets a version whose record was rejected. */
-  drop: (source: string, id: string) => void;
-  /** The versions of a record that are new to the catalog, or have new facts. */
-  unsavedOf: (source: string, lineage: string) => PlacedVersion[];
-  /** The same of all records that the import does not store, in batches. */
-  unsaved: () => Iterable<PlacedVersion[]>;
-  /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
-  phasesOf: (source: string, series: string, limit: number) => KeyedTitle[];
-  /** Whether several versions in the files are of this series. */
-  isShared: (source: string, series: string) => boolean;
-  /** The keys, with their series, that are the lineages of records and have new versions in the files. */
-  newPhases: () => VersionKey[];
-};
-
-const noPlacements: Placements = {
-  of: () => undefined,
-  isSettled: () => false,
-  countIfAllSettled: () => 0,
-  settledSources: new Set(),
-  hasRecord: () => false,
-  drop: () => undefined,
-  unsavedOf: () => [],
-  unsaved: () => [],
-  phasesOf: () => [],
-  isShared: () => false,
-  newPhases: () => [],
-};
+export type Placements = Awaited<ReturnType<typeof placeVersions>>;
 
 /** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
-export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling): Promise<Placements> {
-  if (versions === undefined) return noPlacements;
+export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling) {
   const { stored, staging, kind } = settling;
   const table = openVersionTable(staging.sqlite);
   const settled = createSettled(settling);
-  for (const [file, input] of files.entries())
-    for await (const found of inBatches(versions.in([input]), TAKEN_AT_ONCE))
-      for (const { version, digest } of await settled.take(found, table.has))
-        add(table, "read" in version ? version.read() : version, digest, file);
-  await placeAll(stored, table, versions.partOf ?? (() => ""), kind);
-  for (const n of newestOf(table.candidates())) table.setNewest(n);
+  if (versions !== undefined) {
+    for (const [file, input] of files.entries())
+      for await (const found of inBatches(versions.in([input]), TAKEN_AT_ONCE))
+        for (const { version, digest } of await settled.take(found, table.has))
+          add(table, "read" in version ? version.read() : version, digest, file);
+    await placeAll(stored, table, versions.partOf ?? (() => ""), kind);
+    for (const n of newestOf(table.candidates())) table.setNewest(n);
+  }
   return {
+    /** Whether the item with this index, counted from 0 over all files, need not be read. */
     isSettled: settled.has,
+    /** How many items there are if none of them need be read, otherwise 0. */
     countIfAllSettled: settled.countIfAll,
+    /** The sources of the items that need not be read. */
     settledSources: settled.sources,
-    of(item) {
+    /** The version of an item; undefined if the format has none for it. */
+    of(item: Item): PlacedVersion | undefined {
       const version = item.kind === "version" ? item : item.kind === "record" ? item.version : undefined;
       const row = version && table.find(version.source, version.id);
-      return row === undefined ? undefined : placedOf(row);
+      return row && placedOf(row);
     },
+    /** Whether a version in the files belongs to the record with this lineage. */
     hasRecord: table.hasLineage,
+    /** Forgets a version whose record was rejected. */
     drop: table.drop,
-    unsavedOf: (source, lineage) => table.unsavedOf(source, lineage).map(placedOf),
-    *unsaved() {
+    /** The versions of a record that are new to the catalog, or have new facts. */
+    unsavedOf: (source: string, lineage: string): PlacedVersion[] =>
+      versions === undefined ? [] : table.unsavedOf(source, lineage).map(placedOf),
+    /** The same of all records that the import does not store, in batches. */
+    *unsaved(): Iterable<PlacedVersion[]> {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
+    /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
     phasesOf: table.phasesOf,
+    /** Whether several versions in the files are of this series. */
     isShared: table.isShared,
+    /** The keys, with their series, that are the lineages of records and have new versions in the files. */
     newPhases: table.newPhases,
   };
 }
@@ -188,9 +157,8 @@ function isProvisional({ revision_key, series }: { revision_key: string | null; 
 
 function postingOf(posted: string | null): { at: number | null; hasTime: number } {
   if (posted === null) return { at: null, hasTime: 0 };
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(posted);
-  const instant = isDate ? easternInstant(posted, "00:00:00") : posted;
-  return { at: parseInstantMs(instant) ?? null, hasTime: isDate ? 0 : 1 };
+  const instant = isDate(posted) ? easternInstant(posted, "00:00:00") : posted;
+  return { at: parseInstantMs(instant) ?? null, hasTime: isDate(posted) ? 0 : 1 };
 }
 
 type PartOf = NonNullable<Versions["partOf"]>;
@@ -288,9 +256,8 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
     const keyOf = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
-    for (const { revision_key, lineage, ...version } of await listVersions(sql, source, [
-      ...new Set(ofSource.map(({ series }) => series)),
-    ])) {
+    const series = [...new Set(ofSource.map((key) => key.series))];
+    for (const { revision_key, lineage, ...version } of await listVersions(sql, source, series)) {
       of(revision_key)?.join(lineage, keyedOf({ ...version, due_at: null }));
       if (!keyOf.has(lineage)) keyOf.set(lineage, revision_key);
     }
@@ -340,12 +307,8 @@ async function compare(sql: CatalogSql, table: VersionTable, rows: readonly Vers
       const shown = byLineage.get(row.lineage ?? "");
       if (shown === undefined) continue;
       const inFiles = table.find(source, shown.shown_id); // Its time may be known now.
-      const kept = {
-        id: shown.shown_id,
-        posted_at: inFiles?.posted_at ?? shown.posted_at,
-        since: shown.since,
-        file: Number.POSITIVE_INFINITY,
-      };
+      const posted_at = inFiles?.posted_at ?? shown.posted_at;
+      const kept = { id: shown.shown_id, posted_at, since: shown.since, file: Number.POSITIVE_INFINITY };
       table.update({ ...row, is_older: isNewer(row, kept) ? 0 : 1 });
     }
   }

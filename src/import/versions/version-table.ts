@@ -79,14 +79,10 @@ export function openVersionTable(sqlite: Database) {
        file = $file, since = $since, others = $others, head = $head, lineage = $lineage, is_hidden = $is_hidden, is_older = $is_older, is_newest = $is_newest, is_saved = $is_saved, digest = $digest
      where n = $n`,
   );
-  const unplaced = rows<[number]>(`n > ? and lineage is null order by n limit ${READ_AT_ONCE}`);
-  const hidden = rows<[number]>(`n > ? and is_hidden order by n limit ${READ_AT_ONCE}`);
-  const naming = rows<[number]>(`n > ? and others is not null order by n limit ${READ_AT_ONCE}`);
-  const unsaved = rows<[number]>(
-    `n > ? and ${UNSAVED} and not exists (
-       select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
-     ) order by n limit ${READ_AT_ONCE}`,
-  );
+  const inBatches = (which: string) => {
+    const after = rows<[number]>(`n > ? and ${which} order by n limit ${READ_AT_ONCE}`);
+    return () => batches({ n: 0 }, ({ n }) => after.all(n));
+  };
   const place = sqlite.prepare<unknown, [string, number, number]>("update versions set lineage = ?, is_hidden = ? where n = ?");
   const unplacedKeys = sqlite.prepare<VersionKey, [string, string]>(
     `select source, revision_key, min(series) as series from versions where (source, revision_key) > (?, ?) and lineage is null
@@ -138,19 +134,23 @@ export function openVersionTable(sqlite: Database) {
     },
     /** The versions with these ids, oldest first. */
     ofIds: (source: string, ids: readonly string[]): VersionRow[] => ofIds.all(source, JSON.stringify(ids)),
-    unplaced: () => batches({ n: 0 }, ({ n }) => unplaced.all(n)),
+    unplaced: inBatches("lineage is null"),
     /** The versions whose records show another one. */
-    hidden: () => batches({ n: 0 }, ({ n }) => hidden.all(n)),
+    hidden: inBatches("is_hidden"),
     /** The versions that may be stored, of records with several versions in the files, record by record. Call it once all are placed. */
     candidates: (): Iterable<VersionRow> => candidates.iterate(),
     setNewest: (n: number) => void setNewest.run(n),
     /** The versions that name others of their record. */
-    naming: () => batches({ n: 0 }, ({ n }) => naming.all(n)),
+    naming: inBatches("others is not null"),
     place: (n: number, lineage: string, isHidden: boolean) => void place.run(lineage, isHidden ? 1 : 0, n),
     /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
     /** The unsaved versions of records that the import does not store. */
-    unsaved: () => batches({ n: 0 }, ({ n }) => unsaved.all(n)),
+    unsaved: inBatches(
+      `${UNSAVED} and not exists (
+         select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
+       )`,
+    ),
     /** Places versions without a key: their id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
     /** The keys of unplaced versions, in batches. */

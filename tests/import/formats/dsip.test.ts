@@ -193,7 +193,7 @@ describe("real files", () => {
     const input = await realInput("dod-dsip/topics-export-20250809-chunk_33.csv.gz");
     const { kept } = await readFormat(dsip, [input]);
     const published = new Map<string, number>();
-    for await (const { row } of csvRows(input.bytes(), []))
+    for await (const { raw: row } of csvRows(input.bytes(), []))
       published.set(row.topic_number_topiccode ?? "", Number(row.published_questions_noofpublishedquestions));
     const withQuestions = [...kept].filter(([, { questions }]) => questions !== undefined);
     expect(withQuestions).toHaveLength(36);

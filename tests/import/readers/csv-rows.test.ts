@@ -10,7 +10,7 @@ async function* pieces(text: string | Uint8Array, size = 1 << 20): AsyncIterable
 
 async function rowsOf(text: string | Uint8Array, columns: string[] = [], size?: number, encoding?: Encoding) {
   const rows = [];
-  for await (const { line, row } of csvRows(pieces(text, size), columns, encoding)) rows.push({ line, cells: Object.values(row) });
+  for await (const { line, raw: row } of csvRows(pieces(text, size), columns, encoding)) rows.push({ line, cells: Object.values(row) });
   return rows;
 }
 

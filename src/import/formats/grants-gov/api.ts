@@ -3,7 +3,7 @@
 import { parseBounded } from "../../../../clients/typescript/src/json-scan.ts";
 import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { easternInstant } from "../../../text/eastern.ts";
-import { MONTHS, parseInstantMs } from "../../../text/instant.ts";
+import { dateOfParts, MONTHS, parseInstantMs } from "../../../text/instant.ts";
 import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
 import { createUtf8Decoder } from "../../../text/utf8.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
@@ -53,7 +53,7 @@ async function* hitsIn(input: Input, path: string, search: HitCounts, context: F
   for await (const found of jsonObjects(input.bytes(), path, { around })) {
     line++;
     if (found.kind === "rejected") yield { input, ...found };
-    else yield itemOf({ input, line, raw: found.raw }, foundHit(found.raw, context), context);
+    else yield itemOfHit({ input, line, raw: found.raw }, context);
   }
 }
 
@@ -65,23 +65,35 @@ async function* responsesIn(
 ): AsyncIterable<Item> {
   let line = 0;
   for await (const response of responses) {
-    if (response.kind === "rejected") yield { input, ...response, line: ++line };
-    else
-      for (const found of grantsOf(contentOf(response.raw), search, context))
-        yield itemOf({ input, line: ++line, raw: found.raw }, found, context);
+    if (response.kind === "rejected") {
+      yield { input, ...response, line: ++line };
+      continue;
+    }
+    const content = contentOf(response.raw);
+    if (Array.isArray(content.oppHits)) {
+      count(search, content, content.oppHits.length);
+      for (const raw of content.oppHits) yield itemOfHit({ input, line: ++line, raw }, context);
+    } else yield itemOfDetails({ input, line: ++line, raw: content }, content, context);
   }
 }
 
-function itemOf(line: SourceLine, { raw, grant, part }: Found, context: FormatContext): Item {
-  if (grant.id === "") return { ...line, ...rejected("id must not be blank") };
-  if (part) {
-    const record = partOf(grant, draftOfGrant(grant, context));
-    // The agency of a hit may be a part of the one that is stored.
-    const reconcile = (stored: Draft) => ({ ...record, organization: sameOrganization(record.organization ?? {}, stored.organization) });
-    return { kind: "record", ...line, record, partial: "adds", reconcile };
-  }
-  return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(objectOf(raw), context) };
+/** A hit has only some of the fields. */
+function itemOfHit(line: SourceLine, context: FormatContext): Item {
+  const grant = grantOfHit(objectOf(line.raw), context);
+  if (grant.id === "") return { ...line, ...WITHOUT_ID };
+  const record = partOf(grant, draftOfGrant(grant, context));
+  // The agency of a hit may be a part of the one that is stored.
+  const reconcile = (stored: Draft) => ({ ...record, organization: sameOrganization(record.organization ?? {}, stored.organization) });
+  return { kind: "record", ...line, record, partial: "adds", reconcile };
 }
+
+function itemOfDetails(line: SourceLine, details: JsonObject, context: FormatContext): Item {
+  const grant = grantOfDetails(details, context);
+  if (grant.id === "") return { ...line, ...WITHOUT_ID };
+  return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(details, context) };
+}
+
+const WITHOUT_ID = rejected("id must not be blank");
 
 /** The path of the hits in a response that begins like this. Undefined if they do not come early, as in details. */
 function pathOfHits(beginning: string): string | undefined {
@@ -89,13 +101,6 @@ function pathOfHits(beginning: string): string | undefined {
   if (before === undefined) return undefined;
   return /"data"\s*:\s*\{/.test(before) ? "data.oppHits" : "oppHits";
 }
-
-type Found = {
-  raw: unknown;
-  grant: Grant;
-  /** A hit has only some of the fields. */
-  part: boolean;
-};
 
 /** What is wrong with a response. Errors are in the body, whatever the HTTP status was. */
 function responseFault(response: JsonObject): string | undefined {
@@ -114,16 +119,6 @@ function responseFault(response: JsonObject): string | undefined {
 /** The content of a response, without its envelope. */
 function contentOf(response: JsonObject): JsonObject {
   return "data" in response ? objectOf(response.data) : response;
-}
-
-function grantsOf(content: JsonObject, search: HitCounts, context: FormatContext): Found[] {
-  if (!Array.isArray(content.oppHits)) return [{ raw: content, grant: grantOfDetails(content, context), part: false }];
-  count(search, content, content.oppHits.length);
-  return content.oppHits.map((hit) => foundHit(hit, context));
-}
-
-function foundHit(hit: unknown, context: FormatContext): Found {
-  return { raw: hit, grant: grantOfHit(objectOf(hit), context), part: true };
 }
 
 function count(search: HitCounts, { hitCount }: JsonObject, hits: number): void {
@@ -345,7 +340,7 @@ function dateOf(digits: string, words: string, warn: FormatContext["warn"]): str
   if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
   const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
   const number = MONTHS.indexOf(month) + 1;
-  if (number > 0) return `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
+  if (number > 0) return dateOfParts(year, number, day);
   if (words !== "") warn(`A date in an unknown format is left out: "${words}"`);
   return "";
 }

@@ -1,6 +1,8 @@
 /** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
+
 import { easternDate, easternInstant, endOfEasternDate } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
+import { isDate } from "../../../text/instant.ts";
 import { textOf } from "../../../text/json-value.ts";
 import { decodeEntities, plainText, summaryOf } from "../../../text/plain-text.ts";
 import type { FormatContext } from "../../format.ts";
@@ -109,7 +111,7 @@ function grantStatus(grant: Grant, { warn }: FormatContext): Pick<Draft, "status
 
 /** Whether a date such as `2026-07-31` has passed in Eastern time; false for any other text. */
 export function isOver(date: string, now: EpochMs): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(date) && date < easternDate(now);
+  return isDate(date) && date < easternDate(now);
 }
 
 function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
