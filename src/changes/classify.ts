@@ -4,10 +4,7 @@ import { uuid5 } from "../opportunities/identity.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { added, type Cause, removed, ruleFor } from "./rules.ts";
 
-/**
- * The events of a change set at its instant, in the order of `eventTypes`. Their ids derive from record, instant and type, so that they
- * stay the same when the catalog is built again. `causes` says why some of the fields change.
- */
+/** The events of a change set, in the order of `eventTypes`. Their ids are the same when the catalog is built again. */
 export function classify(
   opportunityId: string,
   changes: readonly Change[],

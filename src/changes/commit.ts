@@ -46,16 +46,10 @@ const updateEventDocument = updateBy(events, ["document"], "seq");
 /** Moved keys noted by one statement. */
 const MOVED_AT_ONCE = 1000;
 
-/**
- * A transaction that changes records. `instant` dates the records and their events; `now` is when their statuses are judged (`judging.ts`).
- * `movedKeys` are those by which another record may be found afterwards (`link.ts`).
- */
+/** `instant` dates records and events, `now` is when statuses are judged, and `movedKeys` may now lead to other records (`link.ts`). */
 export type Writing = { sql: CatalogSql; instant: EpochMs; now: EpochMs; counts: CountChanges; movedKeys: string[] };
 
-/**
- * Runs `write` in one transaction at one instant: `clock`, or just after the newest `stored_at` if that is later (D-31).
- * The transaction takes the write lock first, so no other writer can commit between choosing the instant and writing.
- */
+/** Runs `write` in one transaction at one instant, `clock` or just after the newest `stored_at` (D-31). It takes the write lock first. */
 export async function atNextInstant<T>(db: CatalogDb, clock: EpochMs, write: (writing: Writing) => Promise<T>): Promise<T> {
   return db.transaction(async (sql) => writeAt(sql, instantAfter(await newestInstant(sql), clock), clock, write));
 }

@@ -1,6 +1,4 @@
-/**
- * The content of a record: the types of a record on its way into the catalog, and the texts that are compared, stored and served. (E-15)
- */
+/** The content of a record: its types on the way into the catalog, and the texts that are compared, stored and served. (E-15) */
 import { hash } from "node:crypto";
 import type { StatusBasis, StatusTerms } from "../opportunities/clock.ts";
 import {

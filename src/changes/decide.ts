@@ -156,10 +156,7 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
   return new Map(changes.filter(isListed).map(({ field }) => [field, "listed"]));
 }
 
-/**
- * The fields that no import had read although their source may have had them: a set-aside without a code, whose words stay, and questions, if
- * all files so far were of layouts without them. (E-228)
- */
+/** Fields first read now: a set-aside in words, and questions, if the layouts of all files so far had none. (E-228) */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {
     if (!Array.isArray(before) || before.length > 0) return false;

@@ -7,10 +7,7 @@ import { noteInstant, readInstants } from "../sources/instants.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";
 import { newestInstant } from "./stored.ts";
 
-/**
- * The instant at which a transaction judges statuses: its own, unless that is more than a minute ahead of the clock. Two machines' clocks
- * may differ by that much, and a status must not go back and forth between them.
- */
+/** Its own instant, unless that is over a minute ahead of the clock: statuses must not go back and forth between two machines' clocks. */
 export function judgingInstant(instant: EpochMs, clock: EpochMs): EpochMs {
   return isFuture(instant, clock) ? clock : instant;
 }

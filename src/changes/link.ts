@@ -115,10 +115,7 @@ function numberInAddressOf({ source }: IndexedFields): string | null {
   return /(?:\bsolNum=|solicitation\.nasaprs\.com\/)([\w-]+)/.exec(source.url ?? "")?.[1]?.toUpperCase() ?? null;
 }
 
-/**
- * An element of ROSES by its year, code and title, which Grants.gov writes as "ROSES 2025: A.2 Earth …", "ROSES25: D.6 …" or "A.12 …". The
- * codes of a year are given to other elements in the next.
- */
+/** An element of ROSES by year, code and title: "ROSES 2025: A.2 Earth …", "A.12 …". The next year gives its code to another element. */
 function elementOf({ source, title, program }: IndexedFields): string | null {
   const [, year] =
     /^(?:ROSES-20|NNH)(\d\d)(?=-|ZDA001N)/.exec(source.code === "NASA_ROSES" ? source.opportunity_id : (program.solicitation_id ?? "")) ??

@@ -17,10 +17,7 @@ export type Rule = {
   applies: ((change: Change, cause: Cause | undefined) => boolean) | undefined;
 };
 
-/**
- * Why a field changes although its source did not change it: time passed, due dates are listed where only the expiry was known, or the field is
- * read for the first time.
- */
+/** Why a field changes that its source did not change: time passed, due dates are listed now, or it is read for the first time. */
 export type Cause = "foreseen" | "listed" | "first read";
 
 export const added = rule("opportunity_added", "informational", [], "a new record");

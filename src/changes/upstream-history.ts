@@ -1,7 +1,4 @@
-/**
- * Revisions that an upstream keeps of a record become events from before the record was first imported here. A false event is worse than a
- * missing one, so a history with a missing or undated revision is left out.
- */
+/** Revisions that an upstream keeps become events from before the first import. A history with gaps is left out, not guessed. */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
@@ -25,10 +22,7 @@ export async function listUpstreamHistory(
 
 type State = Pick<ValidRevision, "content" | "status_basis">;
 
-/**
- * The events that importing each revision when it appeared would have recorded. Ends at `knownSince`, because later changes were detected
- * here. A status turn between two revisions gets no event.
- */
+/** The events that importing each revision in its time would have recorded, until `knownSince`. Status turns in between get none. */
 function eventsOfRevisions(id: string, revisions: readonly ValidRevision[] = [], knownSince: EpochMs): OpportunityEvent[] {
   const events: OpportunityEvent[] = [];
   let state: State | undefined;

@@ -7,10 +7,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { eventTypes, type Severity, severities } from "./event.ts";
 import { shownType } from "./list.ts";
 
-/**
- * `since` is exclusive and `until` inclusive, as in the feed. Types are as the API returns them. The first bucket begins after `origin`, which
- * is `since` or earlier.
- */
+/** `since` is exclusive, `until` inclusive. Types are as the API returns them. The first bucket begins after `origin`, or `since`. */
 type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; origin?: EpochMs; types?: readonly string[] | undefined };
 
 /** The events of a bucket. Events with an unknown severity are not counted. */

@@ -131,10 +131,7 @@ const opportunityDocuments = query({ seqs: listOf(opportunities.seq) }, ({ seqs 
 
 type Head = RowsOf<typeof headsAfter>;
 
-/**
- * The next stored events after a position, in the order of storing, at most `limit`. Every call examines a bounded number of events: repeat
- * it until `atEnd`. Throws a LostPositionError if the catalog is not the one that the position is from.
- */
+/** At most `limit` stored events after a position. Repeat until `atEnd`: a call examines a bounded number. May throw LostPositionError. */
 export async function readFeed(
   db: CatalogDb,
   after: FeedPosition,
@@ -166,10 +163,7 @@ export async function positionAt(db: CatalogDb, since: EpochMs): Promise<FeedPos
   });
 }
 
-/**
- * The events that were detected in a period, by (`detected_at`, order of storing), at most `limit`. Its cost follows the period, not the
- * catalog. Every call examines a bounded number of events: repeat it until `atEnd`.
- */
+/** The same for a period, by (`detected_at`, order of storing). The cost follows the period, not the catalog. */
 export async function readWindow(
   db: CatalogDb,
   after: WindowPosition,

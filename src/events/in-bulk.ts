@@ -53,10 +53,7 @@ const documentBySeq = selectSome(events, ["document"], "seq");
 
 type Place = { seq: number; opportunity_seq: number; detected_at: EpochMs; id: string };
 
-/**
- * The events that were stored after a position, in the order of storing, at most `limit`: each event of the catalog once, if the walk goes
- * on from the last position. Throws a LostPositionError if the catalog is not the one that the position is from.
- */
+/** At most `limit` events stored after a position, in the order of storing. Throws a LostPositionError if it is of another catalog. */
 export async function readStored(db: CatalogDb, after: FeedPosition, limit: number): Promise<BulkPage<FeedPosition>> {
   return db.readTransaction(async (sql) => {
     if (after !== null) await requirePosition(sql, after);

@@ -15,10 +15,7 @@ import { hasSameItems } from "../text/same-items.ts";
 import { type Change, CONTACT_FIELD, type OpportunityEvent } from "./event.ts";
 import type { FeedEntry } from "./feed.ts";
 
-/**
- * One changed field. `before` and `after` are short forms of the values: null where there is no value, `undefined` where it is too long for a
- * line. Contacts are personal data and have neither.
- */
+/** `before` and `after` are short forms: null for no value, `undefined` if too long. Contacts, as personal data, have neither. */
 type ChangeInWords = {
   field: string;
   label: string;
@@ -75,10 +72,7 @@ const SHORT = 80;
 /** Items of a list that are named. */
 const NAMED = 3;
 
-/**
- * What an event changed, one item for each field that matters: a text for people is left out beside the values that it describes. With
- * `zone`, an IANA time zone, dates are in it; without, each is in its own offset, in which it was published.
- */
+/** What an event changed, without texts that repeat values. Dates are in `zone` (IANA), or in the offset in which they were published. */
 export function changesInWords({ type, summary, changed_fields, changes }: OpportunityEvent, zone?: string): ChangeInWords[] {
   if (type === "opportunity_added") return [saying("added")];
   if (type === "opportunity_removed") return [saying("no longer published by its source")];
@@ -190,10 +184,7 @@ function hasAmounts(changes: readonly Change[]): boolean {
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
-/**
- * Direction and distance are those of the instants, to the minute; only days if the time of day is the same. `undefined` if a value is no
- * timestamp.
- */
+/** Direction and distance to the minute; only days if the time of day is the same. `undefined` unless both values are timestamps. */
 function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
   if (typeof previous !== "string" || typeof current !== "string") return undefined;
   const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];

@@ -1,7 +1,4 @@
-/**
- * The facts of an opportunity, each with its label and its values in words. Doors only translate: the command line prints them, pages link
- * them, MCP quotes them. (E-125)
- */
+/** The facts of an opportunity, with labels and values in words. Doors only print, link or quote them. (E-125) */
 import { applicantsInShort, applicantsOf } from "../filter/applicants.ts";
 import { type Due, dueDateInWords, dueInWords, dueOf, dueOnDay } from "../opportunities/due.ts";
 import type { EarlierAward } from "../opportunities/earlier-awards.ts";

@@ -22,10 +22,7 @@ type AtomFeed = {
   url: string | undefined;
 };
 
-/**
- * The feed of the chosen changes, published at `url`. `filter` has its sources as they were given. The id depends on the catalog and on the
- * choice, not on the period: tomorrow's feed is the same feed.
- */
+/** The feed of the chosen changes at `url`; `filter` names sources as given. Its id depends on catalog and choice, not on the period. */
 export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast }: FeedFilter, url: string | undefined): Promise<Printer> {
   const subtitle = [
     `severity: ${atLeast} or more`,

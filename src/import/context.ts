@@ -65,10 +65,7 @@ type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
 
 export type Opened = { inputs: readonly OpenInput[]; staging: Staging; rejects: Rejects };
 
-/**
- * Opens the files, takes the import lock, runs `work`, and keeps the rejects if it succeeded. Closes everything in any case.
- * Standard input is read to its end before waiting for another import, because its writer might give up.
- */
+/** Opens the files, takes the lock, runs `work` and keeps the rejects. Reads standard input before it waits: its writer might give up. */
 export async function withInputs(
   context: ImportContext,
   format: Pick<Format, "name" | "entry">,

@@ -14,9 +14,7 @@ export type FormatContext = {
   warn: (message: string) => void;
   /** Warns that, according to the files themselves, they hold only a part of the upstream's records. They are refused as a snapshot. */
   incomplete: (message: string) => void;
-  /**
-   * Declares which records files like these never contain, whatever the upstream publishes. A snapshot does not remove those records (D-34).
-   */
+  /** Declares which records files like these never contain. A snapshot does not remove those (D-34). */
   neverHas: (isOther: (record: LiveRecord) => boolean) => void;
 };
 
@@ -76,10 +74,7 @@ export type VersionItem = { kind: "version"; source: string; id: string; read: (
 /** An entry that the format rejects. If its source and lineage are known, a snapshot counts the record as present (D-34). */
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
-/**
- * A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` decides to which record it belongs, by
- * what is stored and not by the other contents of the files.
- */
+/** A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` finds its record. */
 export type Version = {
   source: string;
   id: string;
@@ -91,10 +86,7 @@ export type Version = {
 
 /** Facts by which a version is assigned to a known opportunity. */
 type Facts = {
-  /**
-   * Shared by all revisions. It is the lineage of the first opportunity that has it. If it equals the series, it is provisional: another layout
-   * of the same version may have a better one.
-   */
+  /** Shared by all revisions; the lineage of the first record that has it. If equal to `series`, another layout may have a better one. */
   key: string;
   /** Shared by all phases of one acquisition. */
   series: string;
@@ -104,23 +96,14 @@ type Facts = {
   due?: string | null;
 };
 
-/**
- * A version that is read only if it must be. It and its item, a `VersionItem`, must depend only on `digested`, this program, the operator's
- * settings and the stored record: neither is read if none of these changed. (E-22)
- */
+/** A version that is read only if needed. It and its item depend on `digested`, program, settings and stored record alone. (E-22) */
 export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
 
 /** For an upstream whose records change their ids. */
 export type Versions = {
-  /**
-   * The version of each record that `read` yields. Called before `read`, so that the oldest version can be placed first. If some are unread,
-   * the versions are in the order of the items, with undefined for each item without a version.
-   */
+  /** The version of each record that `read` yields, called before it. If some are unread: one for each item, undefined for none. */
   in: (inputs: readonly Input[]) => AsyncIterable<Version | UnreadVersion | undefined>;
-  /**
-   * The part of a key, such as an award number, that makes its versions one opportunity, whatever their titles are and whatever other versions
-   * they name. "" if there is none.
-   */
+  /** The part of a key, such as an award number, whose versions are one opportunity whatever they are called; "" if there is none. */
   partOf?: (key: string) => string;
   /** Lineages of the earlier phases of a version with this key, nearest first. */
   parentsOf?: (key: string) => readonly string[];

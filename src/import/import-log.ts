@@ -69,10 +69,7 @@ export async function countsBefore(sql: CatalogSql, begun: Begun): Promise<Summa
   return { ...emptySummary, ...(JSON.parse((await findUnfinished(sql, begun))?.counts ?? "{}") as Partial<Summary>) };
 }
 
-/**
- * The counts of an import that was killed and run again, as if it had run once. For the second run, the records that the first one stored are
- * unchanged.
- */
+/** The counts of a killed import and its second run, as of one run: what the first run stored is unchanged for the second. */
 export function inTotal(before: Summary, { read, merged, rejected, ...summary }: Summary): Summary {
   const added = before.added + summary.added;
   const unchanged = summary.unchanged - before.added - before.changed;

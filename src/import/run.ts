@@ -91,10 +91,7 @@ export async function importFiles(context: ImportContext, format: Format, option
   });
 }
 
-/**
- * History is backfilled forwards: `--as-of` must be later than every stored change (D-31), unless this import is being resumed. Returns the
- * newest instant.
- */
+/** `--as-of` must be later than every stored change (D-31), unless this import is being resumed. Returns the newest instant. */
 async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<EpochMs | undefined> {
   const newest = await newestInstant(sql);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
@@ -358,8 +355,8 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
 }
 
 /**
- * Some records can only be ended by an import. Notes which of these the input contains, and which it lacks. An input judges only what a file of
- * its layout contained before, and nothing if it lacks more of that than it contains: it is no full copy of the source then. (E-205)
+ * Notes which records that only an import can end are in the input, and which are missing: those that a file of its layout had before, unless
+ * it lacks more of them than it has, and so is no full copy of the source. (E-205)
  */
 async function noteAllSeen(run: Run): Promise<void> {
   const { context, begun, layout, firstPass, staging, seen } = run;

@@ -14,10 +14,7 @@ create table if not exists mirror (only integer primary key check (only = 1), sc
 
 type Connection = ReturnType<typeof connect>;
 
-/**
- * Opens or creates a copy in an SQLite file. Throws if the file is not a copy of this scope. If the file is removed or replaced later, the next
- * walk opens what is there then. `tell` gets messages for the user.
- */
+/** Opens or creates a copy of this scope. If the file is removed or replaced later, the next walk opens what is there. */
 export function openSqliteStore(path: string, scope: Scope, tell: (message: string) => void = () => undefined): Store {
   let connection: Connection | undefined = connect(path, scope);
   const reopen = () => {

@@ -1,7 +1,4 @@
-/**
- * Syncs a copy: saves each page of the client's walk, and moves the mark when the walk is complete. A change of the future fails it: as the
- * mark it would hide every later change.
- */
+/** Saves each page of the client's walk, and moves the mark at its end. A change of the future fails: as mark it would hide later ones. */
 import { sync } from "../../clients/typescript/src/fundfeed.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { clientOf, type ServerOptions } from "./client.ts";

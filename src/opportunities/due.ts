@@ -1,6 +1,4 @@
-/**
- * When an opportunity is due: what somebody stated, what is only estimated, and what merely ends. Every door shows this account. (E-125)
- */
+/** When an opportunity is due: what somebody stated, what is only estimated, and what merely ends. Every door shows this. (E-125) */
 import { type Static, Type } from "@sinclair/typebox";
 import { noNewsInWords } from "../sources/freshness.ts";
 import { dateInWords, dayWithoutHour, whenInWords } from "../text/date-in-words.ts";
@@ -75,10 +73,7 @@ export function dueOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: r
   return { ...account, kind: "over", verb, at, words, expires_at: expires_at !== null && msOf(expires_at) > now ? expires_at : null };
 }
 
-/**
- * Why its status may no longer hold, besides what its other records say: "open when last seen, Aug 13, 2015", "its title says CANCELLED", "no
- * news since Jul 18, 2025 at NSF". Nothing of what has ended.
- */
+/** Doubts about its status beside its other records: "its title says CANCELLED", "no news since Jul 18, 2025 at NSF". None if it ended. */
 export function doubtsOf({ status, title, source, last_seen, silent_since }: WholeOpportunity, now: EpochMs): string[] {
   if (!unendedStatuses.includes(status)) return [];
   const cancellation = cancellationIn(title);

@@ -35,10 +35,7 @@ const documentBySeq = selectSome(opportunities, documentFields, "seq");
 /** A list is tried again if a commit comes between its steps. */
 const ATTEMPTS = 4;
 
-/**
- * One page of matching opportunities as ready JSON documents, most recently updated first. `after` is where the previous page ended.
- * Throws Unavailable if records change during every attempt.
- */
+/** One page of matching opportunities, most recently updated first. Throws Unavailable if records change during every attempt. */
 export async function listOpportunities(model: ReadModel, filter: ListFilter, limit: number, after: Position | null): Promise<ListPage> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt === ATTEMPTS) await model.reload(); // If something else than this program set records back, `updateModel` does not notice it.
@@ -119,10 +116,7 @@ function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   return anchor.id === after.id ? slotOf(index, anchor.seq) : slotOf(index, anchor.seq) + 1;
 }
 
-/**
- * The records with these row numbers, in that order, as many as one page has room for: from memory if it has the newest version, else from
- * the database.
- */
+/** The records with these row numbers, in that order, as many as one page has room for: from memory, else from the database. */
 async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<StoredDocument[]> {
   const kept = seqs.map((seq) => {
     const document = keptDocument(documents, seq);

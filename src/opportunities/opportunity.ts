@@ -111,10 +111,7 @@ export const Opportunity = object({
   }),
 });
 
-/**
- * The sidecar: what is stored with an opportunity and not served. Changes of attachments, questions and the deadline note become events,
- * others none. (E-56)
- */
+/** What is stored with an opportunity and not served. Only attachments, questions and the deadline note have events. (E-56) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({

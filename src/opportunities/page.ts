@@ -19,10 +19,7 @@ const LONG_DOCUMENT_BYTES = 65_536;
 export const unlessLong = (document: Column) =>
   sql<Uint8Array | null>`case when octet_length(${document}) <= ${LONG_DOCUMENT_BYTES} then ${document} end`;
 
-/**
- * The first rows whose documents have room on one page; at least one. `readLong` reads a row with its long document; a row that has gone
- * meanwhile is left out.
- */
+/** The first rows whose documents have room on one page; at least one. `readLong` reads a long one, or undefined if it has gone. */
 export async function rowsOfOnePage<Row extends { document: Uint8Array }>(
   rows: readonly (Omit<Row, "document"> & { document: Uint8Array | null })[],
   readLong: (row: Omit<Row, "document">) => Promise<Row | undefined>,

@@ -40,10 +40,7 @@ export type ReadModel = Contents & {
   compaction: Promise<void> | undefined;
 };
 
-/**
- * Loads the read model. A million records take half a second, in batches that do not block the event loop. Throws if the catalog has no
- * cursor secret.
- */
+/** Loads the read model: a million records in half a second, in batches that do not block. Throws if there is no cursor secret. */
 export async function createReadModel(db: CatalogDb, { sizes = {} }: { sizes?: Partial<Sizes> } = {}): Promise<ReadModel> {
   const cursorSecret = await readCursorSecret(db);
   const model: ReadModel = {

@@ -36,10 +36,7 @@ const AT_ONCE = 100;
 
 type Reader = Pick<CatalogSql, "all"> | Pick<CatalogDb, "all" | "commits">;
 
-/**
- * The opportunities with these ids as they are at an instant, in that order. Those that do not exist are left out. Those of silent sources are
- * marked, except in a transaction.
- */
+/** The opportunities with these ids at an instant, in that order, if they exist. Silent sources are marked, except in a transaction. */
 export async function readOpportunities(catalog: Reader, ids: readonly string[], now: EpochMs): Promise<WholeOpportunity[]> {
   return (await readOnePage(catalog, ids, now, Number.POSITIVE_INFINITY)).opportunities;
 }

@@ -1,7 +1,4 @@
-/**
- * How records belong together: a group has the records of one opportunity, which name each other in `canonical_id`; a part names the record
- * that it belongs to in `parent_id`. (E-57)
- */
+/** How records belong together: a group's records name each other in `canonical_id`, a part names its whole in `parent_id`. (E-57) */
 import type { Static } from "@sinclair/typebox";
 import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
 import { listOf, parameter, pick, query, select, selectAmong } from "../../db/query.ts";

@@ -13,10 +13,7 @@ import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { foldedChanges } from "./earlier.ts";
 
-/**
- * The `updated_at` that a record had at an instant: that of the last event by then. Without such an event, a restored record has the
- * `updated_at` with which it was restored.
- */
+/** The `updated_at` at an instant: that of the last event by then, or that with which the record was restored. */
 const updatedAt = (asOf: SQL<number>) => {
   const lastChange = select({ detected_at: events.detected_at })
     .from(events)
@@ -97,10 +94,7 @@ type UndoneEvent = RowsOf<typeof undoneOfRows>;
 type EarlierSidecar = RowsOf<typeof sidecarsOfRows>;
 type Reading = Pick<CatalogSql, "all">;
 
-/**
- * A row of `opportunities` as it was at an instant, with the events that were stored then, the oldest first. `erased` is when contacts were
- * erased that it may have had at that instant; null if none were.
- */
+/** A row as it was at an instant, and its events by then, the oldest first. `erased`: when contacts were erased that it may have had. */
 export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "turns_at"> & {
   document: Uint8Array;
   sidecar: Uint8Array;
@@ -113,10 +107,7 @@ export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportu
 /** Rows that are folded at once. */
 const ROWS_AT_ONCE = 200;
 
-/**
- * Calls `take` with batches of all rows, or those of the sources `codes`, as they were at an instant, in the order of their `updated_at` at
- * that instant. Memory does not grow with their number. Their history is empty without `histories`.
- */
+/** Calls `take` with batches of all rows, or of the sources `codes`, as they were, by `updated_at`. `histories` adds events. */
 export async function eachPastRow(
   sql: CatalogSql,
   asOf: EpochMs,

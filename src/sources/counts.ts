@@ -1,7 +1,4 @@
-/**
- * Counts that transactions keep in step with what they store, so that no command has to count. Reading them costs the same however many records
- * and imports there are.
- */
+/** Counts that transactions keep in step with what they store: reading them costs the same however many records there are. */
 import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { jsonOf, parameter, pick, query, select } from "../../db/query.ts";

@@ -5,10 +5,7 @@ import { listPostingDays } from "./counts.ts";
 import { listDays, noteDay, noteInstant, readInstants } from "./instants.ts";
 import { DAYS_SEEN, type News } from "./silence.ts";
 
-/**
- * Notes that an import found something new or changed in a source, in the transaction that stores it. The instants of a backfill are those of
- * its files, which say nothing about how often the source has news.
- */
+/** Notes that an import found something new, in its transaction. Dates of a backfill say nothing about how often a source has news. */
 export async function noteChange(sql: CatalogSql, source: string, instant: EpochMs, isBackfill: boolean): Promise<void> {
   await noteInstant(sql, source, "changed", instant);
   if (!isBackfill) await noteDay(sql, source, "changed", instant);

@@ -6,10 +6,7 @@ const DISTANCE_MAX = 2;
 /** Shorter beginnings of a name are not completed. */
 const PREFIX_LENGTH_MIN = 3;
 
-/**
- * The known name with the smallest edit distance, else the shortest one that starts with `name`; `undefined` if none is close. Ignores letter
- * case and anything from a "[" on, as in `dates[closes_at]`.
- */
+/** The nearest known name, else the shortest that begins with `name`; undefined if none is close. Ignores case, and "[…]" at the end. */
 export function closest(name: string, known: readonly string[]): string | undefined {
   const plain = name.slice(0, 64).toLowerCase().replace(/\[.*/s, "");
   const distances = mayBeClosest(plain, known).map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase()) }));

@@ -9,10 +9,7 @@ const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 /** A timestamp as a clock and a calendar show it. Days are numbered, so that they can be counted. */
 type ClockTime = { ms: EpochMs; dayNumber: number; day: string; clock: string; zone: string };
 
-/**
- * "Mar 3, 2026" for a date (2026-03-03) or an RFC 3339 date-time, which is read in `zone`, an IANA time zone, or else in its own offset, in
- * which it was published. Other text is returned as it is.
- */
+/** "Mar 3, 2026" of a date, or of an RFC 3339 date-time in `zone` (IANA) or its own offset. Other text is returned as it is. */
 export function dateInWords(text: string, zone?: string): string {
   const ms = isDate(text) ? Date.parse(text) : wallClock(text, zone);
   return ms === undefined || Number.isNaN(ms) ? text : dayOf(ms);
@@ -24,10 +21,7 @@ export function timeInWords(text: string, zone?: string): string {
   return time === undefined ? text : `${time.day}, ${time.clock} ${time.zone}`;
 }
 
-/**
- * The Eastern day, 2026-03-03, of a date whose source gives no hour: it is stored as the last second of that day (D-36). Null if the timestamp
- * has an hour.
- */
+/** The Eastern day of a date without an hour, which is stored as the last second of that day (D-36); null if there is an hour. */
 export function dayWithoutHour(text: string): string | null {
   const ms = text.slice(16, 19) === ":59" ? parseStoredMs(text) : undefined;
   const eastern = ms === undefined ? "" : easternAt(ms);

@@ -14,10 +14,7 @@ export type Instant = Readonly<{ ms: EpochMs; beyond: string }>;
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/**
- * The instant of an RFC 3339 date-time with an offset, or `undefined` if `text` is none. A leap second counts as the second after it.
- * Memoized because an import parses the same few thousand dates again and again.
- */
+/** The instant of an RFC 3339 date-time; a leap second is the second after it. Memoized, because imports repeat a few thousand dates. */
 export const parseInstant = memoize(20_000, readInstant);
 
 function readInstant(text: string): Instant | undefined {
@@ -84,10 +81,7 @@ export function compareInstants(left: Instant, right: Instant): number {
   return left.beyond < right.beyond ? -1 : left.beyond > right.beyond ? 1 : 0;
 }
 
-/**
- * UTC with milliseconds and `Z` (D-28). Throws a RangeError on NaN. Memoized because a transaction writes its one instant into every document
- * and event.
- */
+/** UTC with milliseconds and `Z` (D-28). Throws a RangeError on NaN. Memoized: a transaction writes one instant again and again. */
 export const formatInstant = memoizeLast((instant: EpochMs) => new Date(instant).toISOString());
 
 /** The UTC date of an instant: 2026-03-01. */

@@ -98,10 +98,7 @@ const HIDDEN = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/g
 const INLINE_TAG = /<\/?(?:a|abbr|b|big|del|em|font|i|ins|mark|o:p|s|small|span|strong|sub|sup|u|wbr)(?=[\s/>])[^<>]*>/gi;
 const TAG = /<[/!?]?[a-z][a-z0-9:-]*(?=[\s/>])[^<>]*>/gi;
 
-/**
- * Unicode's Stream-Safe Text Format (UAX #15): inserts a combining grapheme joiner after 30 marks on one character. `normalize` takes time
- * quadratic in the length of a run of marks.
- */
+/** Unicode's Stream-Safe Text Format (UAX #15): a joiner after 30 marks, because `normalize` takes quadratic time on a run of marks. */
 function streamSafe(text: string): string {
   return text.length < LONG_RUN_LENGTH ? text : text.replace(MARKS, "$&\u034f");
 }

@@ -1,7 +1,4 @@
-/**
- * Makes text from files and networks safe to print: escapes the characters that move the cursor, hide text or forge a line. All output
- * passes here, so it does not depend on where it goes.
- */
+/** Makes foreign text safe to print: escapes characters that move the cursor, hide text or forge a line. All output passes here. */
 
 /** Unicode's control characters except the tab, plus those that reorder text or end a line in some programs. */
 const UNSAFE = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]/g;

@@ -36,10 +36,7 @@ export function integer(min: number, max: number, fallback?: number, description
   };
 }
 
-/**
- * A moment, as the text that means it: it is read again whenever it is used, and later pages of a list read it at the time of the first. Without
- * `now` only its form is checked.
- */
+/** A moment as text: it is read again at each use, on later pages at the time of the first. Without `now`, only its form is checked. */
 export function momentText(field: MomentField, description: string): GivenValue<string> {
   return {
     schema: Type.String({ description }),

@@ -1,10 +1,7 @@
 /** The words of a text, as FTS5's tokenizer `unicode61 remove_diacritics 2` cuts them, and their English stems (Porter, 1980). */
 import { stemmer } from "stemmer";
 
-/**
- * A text in lower case and plain characters, which FTS5 cuts into the words of `wordsOf`: without accents, ligatures as their letters, "m²" as
- * "m2". A trademark sign is no part of a word.
- */
+/** A text in lower case without accents and ligatures, "m²" as "m2", as FTS5 cuts it. A trademark sign is no part of a word. */
 export function plainCharacters(text: string): string {
   if (!/[^\x00-\x7f]/.test(text)) return text.toLowerCase();
   return text

@@ -1,7 +1,4 @@
-/**
- * NASA ROSES: the page of a year with its research programs and their due dates (Table 3). parse5 reads its damaged HTML as browsers do, and
- * is loaded only here.
- */
+/** NASA ROSES: the page of a year's programs and due dates (Table 3). parse5 reads its damaged HTML, and is loaded only here. */
 
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";

@@ -176,9 +176,7 @@ function noticeOfSearch(row: JsonObject): Notice {
   };
 }
 
-/**
- * The deadline with the offset of its own zone, as published. A deadline without an offset may be in another zone, so the one in UTC is used.
- */
+/** The deadline with its own offset, as published. Without one, its zone is unknown, and the one in UTC is used. */
 function deadlineOf(local: string, utc: string): string {
   return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
 }

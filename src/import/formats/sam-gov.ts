@@ -226,10 +226,7 @@ function noticeOfResponse(response: JsonObject): Notice {
   };
 }
 
-/**
- * Reads the path of names and the path of codes, both split at dots. If a name contains a dot, only the first name is certain. If a
- * department or agency published the notice itself, the CSV names an office, and the paths do not.
- */
+/** Reads the paths of names and of codes, split at dots. With a dot in a name, only the first is certain. An agency may have no office. */
 function organizationOf(response: JsonObject): Organization {
   const names = textOf(response.fullParentPathName).split(".");
   const codes = textOf(response.fullParentPathCode).split(".");
@@ -276,10 +273,7 @@ function noticeVersion(notice: Identity): Version {
   return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt, due }, ...named };
 }
 
-/**
- * The key of a notice and its series, the number. Where the number is not usable, or the office is unknown, the id of the first version is
- * the key until another layout has a better one.
- */
+/** The key of a notice, and its series: the number. Without a usable number or office, the id of the first version is a provisional key. */
 function keysOf(notice: Identity): { key: string; series: string } {
   const { id, firstId = id, officeCode, baseType, awardNumber = "" } = notice;
   const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(squeezed) as [string, string, string];
@@ -493,10 +487,7 @@ function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | 
   return pageState === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
 }
 
-/**
- * The stored instant if it is the same day and the notice has only a date, or the same second and the notice has no fraction. Undefined if
- * the layout has no such text.
- */
+/** The stored instant if the notice has only its day, or lacks its fraction of a second; undefined if the layout has no such text. */
 function moreExact(text: string | undefined, given: string | null = null, stored: string | null = null): string | null | undefined {
   if (text === undefined) return undefined;
   const at = parseInstantMs(stored);

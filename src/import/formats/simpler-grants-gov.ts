@@ -1,7 +1,4 @@
-/**
- * Simpler.Grants.gov: the CSV that its search page exports. Not for `pull simpler-grants-gov`: its files are of the format `grants-gov`
- * (`grants-gov/simpler.ts`).
- */
+/** Simpler.Grants.gov: the CSV of its search page. Files of its API, which `pull` gets, are of the format `grants-gov`. */
 import type { Format, FormatContext } from "../format.ts";
 import { type CsvRow, csvRows } from "../readers/csv-rows.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, type Grant } from "./grants-gov/grant.ts";

@@ -203,10 +203,7 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
 /** Small, because one character beyond Latin-1 doubles the memory of the whole string, and a substring keeps its parent alive. */
 const PIECE_BYTES = 8 * 1024;
 
-/**
- * Decodes UTF-8 piece by piece, without the byte-order mark, and other bytes as `utf8.ts` does. Pieces end after the ASCII character `mark`
- * where possible, so that a tag rarely spans two.
- */
+/** Decodes UTF-8 in pieces, without the byte-order mark. They end after the character `mark` if possible: a tag rarely spans two. */
 export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string): AsyncIterable<string> {
   const code = mark?.charCodeAt(0);
   const decode = createUtf8Decoder();

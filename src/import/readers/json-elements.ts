@@ -24,10 +24,7 @@ export type Around = (document: unknown) => void;
 /** An element and its text, or what is wrong with it. */
 type Element = ({ value: unknown } | { fault: string }) & { text: string };
 
-/**
- * The elements of the array at `path` (member names joined by dots), or of the document itself. Calls `around` at the end of the document.
- * Throws if there is no such array, or the document is damaged.
- */
+/** The elements of the array at `path` (names joined by dots), then `around`. Throws if there is none, or the document is damaged. */
 export async function* jsonElements(bytes: AsyncIterable<Uint8Array>, path = "", around: Around = () => {}): AsyncIterable<Element> {
   const scanner = new ElementScanner(path);
   for await (const text of utf8Text(bytes)) yield* scanner.take(text);
@@ -65,10 +62,7 @@ export async function* jsonObjects(
 
 const firstCharacters = new WeakMap<Input, Promise<string>>();
 
-/**
- * The first character of a file that is not white space, by which formats tell JSON, XML and CSV apart; "" if the file is empty. Each file
- * is unpacked for it once.
- */
+/** The first character that is not white space, which tells JSON, XML and CSV apart; "" if there is none. Memoized for each file. */
 export function firstCharacter(input: Input): Promise<string> {
   const first = firstCharacters.get(input) ?? readFirstCharacter(input);
   firstCharacters.set(input, first);

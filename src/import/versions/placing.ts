@@ -234,10 +234,7 @@ function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
   return isProvisional(facts) && row.revision_key !== null && !isProvisional(row);
 }
 
-/**
- * The stored facts stay, because the version was placed by them, unless they were provisional. Only a more exact time or another day replaces
- * the stored one.
- */
+/** Stored facts stay, because the version was placed by them, unless provisional. A more exact time or another day replaces the stored. */
 function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;

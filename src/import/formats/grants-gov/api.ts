@@ -254,10 +254,7 @@ type Version = { kind: Kind; body: JsonObject; since: number };
 /** Details that were superseded, and when. */
 type Superseded = { details: JsonObject; until: number };
 
-/**
- * The revisions of an opportunity that the upstream has shown. Forecast and synopsis are revised separately, the forecast even after the
- * synopsis has replaced it. Returns none if a revision is missing or undated.
- */
+/** The revisions that the upstream has shown, forecast and synopsis apart; none if one of them is missing or undated. */
 function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: FormatContext): { revisions?: Revision[] } {
   const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
   const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
@@ -301,10 +298,7 @@ function postedAt({ postingDate, postingDateStr }: JsonObject): number {
   return parseInstantMs(easternInstant(date, "00:00:00")) ?? Number.NEGATIVE_INFINITY;
 }
 
-/**
- * A revision as it would have been imported when it appeared, with the status that its dates gave it. The upstream keeps no former names of
- * agencies, so the present ones are used, and no former attachments, so none are compared.
- */
+/** A revision as it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
 function draftOfRevision({ kind, body }: Version, details: JsonObject, present: JsonObject, now: number, context: FormatContext): Draft {
   const { id, ost, opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns } = present;
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);

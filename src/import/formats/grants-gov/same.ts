@@ -1,7 +1,4 @@
-/**
- * Values that the layouts of Grants.gov and of its successor's API spell differently but that mean the same. The stored value then stays, so
- * importing the layouts alternately changes nothing. (E-9, E-72)
- */
+/** Values that the layouts of Grants.gov and its successor spell differently: the stored one stays, so nothing changes. (E-9, E-72) */
 import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";
 import { decodeEntities, plainText } from "../../../text/plain-text.ts";
@@ -60,10 +57,7 @@ function ownName({ agency, sub_agency }: Organization): string | null | undefine
   return sub_agency ?? agency;
 }
 
-/**
- * Whether two names differ only in style or belong to one agency in the table (E-59). A renamed agency has no code here, so it counts as a
- * change.
- */
+/** Whether two names differ only in style, or mean one agency of the table (E-59). A renamed agency has no code: it is a change. */
 function isSameAgency(one: string | null | undefined, other: string | null | undefined): boolean {
   if (one == null || other == null) return one === other;
   if (normalForm(one) === normalForm(other)) return true;
@@ -126,10 +120,7 @@ function wordsIn(contacts: NonNullable<Draft["contacts"]>): string {
 
 const LABEL = /^(?:(?:tele)?phone|number|e-?mail|address)?$/;
 
-/**
- * Titles of assistance listings come last among the keywords. A layout without titles leaves them there, and one with titles adds none to a
- * record that has none.
- */
+/** Titles of assistance listings come last among the keywords: layouts without titles leave them, others add none where there were none. */
 function sameKeywords(draft: Draft, stored: Draft, { titles }: Layout): string[] {
   const [given, known] = [draft.classifications?.keywords ?? [], stored.classifications?.keywords ?? []];
   if (hasSameItems(given, known)) return known;
