@@ -5,12 +5,7 @@ import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { added, type Cause, removed, ruleFor } from "./rules.ts";
 
 /** The events of a change set, in the order of `eventTypes`. Their ids are the same when the catalog is built again. */
-export function classify(
-  opportunityId: string,
-  changes: readonly Change[],
-  instant: EpochMs,
-  causes: Causes = new Map(),
-): OpportunityEvent[] {
+export function classify(id: string, changes: readonly Change[], instant: EpochMs, causes: Causes = new Map()): OpportunityEvent[] {
   const byType = new Map<EventType, { severity: Severity; changes: Change[] }>();
   for (const change of changes) {
     const rule = ruleFor(change, causes.get(change.field));
@@ -23,7 +18,7 @@ export function classify(
   }
   return [...byType]
     .sort(([left], [right]) => eventTypes.indexOf(left) - eventTypes.indexOf(right))
-    .map(([type, event]) => makeEvent(opportunityId, type, event.severity, event.changes, instant));
+    .map(([type, event]) => makeEvent(id, type, event.severity, event.changes, instant));
 }
 
 export type Causes = ReadonlyMap<string, Cause>;

@@ -61,10 +61,8 @@ export async function saveCounts(sql: CatalogSql, { facets, ...counts }: CountCh
     [...counts[kind]].flatMap(([subject, ofSource]) => [...ofSource].map(([name, number]) => ({ kind, subject, name, number }))),
   );
   if (byFacet.length > 0) await sql.run(addToFacets, { sums: byFacet });
-  await addToCounts(
-    sql,
-    sums.filter(({ number }) => number !== 0),
-  );
+  const changed = sums.filter(({ number }) => number !== 0);
+  await addToCounts(sql, changed);
 }
 
 const counted = ["posted", "agency"] as const;

@@ -110,13 +110,9 @@ export function decideLinks(stored: StoredRecord, found: Partial<Relationships>,
   return decideRelationships(stored, previous, statedRelationships(previous), found, instant);
 }
 
-function decideRelationships(
-  stored: StoredRecord,
-  previous: Content,
-  stated: Relationships,
-  found: Partial<Relationships>,
-  instant: EpochMs,
-): Decision {
+type Found = Partial<Relationships>;
+
+function decideRelationships(stored: StoredRecord, previous: Content, stated: Relationships, found: Found, instant: EpochMs): Decision {
   const content = withFound(previous, stated, found);
   const changes = detect(previous, content);
   const { linked: _linked, ...rest } = previous;

@@ -19,14 +19,10 @@ export type Redacted = { records: number; events: number };
 
 /** Called after each chunk, with the row numbers that were looked at, and the greatest one. */
 type Report = (done: number, total: number) => void;
+type Sources = readonly string[] | undefined;
 
 /** Erases the contacts of these sources' records, or of all records. Each redacted record gets an event and a new `updated_at`. */
-export async function redactStored(
-  db: CatalogDb,
-  sources: readonly string[] | undefined,
-  now: EpochMs,
-  report: Report = () => undefined,
-): Promise<Redacted> {
+export async function redactStored(db: CatalogDb, sources: Sources, now: EpochMs, report: Report = () => {}): Promise<Redacted> {
   const redacted: Redacted = { records: 0, events: 0 };
   let committed = redacted;
   try {
@@ -37,22 +33,15 @@ export async function redactStored(
       committed = { ...redacted };
     }
   } catch (error) {
-    throw committed === redacted ? error : failedAfter(error, committed);
+    if (committed === redacted) throw error;
+    const done = `contacts of ${committed.records} records and ${committed.events} events are erased`;
+    throw failureWith(error, `${done}; the same command erases the rest`);
   }
   return redacted;
 }
 
-function failedAfter(error: unknown, { records, events }: Redacted): Error {
-  const done = `contacts of ${records} records and ${events} events are erased; the same command erases the rest`;
-  return failureWith(error, done);
-}
-
 /** What `redactStored` would return. Changes nothing. */
-export async function rehearseRedaction(
-  db: CatalogDb,
-  sources: readonly string[] | undefined,
-  report: Report = () => undefined,
-): Promise<Redacted> {
+export async function rehearseRedaction(db: CatalogDb, sources: Sources, report: Report = () => {}): Promise<Redacted> {
   return db.readTransaction(async (sql) => {
     const counted: Redacted = { records: 0, events: 0 };
     for await (const rows of candidatesIn(sql, sources, report)) {
@@ -103,7 +92,7 @@ const candidates = query({ ...textParameters, ...rowRange }, ({ after, until, ..
 const lastRow = query({}, () => select({ seq: max(opportunities.seq) }).from(opportunities));
 
 /** Row numbers of all records that have contacts, or whose events may have some, chunk by chunk. Reads each record once. */
-async function* candidatesIn(sql: CatalogSql, sources: readonly string[] | undefined, report: Report): AsyncIterable<number[]> {
+async function* candidatesIn(sql: CatalogSql, sources: Sources, report: Report): AsyncIterable<number[]> {
   const last = (await sql.get(lastRow))?.seq ?? 0;
   for (let after = 0; after < last; after += CHUNK) {
     const rows = await sql.all(candidates, { ...texts, after, until: after + CHUNK });

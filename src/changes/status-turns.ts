@@ -27,12 +27,7 @@ export type StatusTurns = { changed: number; events: number };
  * stored. `total` counts what is committed. `between` runs between two transactions. Throws `BackfillUnfinished` if a status is due while
  * the newest import is an unfinished backfill.
  */
-export async function turnStatuses(
-  db: CatalogDb,
-  now: EpochMs,
-  total: StatusTurns = noTurns(),
-  between: Between = yieldOnce,
-): Promise<StatusTurns> {
+export async function turnStatuses(db: CatalogDb, now: EpochMs, total: StatusTurns = noTurns(), between: Between = yieldOnce) {
   await makeJudgedAheadDue(db, now);
   await turn(db, now, between, async () => {
     const chunk = await atNextInstant(db, now, async (writing) => {

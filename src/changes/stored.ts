@@ -10,16 +10,8 @@ import { withoutContactValues } from "./contacts.ts";
 import { isSameHash, type PreparedRecord } from "./content.ts";
 
 const storedFields = [
-  "seq",
-  "id",
-  "source_opportunity_id",
-  "created_at",
-  "facet_id",
-  "status_basis",
-  "turns_at",
-  "hash",
-  "document",
-  "sidecar",
+  ...(["seq", "id", "source_opportunity_id", "created_at", "facet_id"] as const),
+  ...(["status_basis", "turns_at", "hash", "document", "sidecar"] as const),
 ] as const;
 
 /** A stored record with the columns that deciding and storing a change need. */
@@ -123,12 +115,8 @@ export async function listLive(sql: CatalogSql, source: string): Promise<RowsOf<
 }
 
 /** The record that has an upstream id now, else the one that had it most recently, else `undefined`. */
-export async function findByUpstreamId(
-  sql: CatalogSql,
-  source: string,
-  upstreamId: string,
-): Promise<{ seq: number; id: string } | undefined> {
-  return sql.get(recordByUpstreamId, { source, upstream_id: upstreamId });
+export async function findByUpstreamId(sql: CatalogSql, source: string, id: string): Promise<{ seq: number; id: string } | undefined> {
+  return sql.get(recordByUpstreamId, { source, upstream_id: id });
 }
 
 /** Lineages of a source's records that have or had an upstream id. */
@@ -179,10 +167,6 @@ export async function listEventsWithContacts(sql: CatalogSql, opportunitySeq: nu
 }
 
 /** Whether a record is imported without contacts while its stored history still holds some. */
-export async function needsHistoryRedaction(
-  sql: CatalogSql,
-  stored: StoredRecord | undefined,
-  { redacted }: PreparedRecord,
-): Promise<boolean> {
-  return redacted === true && stored !== undefined && (await listEventsWithContacts(sql, stored.seq)).length > 0;
+export async function needsHistoryRedaction(sql: CatalogSql, stored: StoredRecord, { redacted }: PreparedRecord): Promise<boolean> {
+  return redacted === true && (await listEventsWithContacts(sql, stored.seq)).length > 0;
 }

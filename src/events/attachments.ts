@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Sidecar } from "../opportunities/opportunity.ts";
 import { dateInWords } from "../text/date-in-words.ts";
-import { arrayOf, isObject, objectOf } from "../text/json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf } from "../text/json-value.ts";
 import { nullable, object } from "../text/schema.ts";
 import type { OpportunityEvent } from "./event.ts";
 
@@ -31,14 +31,7 @@ export function datedAttachments(attachments: Sidecar["attachments"], history: r
   for (const { changes, detected_at } of history) {
     for (const { field, previous, current } of changes) {
       if (field !== "attachments") continue;
-      const [before, after] = [previous, current].map(
-        (list) =>
-          new Map(
-            arrayOf(list)
-              .filter(isObject)
-              .map((each) => [keyOf(each), each]),
-          ),
-      );
+      const [before, after] = [previous, current].map(byKey);
       for (const key of after?.keys() ?? []) if (!before?.has(key)) since.set(key, detected_at);
       for (const [key, each] of before ?? []) if (!after?.has(key)) removed.set(key, { ...attachmentOf(each), removed_at: detected_at });
     }
@@ -48,6 +41,11 @@ export function datedAttachments(attachments: Sidecar["attachments"], history: r
     attachments: attachments.map((each) => ({ ...attachmentOf(each), since: since.get(keyOf(each)) ?? null })),
     removed_attachments: [...removed.values()].sort((one, other) => (one.removed_at > other.removed_at ? -1 : 1)),
   };
+}
+
+function byKey(list: unknown): Map<string, JsonObject> {
+  const attachments = arrayOf(list).filter(isObject);
+  return new Map(attachments.map((each) => [keyOf(each), each]));
 }
 
 function attachmentOf(stored: object): Attachment {

@@ -142,7 +142,8 @@ export async function readFeed(
   const silent = await readSilentSources(db, now);
   return db.readTransaction(async (sql) => {
     if (after !== null) await requirePosition(sql, after);
-    const seq = after?.seq ?? (await startOf(sql, filter));
+    const { since } = filter;
+    const seq = after?.seq ?? (since === undefined ? 0 : ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1);
     const heads = await sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
     const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, { now, silent }, limit);
     const position = last === undefined ? after : { seq: last.seq, id: last.id };
@@ -191,12 +192,6 @@ export async function requirePosition(sql: CatalogSql, { seq, id }: NonNullable<
   if (found?.id === id) return;
   const reason = "the catalog does not have it there: a backup was restored, or this is another catalog. Start without a position";
   throw new LostPositionError(`Cannot continue after event ${id}: ${reason}`);
-}
-
-/** The row number after which the first event of a period can be. */
-async function startOf(sql: CatalogSql, { since }: FeedFilter): Promise<number> {
-  if (since === undefined) return 0;
-  return ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1;
 }
 
 /** What is needed to show a record as it is now. */
@@ -286,7 +281,7 @@ async function readEntries(
   isRow: IsRow,
 ): Promise<({ entry: FeedEntry; bytes: number } | "unmatched" | "repeat")[]> {
   const eventRows = await sql.all(eventDocuments, { seq: heads.map(({ seq }) => seq) });
-  const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, eventIn(document)]));
+  const ofEvents = new Map(eventRows.map(({ seq, document }) => [seq, parseStored<OpportunityEvent>(document)]));
   const seqs = new Set(heads.flatMap(({ opportunity_seq }) => (groups.get(opportunity_seq) ?? []).map(({ seq }) => seq)));
   const records = await sql.all(opportunityDocuments, { seqs: [...seqs] });
   const shown = records.map((stored) => wholeOpportunity(shownAt(stored, now)));
@@ -323,7 +318,7 @@ async function readGroupEvents(sql: CatalogSql, heads: readonly Head[], groups: 
   if (seqs.size === 0) return new Map();
   const rows = await sql.all(eventsOfRecords, { opportunity_seq: [...seqs] });
   return Map.groupBy(
-    rows.map(({ seq, opportunity_seq, document }) => ({ seq, record: opportunity_seq, event: eventIn(document) })),
+    rows.map(({ seq, opportunity_seq, document }) => ({ seq, record: opportunity_seq, event: parseStored<OpportunityEvent>(document) })),
     ({ record }) => record,
   );
 }
@@ -331,8 +326,4 @@ async function readGroupEvents(sql: CatalogSql, heads: readonly Head[], groups: 
 function eventsIn(groups: Groups, groupEvents: ReadonlyMap<number, readonly GroupEvent[]>, opportunitySeq: number): GroupEvent[] {
   const events = (groups.get(opportunitySeq) ?? []).flatMap(({ seq }) => groupEvents.get(seq) ?? []);
   return events.sort((one, other) => one.seq - other.seq);
-}
-
-function eventIn(document: Uint8Array): OpportunityEvent {
-  return parseStored(document);
 }

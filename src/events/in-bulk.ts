@@ -75,28 +75,20 @@ export async function readHistories(
     const { record, time, id } = after ?? { record: LAST_RECORD, time: LAST_TIME, id: "" };
     const places = await sql.all(historyPlaces, { records, record, time, id, limit: limit + 1 });
     const { documents, last, hasMore } = await pageOf(sql, places, limit);
-    return {
-      documents,
-      position: last === undefined ? after : { record: last.opportunity_seq, time: last.detected_at, id: last.id },
-      hasMore,
-    };
+    const position = last === undefined ? after : { record: last.opportunity_seq, time: last.detected_at, id: last.id };
+    return { documents, position, hasMore };
   });
 }
 
 /** The first of these places whose documents have room on a page. One more place than `limit` says that there is more. */
-async function pageOf(
-  sql: CatalogSql,
-  places: readonly Place[],
-  limit: number,
-): Promise<{ documents: Uint8Array[]; last: Place | undefined; hasMore: boolean }> {
+async function pageOf(sql: CatalogSql, places: readonly Place[], limit: number) {
   const documents: Uint8Array[] = [];
   const wanted = places.slice(0, limit);
   let bytes = 0;
   for (let first = 0; first < wanted.length; first += AT_ONCE) {
     const batch = wanted.slice(first, first + AT_ONCE);
-    const short = new Map(
-      (await sql.all(shortDocuments, { seqs: batch.map(({ seq }) => seq) })).map(({ seq, document }) => [seq, document]),
-    );
+    const rows = await sql.all(shortDocuments, { seqs: batch.map(({ seq }) => seq) });
+    const short = new Map(rows.map(({ seq, document }) => [seq, document]));
     for (const { seq } of batch) {
       const document = short.get(seq) ?? (await sql.get(documentBySeq, { seq }))?.document;
       if (document === undefined) throw new Error(`event ${seq} has gone within a read transaction`);

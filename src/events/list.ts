@@ -72,8 +72,6 @@ export async function listOpportunityEvents(
     return document && { ...row, document };
   });
   const last = shown.at(-1);
-  return {
-    documents: shown.map(({ document }) => document),
-    next: rows.length > shown.length && last !== undefined ? { time: last.detected_at, id: last.id } : null,
-  };
+  const next = rows.length > shown.length && last !== undefined ? { time: last.detected_at, id: last.id } : null;
+  return { documents: shown.map(({ document }) => document), next };
 }

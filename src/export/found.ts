@@ -97,26 +97,8 @@ export const FoundPage = object({
   filter_in_words: Type.Array(Type.String()),
 });
 
-export function foundPage(
-  {
-    results,
-    next,
-    total,
-    matching,
-    partial,
-    isAll,
-    duplicates,
-    understood,
-    counts,
-    hindered,
-    agencyNotes,
-    inWords,
-    drop,
-    isWhole,
-  }: SearchPage,
-  filter: Filter,
-  now: EpochMs,
-): Static<typeof FoundPage> {
+export function foundPage(page: SearchPage, filter: Filter, now: EpochMs): Static<typeof FoundPage> {
+  const { results, next, total, matching, partial, duplicates, understood, counts, hindered, drop } = page;
   const data = results.map(({ opportunity, snippet, isMatch, missing, named, duplicates }) => ({
     ...withoutSidecar(opportunity),
     due: dueOf(opportunity, now, duplicates),
@@ -133,15 +115,15 @@ export function foundPage(
     total,
     matching,
     partial,
-    is_all: isAll,
+    is_all: page.isAll,
     duplicates,
     understood: understood && understoodOf(understood, now),
     counts,
-    agency_notes: agencyNotes,
+    agency_notes: page.agencyNotes,
     hindered,
-    in_words: inWords,
+    in_words: page.inWords,
     drop,
-    is_whole: isWhole,
+    is_whole: page.isWhole,
     next_cursor: next,
     ...selection,
   };

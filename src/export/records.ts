@@ -148,17 +148,10 @@ async function duplicatesOf(
   rows: readonly AnyRow[],
   { asOf, now = Number.NEGATIVE_INFINITY }: Selection,
 ): Promise<Duplicates> {
-  if (asOf !== undefined)
-    return readPastDuplicates(
-      sql,
-      rows.map((row) => wholeOpportunity(at(row, asOf))),
-      asOf,
-    );
-  return readDuplicates(
-    sql,
-    rows.map(({ id }) => id),
-    now,
-  );
+  const ids = rows.map(({ id }) => id);
+  if (asOf === undefined) return readDuplicates(sql, ids, now);
+  const past = rows.map((row) => wholeOpportunity(at(row, asOf)));
+  return readPastDuplicates(sql, past, asOf);
 }
 
 const utf8 = new TextDecoder();
@@ -180,7 +173,9 @@ function at<Row extends AnyRow>(row: Row, now: EpochMs | undefined): Row {
 function lineOf(row: AnyRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);
-  const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClockIn(row))}`;
+  const { status, status_display, dates } = parseStored<WholeOpportunity>(row.document);
+  const ofClock = { status, status_display, response_at: dates.response_at };
+  const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClock)}`;
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}${lastSeenIn(row)}}`;
@@ -190,9 +185,4 @@ function lastSeenIn({ seen_at = null, missed_at = null }: AnyRow): string {
   if (seen_at === null) return "";
   const last_seen = { at: formatInstant(seen_at), missed_at: missed_at === null ? null : formatInstant(missed_at) };
   return `,"last_seen":${JSON.stringify(last_seen)}`;
-}
-
-function ofClockIn({ document }: AnyRow): object {
-  const { status, status_display, dates } = parseStored<WholeOpportunity>(document);
-  return { status, status_display, response_at: dates.response_at };
 }

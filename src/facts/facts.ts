@@ -26,29 +26,16 @@ export type OpportunityFact = { id: string; label: string; group: FactGroup; val
 export type RelatedRecords = Partial<Belonging> & { duplicates: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
 
 /** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are not included. */
-export function factsOf(
-  opportunity: WholeOpportunity,
-  { duplicates, parent, earlierAwards = [] }: RelatedRecords,
-  now: EpochMs,
-): OpportunityFact[] {
-  const {
-    status,
-    status_display,
-    organization,
-    program,
-    funding,
-    dates,
-    classifications,
-    eligibility,
-    contacts,
-    source,
-    sidecar,
-    silent_since,
-  } = opportunity;
+export function factsOf(opportunity: WholeOpportunity, { duplicates, parent, earlierAwards = [] }: RelatedRecords, now: EpochMs) {
+  const { status, status_display, organization, program, funding, dates, source, sidecar, silent_since } = opportunity;
+  const { classifications, eligibility, contacts } = opportunity;
   const { agency, sub_agency, issuing_office } = organization;
   const due = dueOf(opportunity, now, duplicates);
   const number = numberOf(opportunity);
   const inForce = statusInWords(status);
+  const awards = earlierAwards.map((award) => ({ text: awardInWords(award), record: award.id }));
+  const applicants = applicantsOf(opportunity).map(({ kind, text }) => ({ text, filter: { name: "applicant", value: kind } }));
+  const belongsTo = parent && { text: `${parent.title} (${recordInWords(parent)})`, record: parent.id };
   const facts: OpportunityFact[] = [
     fact("status", "Status", "when", [
       status_display === null || isSame(status_display, inForce) ? inForce : `${inForce} (${status_display})`,
@@ -68,32 +55,12 @@ export function factsOf(
     fact("program", "Program", "offers", [filtering("program_type", program.type), program.contract_class]),
     fact("awards", "Awards", "offers", [funding === null ? null : (fundingInWords(funding) ?? null)]),
     fact("won_by", "Won by", "won", sidecar.award === null ? [] : [sidecar.award.awardee, sidecar.award.number, dayOf(sidecar.award.date)]),
-    fact(
-      "earlier_awards",
-      "Earlier awards",
-      "won before",
-      earlierAwards.map((award) => ({ text: awardInWords(award), record: award.id })),
-    ),
-    fact(
-      "naics",
-      "NAICS",
-      "for",
-      classifications.naics_codes.map((code) => filtering("naics", code)),
-    ),
-    fact(
-      "set_aside",
-      "Set-aside",
-      "for",
-      classifications.set_aside_types.map((code) => filtering("set_aside", code)),
-    ),
+    fact("earlier_awards", "Earlier awards", "won before", awards),
+    fact("naics", "NAICS", "for", filteringAll("naics", classifications.naics_codes)),
+    fact("set_aside", "Set-aside", "for", filteringAll("set_aside", classifications.set_aside_types)),
     fact("codes", "Codes", "for", classifications.tech_taxonomy.map(taxonomyInWords)),
     fact("keywords", "Keywords", "for", [...classifications.keywords, ...classifications.technology_areas]),
-    fact(
-      "applicants",
-      "Open to",
-      "for",
-      applicantsOf(opportunity).map(({ kind, text }) => ({ text, filter: { name: "applicant", value: kind } })),
-    ),
+    fact("applicants", "Open to", "for", applicants),
     fact("place", "Place", "for", [placeInWords(sidecar.place), eligibility.geographic_scope]),
     fact("contact", "Contact", "offered by", contacts.map(contactInWords), true),
     fact("source", "Source", "record", [
@@ -110,12 +77,7 @@ export function factsOf(
       const isCanonical = duplicate.id === opportunity.relationships.canonical_id;
       return fact(isCanonical ? "canonical" : "also_at", isCanonical ? "Canonical" : "Also at", "related", [recordFact(duplicate)]);
     }),
-    fact(
-      "parent",
-      "Belongs to",
-      "related",
-      parent === undefined ? [] : [{ text: `${parent.title} (${recordInWords(parent)})`, record: parent.id }],
-    ),
+    fact("parent", "Belongs to", "related", belongsTo === undefined ? [] : [belongsTo]),
   ];
   return facts.filter(({ values }) => values.length > 0);
 }
@@ -160,6 +122,10 @@ type Given = FactValue | string | null;
 
 function filtering(name: string, value: string | null): FactValue | null {
   return value === null ? null : { text: value, filter: { name, value } };
+}
+
+function filteringAll(name: string, values: readonly string[]): (FactValue | null)[] {
+  return values.map((value) => filtering(name, value));
 }
 
 /** Each value once, in whatever letter case: sources say "GRANT" and "Grant". */

@@ -10,18 +10,6 @@ import { oneLine } from "../text/terminal-text.ts";
 import { webAddress } from "../text/web-address.ts";
 import { type Printer, standingOf } from "./printers.ts";
 
-type AtomFeed = {
-  /** A UUID that stays the same for the same catalog and the same choice of events. */
-  id: string;
-  title: string;
-  /** Which events the feed is about; null for all. */
-  subtitle: string | null;
-  /** RFC 3339: when the feed last changed. */
-  updated: string;
-  /** Where the feed is published, if that is known. */
-  url: string | undefined;
-};
-
 /** The feed of the chosen changes at `url`; `filter` names sources as given. Its id depends on catalog and choice, not on the period. */
 export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast }: FeedFilter, url: string | undefined): Promise<Printer> {
   const subtitle = [
@@ -30,17 +18,8 @@ export async function changesAtomPrinter(db: CatalogDb, { filter, types, atLeast
     ...Object.entries(filter).map(([name, value]) => `${name.replaceAll("_", " ")}: ${[value].flat().join(", ")}`),
   ].join("; ");
   const { entries } = await readWindow(db, null, { filter: {} }, 0, 1, "newest");
-  return atomPrinter({
-    id: uuid5(`feed\n${await catalogIdentity(db)}\n${subtitle}`),
-    title: "Changes of US federal funding opportunities",
-    subtitle,
-    updated: entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z",
-    url,
-  });
-}
-
-/** Takes entries, the newest first, and prints the document at the end. The first entry gives `updated`. */
-function atomPrinter(feed: AtomFeed): Printer {
+  const id = uuid5(`feed\n${await catalogIdentity(db)}\n${subtitle}`);
+  const newest = entries[0]?.event.detected_at ?? "1970-01-01T00:00:00Z";
   const all: FeedEntry[] = [];
   return {
     begin: () => "",
@@ -48,16 +27,18 @@ function atomPrinter(feed: AtomFeed): Printer {
       all.push(...batch);
       return "";
     },
-    end: () => atomDocument({ ...feed, updated: all[0]?.event.detected_at ?? feed.updated }, all),
+    end: () => atomDocument(id, subtitle, all[0]?.event.detected_at ?? newest, url, all),
   };
 }
 
-function atomDocument({ id, title, subtitle, updated, url }: AtomFeed, entries: readonly FeedEntry[]): string {
+/** `updated` is RFC 3339: when the feed last changed. `url` is where it is published, if that is known. */
+function atomDocument(id: string, subtitle: string, updated: string, url: string | undefined, entries: readonly FeedEntry[]): string {
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
   <id>urn:uuid:${xml(id)}</id>
-  <title>${xml(title)}</title>
-${subtitle === null ? "" : `  <subtitle>${xml(subtitle)}</subtitle>\n`}  <updated>${xml(updated)}</updated>
+  <title>Changes of US federal funding opportunities</title>
+  <subtitle>${xml(subtitle)}</subtitle>
+  <updated>${xml(updated)}</updated>
   <author><name>fundfeed</name></author>
 ${url === undefined ? "" : `  <link rel="self" type="application/atom+xml" href="${xml(url)}"/>\n`}${entries.map(atomEntry).join("")}</feed>
 `;

@@ -103,22 +103,11 @@ export const PrintedDifferences = object({
 function changeOf(entry: FeedEntry): Static<typeof PrintedChange> {
   const { event, opportunity, due, duplicates } = entry;
   const { id, title, status, source, organization, program, funding, dates } = opportunity;
+  const [number, also_at] = [numberOf(opportunity), alsoAt(duplicates)];
   return {
     ...event,
     words: entryInWords(entry),
-    opportunity: {
-      id,
-      number: numberOf(opportunity),
-      title,
-      status,
-      source,
-      organization,
-      program,
-      funding,
-      dates,
-      due,
-      also_at: alsoAt(duplicates),
-    },
+    opportunity: { id, number, title, status, source, organization, program, funding, dates, due, also_at },
   };
 }
 

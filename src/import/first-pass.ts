@@ -135,16 +135,8 @@ async function* none(): AsyncIterable<Item> {}
 
 /** An empty catalog, which finds nothing without a statement. */
 function nothingStored({ name, dialect }: CatalogDb): Pick<CatalogDb, "readTransaction"> {
-  const refuse = () => Promise.reject(new Error("the first pass does not write"));
-  const sql: CatalogSql = {
-    name,
-    dialect,
-    get: async () => undefined,
-    all: async () => [],
-    each: async () => {},
-    insert: refuse,
-    run: refuse,
-  };
+  const deny = () => Promise.reject(new Error("the first pass does not write"));
+  const sql: CatalogSql = { name, dialect, get: async () => undefined, all: async () => [], each: async () => {}, insert: deny, run: deny };
   return { readTransaction: (read) => read(sql) };
 }
 
@@ -259,10 +251,8 @@ async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: 
 function noteContradictions({ contradictory }: FirstPass, { content }: ValidRecord): void {
   for (const { says, breaks } of contradictions) {
     if (!breaks(content)) continue;
-    const { records, example } = contradictory.get(says) ?? {
-      records: 0,
-      example: `${content.source.code} ${content.source.opportunity_id}`,
-    };
+    const { code, opportunity_id } = content.source;
+    const { records, example } = contradictory.get(says) ?? { records: 0, example: `${code} ${opportunity_id}` };
     contradictory.set(says, { records: records + 1, example });
   }
 }
@@ -295,12 +285,7 @@ function stage(staging: Staging, record: PreparedRecord, isUnchanged: boolean, v
 }
 
 /** A rejected record counts as present if its source and id can be read (D-34). */
-async function notePresent(
-  sql: CatalogSql,
-  { staging, placements, found }: Pass,
-  item: OpenedItem,
-  version: PlacedVersion | undefined,
-): Promise<void> {
+async function notePresent(sql: CatalogSql, { staging, placements, found }: Pass, item: OpenedItem, version: PlacedVersion | undefined) {
   if (version !== undefined) placements.drop(version.source, version.id);
   const key = version === undefined ? naturalKeyOf(item) : { ...version, upstreamId: undefined };
   if (key === undefined) return;

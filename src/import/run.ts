@@ -107,12 +107,7 @@ async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<Epoc
 const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (fundfeed help import)";
 
 /** Row numbers of the live records that are missing from a snapshot. Throws if implausibly many are missing. */
-async function findMissing(
-  db: CatalogDb,
-  { sources, neverHas }: FirstPass,
-  staging: Staging,
-  { allowRemovals }: ImportOptions,
-): Promise<number[]> {
+async function findMissing(db: CatalogDb, { sources, neverHas }: FirstPass, staging: Staging, { allowRemovals }: ImportOptions) {
   const missing: number[] = [];
   for (const source of sources) {
     const live = await listLive(db, source);

@@ -38,17 +38,7 @@ export function rejectionOf(error: unknown): Rejection {
   throw error;
 }
 
-const {
-  id: _id,
-  source,
-  title,
-  summary,
-  description,
-  status: _status,
-  created_at: _created,
-  updated_at: _updated,
-  ...rest
-} = Opportunity.properties;
+const { id: _, source, title, summary, description, status: __, created_at: _from, updated_at: _until, ...rest } = Opportunity.properties;
 const optionalText = Type.Union([Type.String(), Type.Null()]);
 const optionalInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
@@ -89,14 +79,12 @@ const AGENCY_MAX = 500;
 /** Most characters of a status or type, also of an event. */
 export const WORD_MAX = 64;
 
-const readLine = readerOf(RecordLine) as (value: unknown, path: string) => Static<typeof RecordLine>;
+const lineReader = readerOf(RecordLine);
+const readLine = (record: unknown) => lineReader(record, "") as Static<typeof RecordLine>;
 
 /** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
-  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, last_seen, ...line } = readLine(
-    record,
-    "",
-  );
+  const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, last_seen, ...line } = readLine(record);
   const { id: _ignored, created_at, updated_at, ...shown } = line;
   const content = as_stored === null ? shown : asStored(shown, as_stored);
   const code = sourceCodeOf(content.source.code);

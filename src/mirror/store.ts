@@ -26,14 +26,6 @@ export type Store = {
   close: () => Promise<void>;
 };
 
-/** The documents, one per line: each opportunity, followed by its events. A later line replaces an earlier one with the same `id`. */
-function* linesOf(entries: readonly MirrorEntry[]): Iterable<string> {
-  for (const { text, history } of entries) {
-    yield text;
-    for (const event of history) yield event.text;
-  }
-}
-
 /** Prints each record and its history. Keeps only the mark, in memory, and so does not know which added events were printed before. */
 export function openPrintingStore(print: (line: string) => void): Store {
   let since: string | null = null;
@@ -41,7 +33,8 @@ export function openPrintingStore(print: (line: string) => void): Store {
   return {
     begin: async () => ({ since, newest: null, cursor: null, events }),
     save: async ({ entries }, walk) => {
-      for (const line of linesOf(entries)) print(line);
+      // One document a line. A later line replaces an earlier one with the same `id`.
+      for (const { text, history } of entries) for (const each of [text, ...history.map((event) => event.text)]) print(each);
       if (walk.cursor === null) ({ since, events } = walk);
       return 0;
     },

@@ -100,10 +100,7 @@ const ANYTIME_MAX = 100;
 const SAME_EXPIRY_MS = 2 * DAY_MS;
 
 /** What was stated: due dates in the order of time, and the expiry, if that is none of them. */
-function statedDates(
-  opportunity: WholeOpportunity,
-  duplicates: readonly WholeOpportunity[],
-): { due: DueDate[]; expires_at: string | null } {
+function statedDates(opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) {
   const { dates, sidecar } = opportunity;
   const { closes_at, response_at } = dates;
   if (sidecar.due_dates.length > 0) return { due: inOrder(sidecar.due_dates), expires_at: sidecar.expires_at };

@@ -56,11 +56,7 @@ export function awardKeyOf({ source, title, organization }: Named): string | nul
 }
 
 /** The awards of earlier rounds of an opportunity, the latest first. Reads one index, and the notices of the same office and title. */
-export async function readEarlierAwards(
-  { all }: Pick<CatalogSql, "all">,
-  opportunity: WholeOpportunity,
-  now: EpochMs,
-): Promise<EarlierAward[]> {
+export async function readEarlierAwards({ all }: Pick<CatalogSql, "all">, opportunity: WholeOpportunity, now: EpochMs) {
   const [key, before] = [awardKeyOf(opportunity), beganAt(opportunity) - ROUND_MS];
   if (key === null || Number.isNaN(before) || numberOf(opportunity) === null) return [];
   const holders = await all(holdersBefore, { key, before, limit: CANDIDATES_MAX });

@@ -133,8 +133,6 @@ async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly n
 
 function pageOf(shown: readonly StoredDocument[], hasMore: boolean): ListPage {
   const last = shown.at(-1);
-  return {
-    documents: shown.map(({ document }) => document),
-    next: hasMore && last !== undefined ? { time: last.updated_at, id: last.id } : null,
-  };
+  const next = hasMore && last !== undefined ? { time: last.updated_at, id: last.id } : null;
+  return { documents: shown.map(({ document }) => document), next };
 }

@@ -238,9 +238,7 @@ export function servedEligibility({ requirements, geographic_scope }: Eligibilit
 }
 
 /** A document with the deadline note apart from who may apply. */
-export function withNoteApart<Document extends { eligibility: Eligibility }>(
-  document: Document,
-): Document & { deadline_note: string | null } {
+export function withNoteApart<T extends { eligibility: Eligibility }>(document: T): T & { deadline_note: string | null } {
   const { requirements = null, geographic_scope = null } = document.eligibility ?? {}; // A damaged record may lack it.
   const { index = 0, 1: note = null } = requirements === ANYTIME_NOTE ? { 1: ANYTIME_NOTE } : (NOTE.exec(requirements ?? "") ?? {});
   if (note === null) return { ...document, deadline_note: null };

@@ -32,18 +32,8 @@ const updatedAt = (asOf: SQL<number>) => {
 };
 const recordColumns = pick(
   opportunities,
-  "seq",
-  "id",
-  "lineage",
-  "created_at",
-  "updated_at",
-  "stored_at",
-  "restored_at",
-  "status_basis",
-  "turns_at",
-  "source_opportunity_id",
-  "document",
-  "sidecar",
+  ...(["seq", "id", "lineage", "created_at", "updated_at", "stored_at", "restored_at"] as const),
+  ...(["status_basis", "turns_at", "source_opportunity_id", "document", "sidecar"] as const),
 );
 const recordsWith = (asOf: SQL<number>, which: SQL) =>
   select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
@@ -175,12 +165,7 @@ function byRow<Of extends { opportunity_seq: number }>(found: readonly Of[]): Ma
   return Map.groupBy(found, ({ opportunity_seq }) => opportunity_seq);
 }
 
-function foldRow(
-  row: StoredRow,
-  undone: readonly UndoneEvent[],
-  sidecars: readonly EarlierSidecar[],
-  asOf: EpochMs,
-): Omit<PastRow, "history"> {
+function foldRow(row: StoredRow, undone: readonly UndoneEvent[], sidecars: readonly EarlierSidecar[], asOf: EpochMs) {
   const { seq, id, lineage, created_at, past_updated_at: updated_at } = row;
   const earlier = sidecars.find(({ until }) => until > asOf);
   const changes = undone.map(({ document }) => foldedChanges(document));
@@ -207,8 +192,6 @@ function foldRow(
 function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar | undefined): Content {
   if (earlier === undefined) return readContent(document, sidecar);
   const { attachments, questions } = parseStored<Sidecar>(sidecar);
-  return readContent(
-    document,
-    Buffer.from(JSON.stringify({ ...noSidecar, attachments, questions, ...parseStored<object>(earlier.sidecar) })),
-  );
+  const before = { ...noSidecar, attachments, questions, ...parseStored<object>(earlier.sidecar) };
+  return readContent(document, Buffer.from(JSON.stringify(before)));
 }

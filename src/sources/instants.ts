@@ -36,13 +36,7 @@ export async function readInstants(sql: Pick<CatalogSql, "all">, source: string)
 }
 
 /** Up to `limit` days on which that happened, not later than `until`, the newest first: YYYY-MM-DD. */
-export async function listDays(
-  sql: Pick<CatalogSql, "all">,
-  source: string,
-  name: "changed" | "imported",
-  until: string,
-  limit: number,
-): Promise<string[]> {
+export async function listDays(sql: Pick<CatalogSql, "all">, source: string, name: "changed" | "imported", until: string, limit: number) {
   return (await sql.all(newestDays, { source, name, until, limit })).map(({ day }) => day).filter((day) => day !== "");
 }
 

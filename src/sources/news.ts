@@ -18,12 +18,10 @@ export async function noteImport(sql: CatalogSql, source: string, finishedAt: Ep
   if (asOf === null) await noteDay(sql, source, "imported", finishedAt);
 }
 
+type Reading = Pick<CatalogSql, "all">;
+
 /** The news of a source up to `today`, and when an import last changed it; null if that is unknown. */
-export async function readNews(
-  sql: Pick<CatalogSql, "all">,
-  source: string,
-  today: string,
-): Promise<News & { changed_at: EpochMs | null }> {
+export async function readNews(sql: Reading, source: string, today: string): Promise<News & { changed_at: EpochMs | null }> {
   const { changed: changed_at = null, known_until } = await readInstants(sql, source);
   const posted = await listPostedDays(sql, source, today, DAYS_SEEN);
   const changed = await listDays(sql, source, "changed", today, DAYS_SEEN);
@@ -38,7 +36,7 @@ export async function readNews(
 }
 
 /** The newest days on which a source posted a record. A day that was still to come at the last import was only planned. */
-export async function listPostedDays(sql: Pick<CatalogSql, "all">, source: string, today: string, limit: number): Promise<string[]> {
+export async function listPostedDays(sql: Reading, source: string, today: string, limit: number): Promise<string[]> {
   const { known_until } = await readInstants(sql, source);
   const known = known_until === undefined ? today : dateAt(known_until);
   return listPostingDays(sql, source, known < today ? known : today, limit);

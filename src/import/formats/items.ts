@@ -47,10 +47,7 @@ export function renamed(value: JsonObject, names: Readonly<Record<string, string
 }
 
 /** The text of each field: `names` says what the upstream calls it. */
-export function columnTexts<Field extends string>(
-  names: Readonly<Record<Field, string>>,
-  text: (name: string) => string,
-): Record<Field, string> {
+export function columnTexts<Field extends string>(names: Readonly<Record<Field, string>>, text: (name: string) => string) {
   const texts = {} as Record<Field, string>; // A loop fills it, because it is read for every row.
   for (const field in names) texts[field] = text(names[field]);
   return texts;

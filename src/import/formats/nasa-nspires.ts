@@ -60,11 +60,7 @@ function nspiresStatus(status: string, { warn }: FormatContext): Pick<Draft, "st
 }
 
 /** A NASA Research Announcement is a form of broad agency announcement (NASA FAR Supplement 1835.016-71). */
-function kindOf(
-  announcement: string,
-  title: string,
-  { warn }: FormatContext,
-): Pick<NonNullable<Draft["program"]>, "type" | "contract_class"> {
+function kindOf(announcement: string, title: string, { warn }: FormatContext): NonNullable<Draft["program"]> {
   if (announcement === "NRA") return { type: "BAA", contract_class: "NASA Research Announcement" };
   if (announcement === "CAN") return { type: "GRANT", contract_class: "Cooperative Agreement Notice" };
   if (announcement !== "OTHER" && announcement !== "") warn(`unknown announcement type "${announcement}"`);

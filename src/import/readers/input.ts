@@ -144,15 +144,11 @@ function refuseBomb(bytes: number, packedBytes: number): void {
     throw new Error(`it unpacks to more than ${RATIO_MAX} times its size, as no real extract does`);
 }
 
-async function* counted(
-  bytes: AsyncIterable<Uint8Array>,
-  onRead: (bytes: number) => void,
-  packedPerByte: number,
-): AsyncIterable<Uint8Array> {
+async function* counted(bytes: AsyncIterable<Uint8Array>, onRead: (bytes: number) => void, ratio: number): AsyncIterable<Uint8Array> {
   let count = 0;
   for await (const chunk of bytes) {
     count += chunk.length;
-    onRead(Math.round(count * packedPerByte));
+    onRead(Math.round(count * ratio));
     yield chunk;
   }
 }

@@ -5,23 +5,13 @@ import { type Entry, fromFdPromise, type ZipFile } from "yauzl";
 /** Most entries of an archive. An extract has one. */
 const ENTRIES_MAX = 1000;
 
-type ZipEntry = {
-  name: string;
-  bytes: number;
-  compressedBytes: number;
-  read: () => AsyncIterable<Uint8Array>;
-};
+type ZipEntry = { bytes: number; compressedBytes: number; read: () => AsyncIterable<Uint8Array> };
 
 /** Opens the entry that `wanted` matches, or the only one. Throws if there is none or several, or the archive is damaged. */
 export async function openZipEntry(descriptor: number, wanted: RegExp | undefined): Promise<ZipEntry> {
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, autoClose: false, strictFileNames: true });
   const entry = await chooseEntry(zip, wanted);
-  return {
-    name: entry.fileName,
-    bytes: entry.uncompressedSize,
-    compressedBytes: entry.compressedSize,
-    read: () => readChecked(zip, entry),
-  };
+  return { bytes: entry.uncompressedSize, compressedBytes: entry.compressedSize, read: () => readChecked(zip, entry) };
 }
 
 async function chooseEntry(zip: ZipFile, wanted: RegExp | undefined): Promise<Entry> {

@@ -32,13 +32,10 @@ export async function* readResponses(input: Input, beginning: string, search: Hi
   const isList = beginning.trimStart().startsWith("[");
   const path = isList ? undefined : pathOfHits(beginning);
   if (path !== undefined) yield* hitsIn(input, path, search, context);
-  else
-    yield* responsesIn(
-      isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)],
-      input,
-      search,
-      context,
-    );
+  else {
+    const responses = isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)];
+    yield* responsesIn(responses, input, search, context);
+  }
 }
 
 /** Reads the hits of a search one by one. A hit that is not JSON is rejected alone. */
@@ -304,7 +301,7 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
   const { agencyDetails = today.agencyDetails, topAgencyDetails = today.topAgencyDetails } = present;
   const unlessStated = { opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns };
-  const shown = {
+  const own = {
     id,
     docType: kind,
     synopsis: undefined,
@@ -314,7 +311,7 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
     topAgencyDetails,
     ost: undefined,
   };
-  const grant = grantOfDetails({ ...unlessStated, ...details, ...shown }, context);
+  const grant = grantOfDetails({ ...unlessStated, ...details, ...own }, context);
   const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closeDate, now);
   return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, context);
 }

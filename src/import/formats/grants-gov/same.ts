@@ -76,10 +76,7 @@ function targetsIn(text: string): string {
 }
 
 /** A posting date is never removed. */
-function samePosting(
-  { status, dates: { posted_at = null, opens_at = null } = {} }: Draft,
-  { dates = {} }: Draft,
-): NonNullable<Draft["dates"]> {
+function samePosting({ status, dates: { posted_at = null, opens_at = null } = {} }: Draft, { dates = {} }: Draft): Draft["dates"] {
   if (posted_at !== null) return {};
   return { posted_at: dates.posted_at ?? null, opens_at: status === "forecast" ? opens_at : (opens_at ?? dates.opens_at ?? null) };
 }
