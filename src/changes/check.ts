@@ -1,6 +1,6 @@
 /** `fundfeed check`: verifies what the contract promises about stored records and their history, as far as the data alone can show. */
-import { and, asc, desc, eq, gt, inArray, isNotNull, max, notExists, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, asc, desc, eq, gt, inArray, isNotNull, max, notExists, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { exists, listOf, pick, query, type RowsOf, select, selectAll, selectAmong } from "../../db/query.ts";
 import { reasonOf } from "../../db/reason.ts";
@@ -58,34 +58,23 @@ const cursorSecretLength = query({}, () =>
     .from(settings)
     .where(eq(settings.name, "cursor_secret")),
 );
-const count = { count: sql<number>`count(*)` };
-const hasNoRecord = (seq: SQLiteColumn) => notExists(select(exists).from(opportunities).where(eq(opportunities.seq, seq)));
+const countWhere = (table: SQLiteTable, condition: () => SQL | undefined) =>
+  query({}, () => select({ count: sql<number>`count(*)` }).from(table).where(condition()));
+const isMissing = (column: SQLiteColumn, of: SQLiteColumn) => notExists(select(exists).from(column.table).where(eq(column, of)));
+const isIdOfVersion = and(
+  eq(upstreamIds.source, versions.source),
+  eq(upstreamIds.upstream_id, versions.upstream_id),
+  eq(upstreamIds.opportunity_seq, versions.opportunity_seq),
+);
 const orphanQueries = {
-  "events belong to no record": query({}, () => select(count).from(events).where(hasNoRecord(events.opportunity_seq))),
-  "upstream ids belong to no record": query({}, () => select(count).from(upstreamIds).where(hasNoRecord(upstreamIds.opportunity_seq))),
-  "earlier sidecars belong to no record": query({}, () =>
-    select(count).from(earlierSidecars).where(hasNoRecord(earlierSidecars.opportunity_seq)),
+  "events belong to no record": countWhere(events, () => isMissing(opportunities.seq, events.opportunity_seq)),
+  "upstream ids belong to no record": countWhere(upstreamIds, () => isMissing(opportunities.seq, upstreamIds.opportunity_seq)),
+  "earlier sidecars belong to no record": countWhere(earlierSidecars, () => isMissing(opportunities.seq, earlierSidecars.opportunity_seq)),
+  "link keys belong to no record": countWhere(linkKeys, () => isMissing(opportunities.id, linkKeys.opportunity_id)),
+  "versions belong to a record without their id": countWhere(versions, () =>
+    notExists(select(exists).from(upstreamIds).where(isIdOfVersion)),
   ),
-  "link keys belong to no record": query({}, () =>
-    select(count)
-      .from(linkKeys)
-      .where(notExists(select(exists).from(opportunities).where(eq(opportunities.id, linkKeys.opportunity_id)))),
-  ),
-  "versions belong to a record without their id": query({}, () => {
-    const hasId = and(
-      eq(upstreamIds.source, versions.source),
-      eq(upstreamIds.upstream_id, versions.upstream_id),
-      eq(upstreamIds.opportunity_seq, versions.opportunity_seq),
-    );
-    return select(count)
-      .from(versions)
-      .where(notExists(select(exists).from(upstreamIds).where(hasId)));
-  }),
-  "events refer to a missing import": query({}, () =>
-    select(count)
-      .from(events)
-      .where(and(isNotNull(events.import_id), notExists(select(exists).from(imports).where(eq(imports.id, events.import_id))))),
-  ),
+  "events refer to a missing import": countWhere(events, () => and(isNotNull(events.import_id), isMissing(imports.id, events.import_id))),
 };
 
 type Checked = { row: OpportunityRow; facet: Facet | undefined; upstreamIds: UpstreamId[]; keys: LinkKey[]; events: EventRow[] };

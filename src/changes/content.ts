@@ -93,17 +93,10 @@ export type PreparedRecord = Omit<ValidRecord, "content"> & { indexed: IndexedFi
 
 /** The fields with their own columns, those that determine status and links, those that are counted, and the dates as written. */
 export type IndexedFields = StatusTerms &
-  Linked & {
+  Linked &
+  Pick<Content, "title" | "status" | "status_display" | "organization" | "dates" | "relationships" | "due_dates" | "agency_codes"> & {
     source: Pick<Content["source"], "code" | "opportunity_id" | "url">;
-    title: string;
-    status: string;
-    status_display: string | null;
-    organization: Content["organization"];
     program: Pick<Content["program"], "type" | "solicitation_id" | "contract_class">;
-    dates: Content["dates"];
-    relationships: Content["relationships"];
-    due_dates: Content["due_dates"];
-    agency_codes: Content["agency_codes"];
   };
 
 /**

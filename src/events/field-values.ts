@@ -10,7 +10,8 @@ import { attachmentInLine } from "./attachments.ts";
 export function valueInWords(field: string, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return textInWords(field, value);
-  if (Array.isArray(value)) return value.map((item) => valueInWords(field, item)).join(value.every(isText) ? "; " : "\n");
+  const isListOfTexts = Array.isArray(value) && value.every((item) => typeof item === "string");
+  if (Array.isArray(value)) return value.map((item) => valueInWords(field, item)).join(isListOfTexts ? "; " : "\n");
   if (typeof value !== "object") return String(value);
   if (field === "attachments") return plainText(attachmentInLine(value));
   const members = Object.entries(value).map(([name, member]) => [name, valueInWords(`${field}.${name}`, member)] as const);
@@ -25,8 +26,4 @@ function textInWords(field: string, text: string): string {
   if (field === "status") return statusInWords(text);
   if (field.startsWith("dates.")) return whenInWords(text);
   return /<|\n/.test(text) ? plainParagraphs(text).join("\n\n") : plainText(text);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }

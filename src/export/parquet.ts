@@ -114,16 +114,15 @@ function jsonText(value: unknown): unknown {
 const stored: Readonly<Record<ColumnType, (value: string) => unknown>> = {
   text: (text) => text,
   "plain text": plainText,
-  instant: (text) => optional(parseInstantMs(text), BigInt),
+  instant: (text) => {
+    const ms = parseInstantMs(text);
+    return ms === undefined ? undefined : BigInt(ms);
+  },
   day: (text) => Date.parse(`${text.slice(0, 10)}T00:00:00Z`) / DAY_MS,
   decimal: unscaled,
   integer: BigInt,
   list: (items) => items,
 };
-
-function optional<Value, Result>(value: Value | undefined, of: (value: Value) => Result): Result | undefined {
-  return value === undefined ? undefined : of(value);
-}
 
 /** The whole number of which a decimal is the 10,000th part; `undefined` if it has more digits than a column takes. */
 function unscaled(amount: string): bigint | undefined {

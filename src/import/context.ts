@@ -83,7 +83,10 @@ export async function withInputs(
           throw await withHint(error, inputs, format);
         });
         const isAllRejected = summary.rejected > 0 && summary.rejected === summary.read;
-        if (isAllRejected) for (const input of inputs) await notifyOfHint(context, input, format);
+        for (const input of isAllRejected ? inputs : []) {
+          const hint = await hintFor(input, format.name);
+          if (hint !== "") context.notify(`No record of ${input.name} could be imported${hint}`);
+        }
         return { ...summary, ...(summary.rejected === 0 ? {} : { reasons: rejects.reasons() }), rejects: rejects.keep() };
       } finally {
         rejects.drop();
@@ -99,11 +102,6 @@ async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: 
   const input = error instanceof InvalidInput ? inputs.find((each) => each.name === error.file) : undefined;
   const hint = input === undefined ? "" : await hintFor(input, name);
   return hint === "" ? error : new Failure(messageOf(error) + hint, { cause: error });
-}
-
-async function notifyOfHint({ notify }: ImportContext, input: OpenInput, { name }: Pick<Format, "name">): Promise<void> {
-  const hint = await hintFor(input, name);
-  if (hint !== "") notify(`No record of ${input.name} could be imported${hint}`);
 }
 
 /** Runs `work` with an empty staging, holding the import lock. Throws if another import still holds the lock after `waitMs`. */

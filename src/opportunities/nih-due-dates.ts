@@ -43,7 +43,8 @@ export function hasStandardDueDates(opportunity: WholeOpportunity): boolean {
 export function nextStandardDueDate(opportunity: WholeOpportunity, now: EpochMs): string | null {
   const expires = parseStoredMs(opportunity.dates.closes_at) ?? now;
   const year = new Date(now).getUTCFullYear();
-  const coming = [year, year + 1].flatMap((each) => (datesOf(opportunity) ?? []).map((date) => endOf(workingDay(`${each}-${date}`))));
+  const days = [year, year + 1].flatMap((each) => (datesOf(opportunity) ?? []).map((date) => workingDay(`${each}-${date}`)));
+  const coming = days.map((day) => easternInstant(day, "23:59:59") ?? day);
   const opens = parseStoredMs(opportunity.dates.opens_at) ?? now;
   return coming.find((at) => Date.parse(at) >= Math.max(now, opens) && Date.parse(at) <= expires) ?? null;
 }
@@ -56,10 +57,6 @@ function datesOf({ program, title, summary, description, sidecar }: WholeOpportu
   const codes = [...title.matchAll(/\(([^()]*)\)/g)].flatMap(([, inner = ""]) => inner.match(ACTIVITY_CODE) ?? []);
   const found = codes.map((code) => dueDates.find(([known]) => known.test(code))?.[1]);
   return found.every((dates) => dates === found[0]) ? found[0] : undefined;
-}
-
-function endOf(date: string): string {
-  return easternInstant(date, "23:59:59") ?? date;
 }
 
 /** The days from which on, for a week, Monday is a federal holiday: Presidents', Memorial, Labor and Columbus Day. */

@@ -27,23 +27,11 @@ export const dataRules: readonly DataRule[] = [
   contradiction("closes_before_opens"),
   contradiction("due_after_expiry"),
   { name: "posted_ahead", says: "posting lies in the future", breaks: isPostedAhead },
-  {
-    name: "far_date",
-    says: "dates lie more than ten years ahead",
-    breaks: (record, now) => instantsOf(record).some((at) => at > now + TEN_YEARS_MS),
-  },
+  { name: "far_date", says: "dates lie more than ten years ahead", breaks: hasFarDate },
   { name: "early_date", says: "dates lie before 1980", breaks: (record) => instantsOf(record).some((at) => at < EARLIEST) },
   { name: "min_over_max", says: "smallest award is larger than the largest", breaks: isMinOverMax },
-  {
-    name: "negative_amount",
-    says: "award is negative",
-    breaks: ({ funding }) => isNegative(funding?.amount_min) || isNegative(funding?.amount_max),
-  },
-  {
-    name: "web_address",
-    says: "page has no web address",
-    breaks: ({ source }) => source.url !== null && !/^https?:\/\/[^\s/]+\.\S+$/i.test(source.url),
-  },
+  { name: "negative_amount", says: "award is negative", breaks: isNegative },
+  { name: "web_address", says: "page has no web address", breaks: hasBadAddress },
   { name: "email_address", says: "contact has no e-mail address where there should be one", breaks: hasBadEmail },
   {
     name: "naics_code",
@@ -81,8 +69,16 @@ function isMinOverMax({ funding }: WholeOpportunity): boolean {
   return min !== null && max !== null && Number(min) > Number(max) && Number(max) !== 0; // Grants.gov writes 0 for no ceiling.
 }
 
-function isNegative(amount: string | null | undefined): boolean {
-  return amount?.startsWith("-") ?? false;
+function isNegative({ funding }: WholeOpportunity): boolean {
+  return [funding?.amount_min, funding?.amount_max].some((amount) => amount?.startsWith("-"));
+}
+
+function hasBadAddress({ source: { url } }: WholeOpportunity): boolean {
+  return url !== null && !/^https?:\/\/[^\s/]+\.\S+$/i.test(url);
+}
+
+function hasFarDate(record: WholeOpportunity, now: EpochMs): boolean {
+  return instantsOf(record).some((at) => at > now + TEN_YEARS_MS);
 }
 
 function hasBadEmail({ contacts }: WholeOpportunity): boolean {

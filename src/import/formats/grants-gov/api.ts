@@ -189,7 +189,11 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
   );
   const listings = [details.cfdas, details.alns].flatMap(arrayOf).map(objectOf);
   const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
-  const coded = (member: string, codes: Codes) => codedOf(arrayOf(body[member]), codes);
+  // Codes with the labels of the extract, so that both layouts give the same record.
+  const coded = (member: string, codes: Codes): Coded[] =>
+    arrayOf(body[member])
+      .map(objectOf)
+      .map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
   return {
     ...emptyGrant,
     source: GRANTS_GOV,
@@ -334,11 +338,6 @@ function dateOf(digits: string, words: string, warn: FormatContext["warn"]): str
   if (number > 0) return dateOfParts(year, number, day);
   if (words !== "") warn(`A date in an unknown format is left out: "${words}"`);
   return "";
-}
-
-/** Codes with the labels of the extract, so that both layouts give the same record. */
-function codedOf(items: readonly unknown[], codes: Codes): Coded[] {
-  return items.map(objectOf).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
 }
 
 /** Each file has the kind of its folder, which is that of the announcement. */

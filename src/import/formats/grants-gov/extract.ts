@@ -59,6 +59,8 @@ async function* readExtract(input: Input, context: FormatContext): AsyncIterable
     }
     if (name !== FORECAST) postedIds.add(id);
     const read = () => readDraft(element(), context);
+    // The extract has no titles of listings, and of attachments only a link.
+    const reconcile = (record: Draft, stored: Draft) => keepSame(record, stored, { titles: [], hasFiles: false, hasCompetitions: false });
     const sourceLine = { input, line, raw, ...(name === FORECAST && postedIds.has(id) ? { isSuperseded: true as const } : {}) };
     if (legacy === undefined) yield { kind: "lazy", ...sourceLine, source: GRANTS_GOV, id, digested: source, read, reconcile };
     else if (fault === undefined) yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
@@ -87,11 +89,6 @@ function idOf(source: string): string | undefined {
 function readDraft(element: Element, context: FormatContext): Draft {
   if (element.fault !== undefined) throw new Rejection(element.fault);
   return draftOfGrant(grantOfElement(element, context), context);
-}
-
-/** The extract has no titles of listings, and of attachments only a link. */
-function reconcile(record: Draft, stored: Draft): Draft {
-  return keepSame(record, stored, { titles: [], hasFiles: false, hasCompetitions: false });
 }
 
 function isLegacy(name: string): boolean {
