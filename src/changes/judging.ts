@@ -1,7 +1,4 @@
-/**
- * The instant at which statuses are judged (D-37). `updated_at` never goes back (D-31), so after a clock was ahead it stays ahead until real
- * time catches up. Statuses still follow the clock, and those that changed too early are found again. (E-14)
- */
+/** When statuses are judged (D-37): never before the last `updated_at` (D-31), which stays ahead after a clock that was ahead. (E-14) */
 import type { CatalogSql } from "../../db/engine.ts";
 import { noteInstant, readInstants } from "../sources/instants.ts";
 import { type EpochMs, formatInstant, isFuture } from "../text/instant.ts";

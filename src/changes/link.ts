@@ -1,7 +1,4 @@
-/**
- * Links between records of different sources. Nothing is merged: both records stay, and one of them names the other, as the canonical
- * record of the same opportunity or as the one that it is a part of. (E-12, E-72, E-74)
- */
+/** Links between sources. Nothing is merged: a record names the canonical one of the same opportunity, or its parent. (E-12, E-72, E-74) */
 
 import { hash } from "node:crypto";
 import { and, asc, desc, eq, exists as existsIn, sql as fragment, inArray } from "drizzle-orm";

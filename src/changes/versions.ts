@@ -1,7 +1,4 @@
-/**
- * Stored versions of opportunities whose upstream gives each version its own id (D-30): the record that a version belongs to, and the facts
- * by which later versions are assigned to the same record. `import/versions` has the rules.
- */
+/** Stored versions (D-30): the record that each belongs to, and the facts by which `import/versions` assigns later ones to the same record. */
 import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";

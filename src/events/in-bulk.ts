@@ -1,7 +1,4 @@
-/**
- * The events of many records at once, for copies: whole histories, and what was stored after a position. Nothing is chosen or left out:
- * events of each severity, of each record, and those that `import events` added. (E-47)
- */
+/** The events of many records at once, for copies: whole histories, or those stored after a position. None is left out. (E-47) */
 import { and, asc, desc, gt, inArray, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { listOf, parameter, pick, query, select, selectAmong, selectSome } from "../../db/query.ts";

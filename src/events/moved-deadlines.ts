@@ -6,10 +6,7 @@ import type { OpportunityEvent } from "./event.ts";
 /** `until` is when it was replaced, and `to` the date that replaced it, null if none did. */
 export type MovedDeadline = { at: string; until: string; to: string | null };
 
-/**
- * Each former deadline once, with its last replacement, in the order of replacement. Not the expiry, a due date that is still listed, or
- * one that passed before the next of a list took its place.
- */
+/** Each former deadline once, with its last replacement, in that order; no expiry, no date that is still listed or had passed before. */
 export function movedDeadlines(
   { dates, sidecar }: Pick<Opportunity, "dates"> & { sidecar: Pick<Sidecar, "due_dates" | "expires_at"> },
   history: readonly OpportunityEvent[],

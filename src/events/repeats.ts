@@ -1,7 +1,4 @@
-/**
- * Which changes another record of the same opportunity reported before. Sources publish the same change one after the other: a moved deadline
- * comes from Grants.gov, and a day later from Simpler.Grants.gov. (E-57)
- */
+/** Which changes another record of the same opportunity reported before: sources publish the same change one after the other. (E-57) */
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 
 /** An event of a record of a group. `record` is the row number of the record. */

@@ -1,7 +1,4 @@
-/**
- * The deadlines of a search as a calendar, which says what moved and what was cancelled. RFC 5545 lets a client take the higher `SEQUENCE`:
- * it is the number of the record's events that move or end deadlines.
- */
+/** The deadlines of a search as a calendar. `SEQUENCE` is the number of events that moved or ended them: clients take the higher. (RFC 5545) */
 import { and, count, eq, inArray } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, query, select, selectAmong } from "../../db/query.ts";

@@ -1,7 +1,4 @@
-/**
- * First pass: reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. Versions are
- * placed first, and settled ones skipped. The steps for every other item: complete → validate → those of `stepsOf` → render → stage.
- */
+/** First pass: places, reads, validates and stages the whole input before anything is stored (D-33). A bad record is rejected alone. */
 
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";

@@ -7,10 +7,7 @@ import type { RecordItem } from "./format.ts";
 import { type NaturalKey, readNaturalKey } from "./validate.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
-/**
- * Returns the item's record, reconciled, completed if it is partial, and with the lineage of its version. Values from the same files take
- * precedence over stored ones. A missing status is never completed, nor are the upstream's word for it and its end.
- */
+/** The item's record, reconciled, completed from stored values if it is partial, but never in its status, and with its lineage. */
 export async function completeRecord(
   sql: CatalogSql,
   { record, partial, reconcile }: Pick<RecordItem, "record" | "partial" | "reconcile">,

@@ -45,10 +45,7 @@ export type RejectsOptions = {
   redactContacts?: boolean;
 };
 
-/**
- * Collects rejects in files, and counts them by reason. Never overwrites an input; writes nothing in a dry run. With `redactContacts`, the
- * records are left out, because contacts cannot be located in a record that was not understood.
- */
+/** Collects rejects in files, and counts them by reason. `redactContacts` leaves the records out: what was not understood may hold contacts. */
 export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
   const reasons = new Map<string, Reason>();

@@ -56,10 +56,7 @@ import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
-/**
- * Records in one transaction, which takes some 0.6 s: other writers wait that long, and a killed import loses that much work. Ids are
- * random, so each transaction writes nearly every page of four indexes; smaller chunks would write them more often.
- */
+/** Records in one transaction, of some 0.6 s: other writers wait that long. Smaller ones would write the pages of four indexes more often. */
 export const CHUNK = 4000;
 /** Records between two progress reports. An import can be stopped at each report. */
 const REPORT_EVERY = 500;
@@ -153,10 +150,7 @@ type Run = Plan & {
   changing: Set<string>;
 };
 
-/**
- * A dry run: makes and counts the decisions of the import, at the instant that it would use, and stores nothing. A transaction that is
- * rolled back would hold the write lock. Links are not counted, because that would need all records in memory.
- */
+/** A dry run makes and counts the decisions of the import, and stores nothing. Links, which need all records in memory, are not counted. */
 async function countOnly(
   context: ImportContext,
   { begun, firstPass, staging, missing }: Omit<Plan, "parents" | "layout">,

@@ -1,7 +1,4 @@
-/**
- * Spill files: the long part of what an import stages. Texts are appended to files of some megabytes and read once, in the same order. A file
- * is deleted once it is read, so that the growing catalog reuses its pages on the disk and in memory. New pages are the most expensive part.
- */
+/** Spill files: long texts, appended and read once in order. Each is deleted once it is read, so that the growing catalog reuses its pages. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,7 +1,4 @@
-/**
- * What the mirror requires of a response: the schema of the API. Further members are accepted, because a newer server may send them. An
- * `updated_at` that is no instant would become the mark of the copy.
- */
+/** What the mirror requires of a response: the schema of the API, with an instant as `updated_at`. A newer server may send more members. */
 import { FormatRegistry, type TSchema, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { OpportunityEvent } from "../events/event.ts";

@@ -17,10 +17,7 @@ export type MirrorPage = { entries: readonly MirrorEntry[]; added: readonly (Mir
 export type Store = {
   /** Returns the state of the walk to continue. With `restart`, the walk starts over from its mark. */
   begin: (restart: boolean) => Promise<SyncState>;
-  /**
-   * Saves a page and the state of the walk after it, both or neither. The same page may be saved again. Of the added events, those of
-   * unknown records are left out: such a record comes later, with all its events. Returns how many were new.
-   */
+  /** Saves a page and the walk's state, both or neither, without events of unknown records, which come later. Returns how many were new. */
   save: (page: MirrorPage, walk: SyncState) => Promise<number>;
   /** Leaves no file behind if the store created it and saved nothing. */
   close: () => Promise<void>;

@@ -1,7 +1,4 @@
-/**
- * What the clock changes in a record: its status, and which of several due dates is the next (D-37). Imports, status turns, and every
- * reader but `/v1`, whose server turns statuses itself, ask here. (E-64)
- */
+/** What the clock changes in a record: its status, and the next of several due dates (D-37). All but `/v1` ask here. (E-64) */
 import { type EpochMs, parseInstantMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";

@@ -1,7 +1,4 @@
-/**
- * When imports last contained what is open and states no date: nothing else would ever end it. Of such a record, an import that lacks it tells
- * more than its status. (E-205)
- */
+/** When imports last contained what is open and states no date: only an import that lacks such a record can end it. (E-205) */
 import { eq, inArray } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { deleteFrom, insertInto, listOf, orUpdate, pick, query, select } from "../../db/query.ts";

@@ -82,10 +82,7 @@ async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds
   return { seqs: new Set(rows.map(({ seq }) => seq)), newest: first?.newest ?? 0 };
 }
 
-/**
- * False if a commit came between reading the bounds and updating the index, and affects them. A record that got the upstream id meanwhile
- * would be missing from a page with others of its instant, and a client that continues from that instant would never see it.
- */
+/** False if a commit between reading the bounds and updating the index affects them: a page could then miss a record for good. */
 function isConsistent({ index }: ReadModel, { anchor, upstream }: Bounds): boolean {
   if (anchor !== undefined && !isNewest(index, anchor)) return false;
   return upstream === undefined || upstream.seqs.size === 0 || upstream.newest === newestTime(index);

@@ -5,10 +5,7 @@ import { isLongUnseen } from "./last-seen.ts";
 import { LETTER, type WholeOpportunity } from "./opportunity.ts";
 import { cancellationIn, unendedStatuses } from "./status.ts";
 
-/**
- * `over`: its last due date has passed, or its source, which lists the next ones, lists none. `unseen`: it states no date, and its source
- * has dropped it, or was not read for a year.
- */
+/** `over`: no due date is left. `unseen`: it states no date, and its source has dropped it, or was not read for a year. */
 export const obstacles = {
   letter: { one: "is a Dear Colleague Letter", many: "are Dear Colleague Letters" },
   test: { one: "is marked as a test", many: "are marked as tests" },

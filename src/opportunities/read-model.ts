@@ -109,10 +109,7 @@ const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: 
 );
 const idOfRow = selectSome(opportunities, ["id"], "seq");
 
-/**
- * Appends all records after `readUntil`, in batches with a pause after each. Commits between two batches do no harm, because they change
- * only what comes later (D-31). Each batch is read completely before any of it is appended, so a failure leaves nothing half done.
- */
+/** Appends all records after `readUntil`, in batches with pauses. Each is read whole first; commits in between change only what comes later. */
 async function appendNewer(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
   const { index, facets } = contents;
   for (;;) {

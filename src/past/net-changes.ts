@@ -36,10 +36,7 @@ type PastEvent = Omit<RowsOf<typeof eventsSince>, "opportunity_seq">;
 /** `filter`, with its sources resolved, is compared with the opportunity as it was at `until`. `since` is exclusive, `until` inclusive. */
 export type Period = { since: EpochMs; until: EpochMs; filter: Filter };
 
-/**
- * Calls `take` with the net changes of a period as entries of the change feed, whose events are dated `until`, batch by batch. Imported
- * histories are left out: their changes happened before the records were stored. Memory does not grow with the period.
- */
+/** Calls `take` with batches of the net changes of a period, as feed entries dated `until`, without those of imported histories. */
 export async function eachNetChange(db: CatalogDb, period: Period, take: (entries: FeedEntry[]) => void | Promise<void>): Promise<void> {
   await db.readTransaction(async (sql) => {
     await sql.each(changedRecords, { since: period.since }, async (rows) => {

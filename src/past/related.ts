@@ -1,7 +1,4 @@
-/**
- * How records belonged together at an instant, by what each of them said at that instant. A record that named this one only in between is not
- * found: candidates are those that belong together now, and those that this one named.
- */
+/** How records belonged together at an instant, by what each said then. Candidates belong together now, or were named by this one. */
 import type { CatalogSql } from "../../db/engine.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type Belonging, groupOf, listParts, RELATED_MAX, readGroups } from "../opportunities/related.ts";

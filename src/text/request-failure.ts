@@ -1,7 +1,4 @@
-/**
- * Describes failed requests without giving away keys. Keys travel in queries and headers, and the runtime's messages repeat the whole
- * address. So these messages are never printed; the error's code selects a text of our own.
- */
+/** Describes failed requests by their code: messages of the runtime repeat the whole address, and with it the keys. */
 import { codeOf } from "../../db/reason.ts";
 
 /** Why a request failed. After a final failure, another attempt would fail the same way. */

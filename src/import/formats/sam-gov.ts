@@ -300,10 +300,7 @@ function isUnnumberedAward(notice: Identity): boolean {
   return isAward(notice) && notice.awardNumber === undefined;
 }
 
-/**
- * Veterans Affairs appends the number of an amendment: `36C25226Q0689_2` and `36C25226Q06890001` belong to `36C25226Q0689`. They stay
- * records of their own: merging by the stripped number would hide separate notices.
- */
+/** Veterans Affairs appends the number of an amendment: `36C25226Q0689_2`. They stay records of their own, as some are separate notices. */
 const OF_VETERANS_AFFAIRS = /^(36C\d{5}[A-Z]\d{4})\d{1,4}$/;
 
 const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;
@@ -474,10 +471,7 @@ function isSameText(one: string | null | undefined, other: string | null | undef
   return one != null && other != null && one.replace(/\s+/g, " ").trim() === other.replace(/\s+/g, " ").trim();
 }
 
-/**
- * Whether a notice cannot change the stored status of the same notice. A record was archived either by the page backend, as its status text
- * shows, or by the other layouts. Only the side that archived it can say whether it still is archived.
- */
+/** Whether a notice cannot change the stored status: only the side that archived it, page backend or other layouts, can undo that. */
 function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
   if (type === "" && status === null) return true;
   if (before.status === null) return false;

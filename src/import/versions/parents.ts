@@ -1,7 +1,4 @@
-/**
- * Parents: the record of a version has the nearest earlier phase of its acquisition as its parent, whichever of them was imported first.
- * Another office of the department counts if number and title agree: DLA awards a fifth of its purchases at another office.
- */
+/** Parents: the nearest earlier phase of the acquisition, whichever was imported first, also at another office if number and title agree. */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
 import { type KeyedTitle, listKeyedTitles, listPhases } from "../../changes/versions.ts";

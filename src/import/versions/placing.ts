@@ -199,10 +199,7 @@ async function placeFamilies(stored: Stored, table: VersionTable, rows: readonly
   }
 }
 
-/**
- * Places unplaced versions of a family with the record of a version that they name, or else of another one. If none has a record, they
- * get the key of the oldest one whose key is not provisional, and follow the oldest one.
- */
+/** Places a family with the record of a version that they name, or of another; without one, by the oldest key that is not provisional. */
 function placeFamily(
   table: VersionTable,
   unplaced: readonly VersionRow[],

@@ -1,7 +1,4 @@
-/**
- * Settled versions need not be read: their text was read before, when their record had its present content, so reading it again would
- * change nothing (D-32). They are staged as unchanged before any other version is. (E-22)
- */
+/** Settled versions: their text was read before and could change nothing (D-32). They are staged first, as unchanged. (E-22) */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { findReadings, readingOf } from "../../changes/versions.ts";
 import type { ImportKind } from "../context.ts";

@@ -1,7 +1,4 @@
-/**
- * Decides which versions of one key are revisions of the same opportunity, which an office corrects, amends, retitles and awards. Versions
- * are compared in pairs, so the result does not depend on how they are spread over files.
- */
+/** Decides, in pairs and so in any order of files, which versions of one key are revisions of the same opportunity. */
 import { DAY_MS, type EpochMs } from "../../text/instant.ts";
 
 /** The known versions of one record under a key. */

@@ -99,10 +99,7 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
   return { kind: "record", ...line, record, reconcile: (stored) => reconcile(record, stored) };
 }
 
-/**
- * The closing dates of the competitions, through which people apply, are due dates, and so is a different closing date of the summary. The
- * words for one that comes before the opening say so.
- */
+/** Due dates are the closing dates of the competitions, and a different one of the summary. Words mark one that precedes the opening. */
 function withCompetitions(draft: Draft, { competitions }: JsonObject, { warn }: FormatContext): Draft {
   const closings = arrayOf(competitions)
     .map(objectOf)
