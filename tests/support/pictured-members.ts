@@ -5,6 +5,7 @@ import { openState } from "../../db/sqlite/open.ts";
 import { allowMembers } from "../../src/accounts/members.ts";
 import type { Tokens } from "../../src/accounts/signed.ts";
 import { FORM_HEADER, MEMBER_HEADER } from "../../src/browse/addresses.ts";
+import { formHeader } from "../../src/browse/watch-fields.tsx";
 import { latestPosition } from "../../src/events/feed.ts";
 import type { SearchFile } from "../../src/search/search-file.ts";
 import { type Admission, arrivalOf } from "../../src/team/admission.ts";
@@ -17,6 +18,7 @@ import { addOwnWatch, follow, ownWatch } from "../../src/watch/member-watches.ts
 import { type MessageCounts, NOTHING_COUNTED } from "../../src/watch/message.ts";
 import { accept, storeAttempts, storePending } from "../../src/watch/pending.ts";
 import type { Watch, WatchDefinition } from "../../src/watch/watch.ts";
+import { readWatchForm } from "../../src/watch/watch-form.ts";
 import { mute, pause } from "../../src/watch/watches.ts";
 import { aDirectory, DAY } from "./imports.ts";
 
@@ -92,8 +94,9 @@ export function pagesOfMembers(
   opportunity: string,
   followed: string,
 ): readonly (readonly [name: string, html: Promise<string>])[] {
-  const of = (member: string, path: string, sent?: Record<string, string>) =>
-    get(path, { [MEMBER_HEADER]: member, ...(sent && { [FORM_HEADER]: `${new URLSearchParams(sent)}` }) });
+  /** A page, or one with a form that was refused: for a reason, or for what was typed. */
+  const of = (member: string, path: string, sent?: Record<string, string>, reason?: string) =>
+    get(path, { [MEMBER_HEADER]: member, ...(sent && { [FORM_HEADER]: formHeader(sent, refusalsOf(sent, reason)) }) });
   const choices = { when: "monday", time: "09:00", zone: "America/Chicago", at_least: "material" };
   const wrong = { ...choices, title: "", zone: "Mars/Base", remind: "two weeks" };
   return [
@@ -107,12 +110,12 @@ export function pagesOfMembers(
     ["watch-new-refused", of(FEW, "/watches/new?words=coast&status=open", wrong)],
     [
       "watch-new-one-too-many",
-      of(FEW, "/watches/new?words=coast", {
-        ...choices,
-        title: "One more",
-        remind: "",
-        refused: "You have 20 watches, which is the most. Remove one first.",
-      }),
+      of(
+        FEW,
+        "/watches/new?words=coast",
+        { ...choices, title: "One more", remind: "" },
+        "You have 20 watches, which is the most. Remove one first.",
+      ),
     ],
     ["watch-saved", of(FEW, "/watches/w-coast?done=saved")],
     ["watch-with-everything", of(MANY, "/watches/w-all")],
@@ -180,4 +183,11 @@ function signInWith(state: StateDb, now: number, mail: () => Promise<void>) {
 
 export function mailWithLink(origin: string): string {
   return signInMail(origin, `${origin}/sign-in/${"x4Zq".repeat(30)}`).html;
+}
+
+function refusalsOf(sent: Record<string, string>, reason: string | undefined): ReadonlyMap<string, string> {
+  if (reason !== undefined) return new Map([["", reason]]);
+  const read = readWatchForm(new URLSearchParams(sent), { hosts: [], receiver: undefined });
+  if (!("refusals" in read)) throw new Error("The form must be refused");
+  return read.refusals;
 }
