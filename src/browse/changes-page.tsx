@@ -30,20 +30,9 @@ import {
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
 import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
-import { listedIn } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
-import {
-  describedBy,
-  Hint,
-  InputField,
-  omit,
-  readSearchForm,
-  SearchFields,
-  type SearchForm,
-  SelectField,
-  tidyAddress,
-} from "./search-form.tsx";
+import { ChoiceGroup, InputField, omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 const PATH = "/changes";
@@ -168,13 +157,20 @@ function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; sho
   return (
     <>
       <h1>What changed</h1>
-      <SearchFields action={PATH} form={form} now={now} ownFilters={<TypeField form={form} />}>
+      <SearchFields
+        action={PATH}
+        form={form}
+        now={now}
+        ownFilters={<ChoiceGroup name="type" title="Kind of change" options={kinds} form={form} />}
+      >
         <PeriodFields form={form} period={shown?.window.period} />
       </SearchFields>
       {shown === undefined ? <p class="empty">Correct the marked values to see changes.</p> : <Changes shown={shown} form={form} />}
     </>
   );
 }
+
+const kinds = eventTypes.filter((type) => type !== "unknown").map((type) => ({ code: type, name: typeInWords(type) }));
 
 const severityNames: Readonly<Record<string, string>> = {
   critical: "critical changes",
@@ -207,27 +203,6 @@ function PeriodFields({ form, period = "" }: { form: SearchForm; period?: string
       <InputField name="until" label="Until" form={form} help="empty: the newest change" {...(isDay && { type: "date" as const })} />
       <SelectField name="at_least" label="List" form={form} options={offeredNames} chosen={form.given.at_least ?? ""} />
     </>
-  );
-}
-
-function TypeField({ form }: { form: SearchForm }) {
-  const chosen = listedIn(form.given.type ?? "");
-  return (
-    <section class="group">
-      <h2>Kind of change</h2>
-      <fieldset {...describedBy("type", form)}>
-        <legend class="hidden">Kind of change</legend>
-        {eventTypes
-          .filter((type) => type !== "unknown")
-          .map((type) => (
-            <label class="choice" key={type}>
-              <input type="checkbox" name="type" value={type} checked={chosen.includes(type)} />
-              {typeInWords(type)}
-            </label>
-          ))}
-        <Hint name="type" errors={form.errors} help="" />
-      </fieldset>
-    </section>
   );
 }
 

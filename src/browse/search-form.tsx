@@ -169,7 +169,12 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
             {ownFilters}
             <Filters form={form} />
             {given.id !== undefined && <ChosenOpportunities form={form} />}
-            <AllSourcesField form={form} />
+            <ChoiceGroup
+              name="all_sources"
+              title="Records"
+              options={[{ code: "yes", name: "every source's record of an opportunity" }]}
+              form={form}
+            />
           </div>
           <button type="submit">Apply filters</button>
         </details>
@@ -256,18 +261,14 @@ function ChosenOpportunities({ form }: { form: SearchForm }) {
   );
 }
 
-function AllSourcesField({ form }: { form: SearchForm }) {
+type GroupProps = { name: string; title: string; options: readonly Option[]; form: SearchForm };
+
+/** A group of the form with one set of choices, which needs no label besides its title. */
+export function ChoiceGroup({ name, title, options, form }: GroupProps) {
   return (
     <section class="group">
-      <h2>Records</h2>
-      <fieldset {...describedBy("all_sources", form)}>
-        <legend class="hidden">Records</legend>
-        <label class="choice">
-          <input type="checkbox" name="all_sources" value="yes" checked={form.allSources} />
-          every source's record of an opportunity
-        </label>
-        <Hint name="all_sources" errors={form.errors} help="" />
-      </fieldset>
+      <h2>{title}</h2>
+      <Choices name={name} label={title} options={options} form={form} isTitled />
     </section>
   );
 }
@@ -342,13 +343,13 @@ export function SelectField({ name, label, form, options, chosen }: FieldProps &
 
 type Option = { code: string; name: string };
 
-function Choices({ name, label, options, form }: { name: string; label: string; options: readonly Option[]; form: SearchForm }) {
+function Choices({ name, label, options, form, isTitled = false }: FieldProps & { options: readonly Option[]; isTitled?: boolean }) {
   const chosen = (form.given[name] ?? "").split(",").map((text) => text.trim().toLowerCase());
   const isKnown = (text: string) => options.some(({ code }) => code.toLowerCase() === text);
   const unknown = chosen.filter((text) => text !== "" && !isKnown(text)).map((code) => ({ code, name: code }));
   return (
     <fieldset id={name} {...describedBy(name, form)}>
-      <legend>{capitalized(label)}</legend>
+      <legend class={isTitled ? "hidden" : undefined}>{capitalized(label)}</legend>
       {[...options, ...unknown].map((option) => (
         <label class="choice" key={option.code}>
           <input type="checkbox" name={name} value={option.code} checked={chosen.includes(option.code.toLowerCase())} />
@@ -361,7 +362,7 @@ function Choices({ name, label, options, form }: { name: string; label: string; 
 }
 
 /** The help of a field, and why its value was refused. */
-export function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: Child }) {
+function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap<string, string>; help: Child }) {
   const error = errors.get(name);
   if (error === undefined && help === "") return null;
   return (
@@ -372,7 +373,7 @@ export function Hint({ name, errors, help }: { name: string; errors: ReadonlyMap
 }
 
 /** Attributes that connect a field with its `Hint`. */
-export function describedBy(name: string, { errors }: Pick<SearchForm, "errors">) {
+function describedBy(name: string, { errors }: Pick<SearchForm, "errors">) {
   return { "aria-describedby": `${name}-hint`, ...(errors.has(name) && { "aria-invalid": "true" as const }) };
 }
 

@@ -35,14 +35,7 @@ export async function watchMetricsText(db: WatchDb, now: EpochMs): Promise<strin
 
 async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
   const stored = await listWatches(db);
-  const receivers = await Promise.all(
-    stored.map(async ({ name, definition, ...watch }) => ({
-      name,
-      definition,
-      owner: watch.owner,
-      ...(await watchStatusOf(db, { name, definition, ...watch })),
-    })),
-  );
+  const receivers = await Promise.all(stored.map(async (watch) => ({ ...watch, ...(await watchStatusOf(db, watch)) })));
   const watches = Map.groupBy(receivers, ({ name, owner }) => (owner === null ? name : OF_MEMBERS));
   /** Over the receivers of a watch, the largest value or the sum. */
   const family = (make: typeof gauge, name: string, help: string, read: (receiver: (typeof receivers)[number]) => number) => {

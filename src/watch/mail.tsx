@@ -151,7 +151,7 @@ function Page({ subject, parts, pages }: PageProps) {
           ))}
         </>
       ))}
-      <div class="faint rule" style="border-top:1px solid #dfe5e5;margin-top:28px;padding-top:12px;font-size:13px;color:#56656a;">
+      <div class="faint" style="margin-top:28px;font-size:13px;color:#56656a;">
         {parts.map((part) => (
           <>
             {footLines(part, parts).map((line) => (
