@@ -122,7 +122,7 @@ const endpoints: [string, (place: Place) => string][] = [
   ["/docs", () => "/docs"],
 ];
 
-type Figures = Record<string, string | number>;
+type Measures = Record<string, string | number>;
 
 async function commandsBenchmark(): Promise<Section> {
   const [ofCommands, ofEndpoints]: [Rows, Rows] = [new Map(), new Map()];
@@ -145,16 +145,16 @@ async function commandsBenchmark(): Promise<Section> {
   };
 }
 
-type Rows = Map<string, Figures>;
+type Rows = Map<string, Measures>;
 
-function addColumns(rows: Rows, records: number, measured: [string, Figures][]): void {
-  for (const [name, figures] of measured) {
-    const columns = Object.entries(figures).map(([unit, figure]) => [`${count(records)}: ${unit}`, figure]);
+function addColumns(rows: Rows, records: number, measured: [string, Measures][]): void {
+  for (const [name, measures] of measured) {
+    const columns = Object.entries(measures).map(([unit, measure]) => [`${count(records)}: ${unit}`, measure]);
     rows.set(name, { ...rows.get(name), ...Object.fromEntries(columns) });
   }
 }
 
-const tableOf = (rows: Rows) => table([...rows].map(([name, figures]) => ({ name, ...figures })));
+const tableOf = (rows: Rows) => table([...rows].map(([name, measures]) => ({ name, ...measures })));
 
 const isMeasured = ({ name, onFiles }: Command) => isWanted(name) && (DATABASE === undefined || onFiles !== true);
 const isWanted = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
@@ -187,8 +187,8 @@ function writeNewRecords({ scratch }: Place): void {
   writeFileSync(join(scratch, "new.ndjson"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-async function runCommands(place: Place): Promise<[string, Figures][]> {
-  const measured: [string, Figures][] = [];
+async function runCommands(place: Place): Promise<[string, Measures][]> {
+  const measured: [string, Measures][] = [];
   for (const { name, args, without, before } of commands.filter(isMeasured)) {
     before?.(place);
     const database = without === "data" ? [] : databaseOf(place);
@@ -200,7 +200,7 @@ async function runCommands(place: Place): Promise<[string, Figures][]> {
 }
 
 /** What a process takes for it that runs already: one record of the past, and the counts of the page of months when the index has changed. */
-async function measureInside({ data }: Place): Promise<[string, Figures][]> {
+async function measureInside({ data }: Place): Promise<[string, Measures][]> {
   if (!isWanted("inside") || DATABASE !== undefined) return [];
   const db = openCatalog(data, Date.now());
   const index = openSearchFile(data);
@@ -219,10 +219,10 @@ async function measureInside({ data }: Place): Promise<[string, Figures][]> {
 }
 
 /** The start of a server, and `health` against it. */
-async function measureStarts(place: Place): Promise<[string, Figures][]> {
+async function measureStarts(place: Place): Promise<[string, Measures][]> {
   if (!isWanted("serve")) return [];
   const server = await start(place);
-  const started = await figuresOfStart(server.process.pid, server.cpuSeconds);
+  const started = await measuresOfStart(server.process.pid, server.cpuSeconds);
   const { cpuSeconds, peakBytes } = await runMeasured(SERVER_CORE, [...fundfeed, "health", "--url", server.address]);
   await server.stop();
   return [
@@ -232,15 +232,16 @@ async function measureStarts(place: Place): Promise<[string, Figures][]> {
 }
 
 /** Each endpoint, one request after the other. */
-async function requestAll(place: Place): Promise<[string, Figures][]> {
+async function requestAll(place: Place): Promise<[string, Measures][]> {
   const wanted = endpoints.filter(([name]) => isWanted(name));
   if (wanted.length === 0) return [];
   const key = DATABASE === undefined ? await createBenchKey(place.data) : await createBenchKey(DATABASE, "--database");
   const server = await start(place);
   await Bun.sleep(3000); // The description is built a second after the start.
-  const measured: [string, Figures][] = [];
-  for (const [name, path] of wanted) measured.push([`GET ${name}`, await figuresOf(server.address + path(place), key, server.process.pid)]);
-  const metrics = await figuresOf(`http://127.0.0.1:${PROBE_PORT + 1}/metrics`, key, server.process.pid);
+  const measured: [string, Measures][] = [];
+  for (const [name, path] of wanted)
+    measured.push([`GET ${name}`, await measuresOf(server.address + path(place), key, server.process.pid)]);
+  const metrics = await measuresOf(`http://127.0.0.1:${PROBE_PORT + 1}/metrics`, key, server.process.pid);
   measured.push(["GET /metrics", metrics]);
   await server.stop();
   return measured;
@@ -254,13 +255,13 @@ async function start(place: Place) {
 }
 
 /** The CPU time until the server listened, and its memory at rest. */
-async function figuresOfStart(pid: number, cpuSeconds: number): Promise<Figures> {
+async function measuresOfStart(pid: number, cpuSeconds: number): Promise<Measures> {
   await Bun.sleep(3000);
   return { "CPU s": cpuSeconds, MB: Math.round(megabytes(await residentBytes(pid))) };
 }
 
 /** Milliseconds of CPU time of a request, and the longest stop while they were served, the first one included. */
-async function figuresOf(url: string, key: string, pid: number): Promise<Figures> {
+async function measuresOf(url: string, key: string, pid: number): Promise<Measures> {
   const stop = async () => Number(await (await fetch(`http://127.0.0.1:${PROBE_PORT}/`)).text());
   await stop();
   const before = cpuMicroseconds(pid);

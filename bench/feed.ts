@@ -33,7 +33,7 @@ async function measure(records: number) {
   const rare = () => readAll<WindowPosition>(null, (after) => readWindow(db, after, { filter: { source: ["NOPE"] }, since }, now, PAGE));
   const feed = () => readAll<FeedPosition>({ seq, id }, (after) => readFeed(db, after, { filter: {} }, now, PAGE));
   const nothing = () => readFeed(db, { seq, id }, { filter: {}, since: now }, now, PAGE);
-  const figures = {
+  const measures = {
     "period, ms": await medianCpuMs(window),
     "filtered, ms": await medianCpuMs(rare),
     "from a position, ms": await medianCpuMs(feed),
@@ -53,7 +53,7 @@ async function measure(records: number) {
     "--data",
     directory,
   ]);
-  return { ...figures, "command, ms": Math.round(command.cpuSeconds * 1000) };
+  return { ...measures, "command, ms": Math.round(command.cpuSeconds * 1000) };
 }
 
 /** A copy of a catalog, with the newest records imported. Stays for the next run. */

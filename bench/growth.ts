@@ -32,7 +32,7 @@ async function growthBenchmark(): Promise<Section> {
   const measured = [];
   for (const records of SIZES) measured.push({ records, ...(await measure(records)) });
   const [small, large] = [measured[0], measured.at(-1)] as [Measured, Measured];
-  const rows = measured.map(({ records, ...figures }) => ({ records: count(records), ...figures }));
+  const rows = measured.map(({ records, ...measures }) => ({ records: count(records), ...measures }));
   return {
     title: "What grows with the number of records",
     text: `${table(rows)}\n\nMilliseconds are CPU time of the process. *pause* is the longest uninterrupted piece of work while ${CHANGED} changed records at a time are added, compaction included; *step* is the median piece.`,

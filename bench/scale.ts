@@ -102,14 +102,14 @@ async function measureKeys(): Promise<void> {
   print(`## Keys, one server on PostgreSQL, ${formatCount(SMALL)} records\n\n${table(await measureInTurns(rows))}\n`);
 }
 
-/** Measures all rows in turn in each round, so that a slow minute of the machine affects all of them. Returns the median of each figure. */
+/** Measures all rows in turn in each round, so that a slow minute of the machine affects all of them. Returns the median of each measure. */
 async function measureInTurns(
   rows: readonly { row: Record<string, string>; measure: () => Promise<Sample> }[],
 ): Promise<Record<string, string>[]> {
   const samples = new Map(rows.map(({ row }) => [row, [] as Sample[]]));
   for (let turn = 0; turn < ROUNDS; turn++) for (const { row, measure } of rows) samples.get(row)?.push(await measure());
   return Array.from(samples, ([row, all]) => {
-    const medianOf = (figure: keyof Sample) => round(median(all.map((sample) => sample[figure])));
+    const medianOf = (measure: keyof Sample) => round(median(all.map((sample) => sample[measure])));
     return {
       ...row,
       "requests/s": medianOf("perSecond"),

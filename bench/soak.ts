@@ -89,8 +89,8 @@ async function load(seconds: number): Promise<Load> {
   const url = new URL(server.address).origin;
   const options = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}`, "--latency", "--timeout", "30s", "-s", script];
   const { output, cpuSeconds } = await run(LOAD_CORE, ["wrk", ...options, "-H", `Authorization: Bearer ${key}`, url]);
-  const figures = (/^sum (.*)$/m.exec(output)?.[1] ?? "").split(" ").map(Number);
-  const [requests, errors, p50, p99, worst] = figures as [number, number, number, number, number];
+  const measures = (/^sum (.*)$/m.exec(output)?.[1] ?? "").split(" ").map(Number);
+  const [requests, errors, p50, p99, worst] = measures as [number, number, number, number, number];
   return { requests, errors, coreShare: cpuSeconds / seconds, p50, p99, worst };
 }
 

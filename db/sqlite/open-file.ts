@@ -1,9 +1,8 @@
 /** Notices when an open database file is replaced or removed, and then keeps its log away from the next file at its path. (E-35) */
 import type { Database } from "bun:sqlite";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readSync, rmSync } from "node:fs";
 import type { FileState } from "../engine.ts";
 import { identityOf } from "../file-identity.ts";
-import { commitMark } from "./commit-counter.ts";
 import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
@@ -67,4 +66,25 @@ function checkpoint(sqlite: Database): boolean {
   } catch {
     return false; // This connection is in a transaction, or the disk is full.
   }
+}
+
+/** The offset of the checksum in the header of the wal-index (sqlite.org/walformat.html, section 2.1). */
+const CHECKSUM_AT = 40;
+
+/**
+ * Takes a descriptor of the wal-index, and returns a function whose number changes with every commit, of any connection of any process. It is
+ * one short read, because every request asks. (E-29)
+ *
+ * All processes share the header of the wal-index in the `-shm` file, and every commit changes its checksum, the last eight bytes. The
+ * number is these bytes as a double. `pragma data_version` costs twice as much, because it takes a lock.
+ *
+ * Some checksums are NaN, which never equals itself: the caller then refreshes once too often.
+ */
+function commitMark(index: number): () => number {
+  const checksum = new Float64Array(1);
+  const bytes = new Uint8Array(checksum.buffer);
+  return () => {
+    readSync(index, bytes, 0, bytes.length, CHECKSUM_AT);
+    return checksum[0] ?? Number.NaN;
+  };
 }

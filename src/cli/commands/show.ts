@@ -17,8 +17,6 @@ import { Opportunity, onlyExported, Sidecar } from "../../opportunities/opportun
 import { AlsoAt, alsoAt, type Belonging } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
 import { readShown, type ShownRecord } from "../../past/whole.ts";
-import { UNLIMITED } from "../../search/budget.ts";
-import { findSimilar } from "../../search/similar.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { dateInWords, timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -31,8 +29,8 @@ import { withCatalog } from "../databases.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
 import { printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
 import { plainStyle } from "../results.ts";
-import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
-import { SimilarMembers, similarLines, similarMembers } from "../similar-lines.ts";
+import { addSearchOptions, type SearchOptions } from "../search-options.ts";
+import { SimilarMembers, similarLines, similarMembers, similarTo } from "./similar.ts";
 
 const LABEL_WIDTH = 13;
 /** The most events of the history and items of a list that are shown. */
@@ -101,9 +99,7 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const lines = page(shown.record, at);
       if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
       if (options.similar) {
-        const found = await withSearchIndex(cli, options, catalog, (index) =>
-          findSimilar(catalog, index, opportunity, SIMILAR, at, UNLIMITED),
-        );
+        const found = await similarTo(cli, options, catalog, opportunity, SIMILAR, at);
         Object.assign(json, similarMembers(found));
         lines.push(...section("Similar", similarLines(found, at, TERMINAL_WIDTH, plainStyle)));
       }
