@@ -3,6 +3,7 @@
  * stop the others.
  */
 import { stripVTControlCharacters } from "node:util";
+import { WITHOUT_FTL } from "../src/runtime/without-ftl.ts";
 import { memoryDirectory } from "./support/memory-directory.ts";
 import { postgresPrograms } from "./support/postgres-programs.ts";
 import { postgresTests } from "./support/test-files.ts";
@@ -20,8 +21,8 @@ export type Part = {
 const installation: readonly Part[] = [{ name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] }];
 /** Side by side they keep two cores busy while tests wait. */
 const quick: readonly Part[] = [
-  // Two workers: each one compiles the code anew, so more of them take more processor time.
-  { name: "tests", command: ["run", "test", "--parallel=2", "--path-ignore-patterns=**/*.thorough.test.ts"] },
+  // Two workers: each one compiles the code anew, so more of them take more processor time. Most code runs too seldom to pay for the last stage.
+  { name: "tests", command: ["run", "test", "--parallel=2", "--path-ignore-patterns=**/*.thorough.test.ts"], env: WITHOUT_FTL },
   { name: "types", command: ["run", "types"] },
   { name: "lint", command: ["run", "lint"] },
 ];

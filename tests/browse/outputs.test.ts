@@ -38,7 +38,7 @@ describe("a page of long opportunities", () => {
   beforeAll(async () => {
     const data = aDirectory();
     const db = openCatalog(data, SAMPLE_NOW);
-    const records = Array.from({ length: 7 }, (_, n) =>
+    const records = Array.from({ length: 4 }, (_, n) =>
       anOpportunity({ title: `Sail ${n}`, description: "word ".repeat(300_000), source: { code: "OWN", opportunity_id: `${n}` } }),
     );
     await storeRecords(db, records, SAMPLE_NOW - 1000);
@@ -59,8 +59,8 @@ describe("a page of long opportunities", () => {
         sizes.push(new Set(found).size);
         next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
       }
-      expect(sizes).toEqual([3, 3, 1]); // Of 1.5 MB each.
-      expect(titles.sort()).toEqual(Array.from({ length: 7 }, (_, n) => `Sail ${n}`));
+      expect(sizes).toEqual([3, 1]); // Of 1.5 MB each.
+      expect(titles.sort()).toEqual(Array.from({ length: 4 }, (_, n) => `Sail ${n}`));
     },
   );
 });

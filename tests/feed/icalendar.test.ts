@@ -49,7 +49,7 @@ describe("a calendar", () => {
         expect(event?.getFirstPropertyValue("summary")).toBe(plain(summary));
         expect(event?.getFirstPropertyValue("description")).toBe(plain(`${description}\nend`));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

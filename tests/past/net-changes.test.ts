@@ -88,7 +88,7 @@ describe.each(engines)("net changes on %s", (name, isThere, emptyCatalog) => {
           }
         await catalog.db.close();
       }),
-      { numRuns: name === "SQLite" ? 40 : 5 },
+      { numRuns: name === "SQLite" ? 20 : 5 },
     );
   });
 });

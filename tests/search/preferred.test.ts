@@ -23,8 +23,10 @@ afterAll(() => {
   dropScratch();
 });
 
-const search = (words: string, filter: Filter = {}, sort?: "closes") =>
-  searchIn(catalog, index, { filter: { ...filter, words }, limit: 5000, sort, budget: UNLIMITED }, NOW);
+const search = (words: string, filter: Filter = {}, more: { limit?: number; sort?: "closes" } = {}) =>
+  searchIn(catalog, index, { filter: { ...filter, words }, limit: 1, ...more, budget: UNLIMITED }, NOW);
+/** With all that it finds. */
+const searchAll = (words: string, filter?: Filter) => search(words, filter, { limit: 5000 });
 const idsOf = (page: Awaited<ReturnType<typeof search>>) =>
   page.results.filter(({ isMatch }) => isMatch).map(({ opportunity }) => opportunity.id);
 
@@ -37,7 +39,7 @@ test.each([
   ["who won the repair contract", "repair contract"],
   ["research but not for the navy", "research"],
 ])("%p matches what %p matches, and its filter finds as many as it says", async (question, plain) => {
-  const [page, without, dated] = [await search(question), await search(plain), await search(question, {}, "closes")];
+  const [page, without, dated] = [await searchAll(question), await searchAll(plain), await search(question, {}, { sort: "closes" })];
   const [preferred] = page.understood?.preferences ?? [];
   const { filter: { words = "", ...filter } = {}, opportunities } = preferred ?? {};
   expect(idsOf(page).toSorted()).toEqual(idsOf(without).toSorted());
@@ -49,7 +51,7 @@ test.each([
 
 test("what meets a preference comes before what answers as well", async () => {
   const rank = async (question: string) => {
-    const [inTexas, page] = [new Set(idsOf(await search("services", { place: ["TX"] }))), await search(question)];
+    const [inTexas, page] = [new Set(idsOf(await searchAll("services", { place: ["TX"] }))), await searchAll(question)];
     const places = idsOf(page).flatMap((id, place) => (inTexas.has(id) ? place : []));
     return places.reduce((sum, place) => sum + place, 0) / places.length;
   };
