@@ -5,8 +5,8 @@ import { cutText } from "./marks.tsx";
 
 /** Longer texts are compared as a whole: their difference would take too long, and nobody reads it. */
 const COMPARED_MAX = 60_000;
-/** A comparison that takes longer, or that finds more edits, is given up. */
-const LIMITS = { timeout: 40, maxEditLength: 4000 };
+/** A comparison that finds more edits is given up: its work grows with their square. No time is measured, so a page is the same each time. */
+const LIMITS = { maxEditLength: 800 };
 /** Texts up to this length are shown twice, before and after. Longer ones are shown once, with equal parts shortened. */
 const SHORT = 240;
 /** Characters of equal text that are shown around a change. */
