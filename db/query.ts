@@ -4,7 +4,7 @@
  * Each statement is declared once, with named parameters that take their types from columns. It is rendered at its first use, once for
  * each engine, and the engine keeps it prepared. So a request pays nothing for Drizzle, and a renamed column does not compile.
  *
- * One statement serves both engines: PostgreSQL reads the SQLite text, but for what `dialect.ts` spells differently. (E-25)
+ * One statement serves both engines: PostgreSQL reads the SQLite text, but for what `dialect.ts` spells differently.
  */
 import {
   and,

@@ -1,6 +1,6 @@
 /**
  * The searches of the pages for other programs: as CSV, JSON, Atom and iCalendar. Each output has the parameters of its page. The description
- * of all is made from this table. (E-70)
+ * of all is made from this table. They stand beside the pages, not in `/v1`: that is a contract for copies, and a ranking may improve at any time.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";

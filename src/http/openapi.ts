@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 description: what @elysiajs/openapi generates from the routes, completed with what no single route knows. (E-1) */
+/** The OpenAPI 3.1 description: what @elysiajs/openapi generates from the routes, completed with what no single route knows. */
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import { Elysia } from "elysia";
 import { EXAMPLE_BASE_URL } from "./docs/examples.ts";

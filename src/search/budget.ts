@@ -1,7 +1,7 @@
 /**
  * How long one search may take where others wait for it: a page, an agent, a server. SQLite cannot be interrupted from here, so a search reads
  * a bounded number of rows at a time and checks the budget in between. When it is spent, the search returns what it has found, marked as
- * incomplete. (E-86)
+ * incomplete.
  */
 
 /** Rows of the index that one statement of a search reads at most. */

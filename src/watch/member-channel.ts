@@ -1,6 +1,6 @@
 /**
  * Channels of members: messages of a watch may go to Teams instead of the mailbox. The operator lists the allowed hosts. The address of a
- * channel is a secret, so watch.db has it only encrypted with the pages' secret. (E-261)
+ * channel is a secret, so watch.db has it only encrypted with the pages' secret.
  */
 import { Failure, messageOf } from "../../db/reason.ts";
 import { sealedTokens } from "../accounts/signed.ts";
