@@ -1,7 +1,7 @@
 /**
- * Admission for everything but `/v1` and the forms of the sign-in, in this order: route and key, which the gates know; a place in the queue of the key; the body, bounded
- * in bytes, time and nesting before any parser sees it; the quota, by the cost of the response; the turn. Requests of disconnected clients are
- * not started, and every request gets its response within `RESPONSE_MS`. (E-170)
+ * Admission of all requests but those of `/v1`, in this order: route and key, which the gates know; a place in the queue of the key; the
+ * body, bounded in bytes, time and nesting before any parser sees it; the quota, by the cost of the response; the turn. Requests of
+ * disconnected clients are not started, and every request gets its response within `responseMs`. (E-170)
  */
 import type { Access, KnownKey } from "../accounts/access.ts";
 import { admitUse } from "../http/admission.ts";

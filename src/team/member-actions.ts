@@ -241,10 +241,10 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
       return stopped;
     });
     const { unsubscribePage } = await import("./unsubscribe-page.tsx");
-    if (method === "POST") return unsubscribePage(path, "stopped");
+    if (method === "POST") return unsubscribePage(path);
     if (method !== "GET") throw new Refused(405, "Send GET or POST.", { Allow: "GET, HEAD, POST" });
     const titles = watches.map(({ name, definition }) => definition.title ?? name);
-    return unsubscribePage(path, titles.length === 0 ? "gone" : "asks", titles);
+    return unsubscribePage(path, titles);
   };
   return { respond, unsubscribe };
 }

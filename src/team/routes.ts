@@ -22,7 +22,7 @@ const OUTPUT_USES = 5;
 /** Up to 1,000 events, or 4 MiB: they are read in order, without a search. */
 const EVENTS_USES = 2;
 
-const table: readonly [pattern: RegExp, route: Route][] = [
+const table: readonly [pattern: RegExp, route: Route & { name: string }][] = [
   [/^\/$/, { ...page, name: "pages:/" }],
   [/^\/opportunities\/[^/]+$/, { ...page, name: "pages:/opportunities/{id}" }],
   [/^\/(?:changes|deadlines|sources|sources\/quality|sources\/months|subscribe|status|sign-in|sign-out)$/, { ...page, name: "pages:$&" }],
@@ -41,9 +41,6 @@ const table: readonly [pattern: RegExp, route: Route][] = [
 
 /** The route of a path; one without a name if there is none. */
 export function routeOf(path: string): Route {
-  for (const [pattern, route] of table) {
-    if (!pattern.test(path)) continue;
-    return { ...route, name: route.name === null ? null : path.replace(pattern, route.name) };
-  }
+  for (const [pattern, route] of table) if (pattern.test(path)) return { ...route, name: path.replace(pattern, route.name) };
   return { ...page, isForPrograms: /\.(json|csv|ics|atom)$/.test(path), name: null };
 }

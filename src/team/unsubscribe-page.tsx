@@ -2,8 +2,9 @@
 /** The page to unsubscribe from the mails of one watch, without a sign-in. */
 import { pageResponse } from "../browse/response.ts";
 
-export function unsubscribePage(path: string, state: "asks" | "stopped" | "gone", titles: readonly string[] = []): Response {
-  if (state === "gone" || state === "stopped") {
+/** The page that asks before the mails of these watches end; without any, the page that says that they have ended. */
+export function unsubscribePage(path: string, titles: readonly string[] = []): Response {
+  if (titles.length === 0) {
     const body = (
       <>
         <h1>No more mails</h1>

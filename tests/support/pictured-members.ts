@@ -156,8 +156,8 @@ export async function pagesOfSignIn(origin: string, now: number): Promise<(reado
     ["sign-in-sent", await respond("/sign-in", { address: "jordan.lee@uni.example" })],
     ["sign-in-invited", await respond(link("jordan.lee@uni.example"))],
     ["sign-in-used-link", await respond(link("nobody@uni.example"))],
-    ["unsubscribe", unsubscribePage("/unsubscribe/token", "asks", titles)],
-    ["unsubscribed", unsubscribePage("/unsubscribe/token", "stopped")],
+    ["unsubscribe", unsubscribePage("/unsubscribe/token", titles)],
+    ["unsubscribed", unsubscribePage("/unsubscribe/token")],
   ] as const;
   await mailed.promise; // The address is looked up after the response.
   await state.close();
