@@ -84,7 +84,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
         const begin = end - mark.length;
         if (text.slice(start, begin).trim() !== "") parsed(`<${rootName}>${text.slice(start, begin)}</${rootName}>`);
         start = begin;
-        if (name !== endName) [endName, endTag] = [name, new RegExp(`${UNTAGGED}|</${RegExp.escape(name)}\\s*>`, "g")];
+        if (name !== endName) [endName, endTag] = [name, endTagOf(name)];
         open = { name, end: mark.endsWith("/>") ? /(?<=>)/g : endTag, isTooLong: false };
       }
     }
@@ -120,6 +120,10 @@ function checkRoot(head: string, name: string, root: string): void {
   if (!/^(utf-?8|us-ascii)$/i.test(encoding)) throw new Error(`its encoding is ${encoding}, not UTF-8`);
   parsed(head.endsWith("/>") ? head : `${head}</${name}>`);
   if (localName(name) !== root) throw new Error(`its root element is ${name}, not ${root}`);
+}
+
+function endTagOf(name: string): RegExp {
+  return new RegExp(`${UNTAGGED}|</${RegExp.escape(name)}\\s*>`, "g");
 }
 
 /** Throws if it is not known where the element ends: another one of its name begins in it, and it is not well-formed. */
