@@ -136,8 +136,12 @@ function withSlip(agencies: readonly Agency[], typed: string): Agency | undefine
     .sort((left, right) => levelOf(left.code) - levelOf(right.code))[0];
 }
 
-/** The highest agency whose name has the text at the beginning of a word, else the one with a name that is spelt almost so. */
+/**
+ * The highest agency whose name has the text at the beginning of a word, else the one with a name that is spelt almost so. Of a text with a
+ * number there is none: Region 4 is not Region V.
+ */
 function closestByName(agencies: readonly Agency[], text: string): Agency | undefined {
+  if (/\d/.test(text)) return undefined;
   const words = ` ${plainWords(text)}`;
   const [named] = agencies
     .filter(({ forms }) => forms.some((form) => ` ${form}`.includes(words)))

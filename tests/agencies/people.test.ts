@@ -110,6 +110,18 @@ test.each([
   ["HUD", ["Housing and Urban Development", "HUD Department"]],
   ["DOL", ["Labor Department", "Dept. of Labor"]],
   ["DOD.NAVY", ["Navy", "Navy Department", "Dept of the Navy"]],
+  ["SSA", ["Social Security", "SSA"]],
+  ["NARA", ["National Archives"]],
+  ["DOJ.BOP", ["Federal Bureau of Prisons", "BOP"]],
+  ["DHS.CBP.USBP", ["Border Patrol", "US Border Patrol"]],
+  ["TREAS.2066", ["CDFI", "CDFI Fund"]],
+  ["EXIM", ["EXIM", "Ex-Im Bank"]],
+  ["DOD.USTRANSCOM", ["TRANSCOM", "USTRANSCOM"]],
+  ["DOD.97BJ", ["JCS", "Joint Staff"]],
+  ["HUD.FHA", ["FHA"]],
+  ["DOI.OSMRE", ["OSM", "OSMRE"]],
+  ["NASA.LARC", ["NASA Langley"]],
+  ["DOE.LLNL", ["Lawrence Livermore"]],
 ])("%s is meant by %j, too", (code, asked) => {
   expect(asked.map(codesMeant)).toEqual(asked.map(() => [code]));
 });
@@ -118,6 +130,10 @@ describe("a text that is no agency of the table", () => {
   test("is none", () => {
     const asked = ["solar energy", "research", "NIH sensors", "HHS, NIH", "army research", "health", "department", "", "US"];
     expect(asked.map(codesMeant)).toEqual(asked.map(() => []));
+  });
+
+  test("with a number is not taken for an agency with another one", () => {
+    expect(agencyMeantBy("FEMA Region 4")).toBeUndefined();
   });
 
   test("in capitals is not taken for an agency that lacks one letter of it or has another one", () => {
