@@ -10,7 +10,7 @@ import { numberTag } from "../filter/question.ts";
 import { demandOf, matchesOf, queryOf } from "../filter/words.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
-import { anyOf, commonRowsOf, lastCommonRow, lastRow, RANGE_ROWS } from "./common-rows.ts";
+import { anyOf, commonRowsOf, lastCommonRow, lastRow, RANGE_ROWS, titleTag } from "./common-rows.ts";
 import { ACCEPTING, GROUPS_MAX, isGroup, MATCH, Masks, MET, NONE, NOT_COUNTED, NUMBERED, OUT, STRICT } from "./masks.ts";
 import type { Near, SpelledGroup, SpelledQuestion } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
@@ -176,7 +176,8 @@ function spanReader(sqlite: Database): (part: Part, begin: number, end: number) 
       const after = commonStem === undefined ? begin : Math.max(begin, commonUntil);
       if (after >= end) return;
       part.rows = rowsOf(matching.values(query, after, end, left));
-      if (isGroup(part.bit)) part.titled = rowsOf(matching.values(`{title} : (${query})`, after, end, left));
+      const inTitle = commonStem === undefined ? `{title} : (${query})` : anyOf([titleTag(commonStem)]);
+      if (isGroup(part.bit)) part.titled = rowsOf(matching.values(inTitle, after, end, left));
     }
     part.left -= part.rows.length;
   };
@@ -188,13 +189,19 @@ class Heaviest {
   partial = 0;
   readonly kinds: Uint8Array;
   readonly #most: number;
-  #collected: Candidate[] = [];
+  /** The rows that were collected, with their weights and masks. Numbers in arrays of one kind take a tenth of the time of objects. */
+  readonly #rows: Int32Array;
+  readonly #masks: Int32Array;
+  readonly #weights: Float64Array;
+  #length = 0;
   /** The weight that a further row must exceed. */
   #least = 0;
 
   constructor(most: number, last: number) {
     this.#most = most;
     this.kinds = new Uint8Array(last + 1);
+    const kept = Math.min(most * 8, last + 1);
+    [this.#rows, this.#masks, this.#weights] = [new Int32Array(kept), new Int32Array(kept), new Float64Array(kept)];
   }
 
   /** Adds the rows of a range, but none before `oldest`. Ranges are added from the newest to the oldest. */
@@ -202,36 +209,48 @@ class Heaviest {
     for (let place = RANGE_ROWS - 1; place >= Math.max(0, oldest - masks.first); place--) {
       const met = masks.met(place);
       if (met === NONE) continue;
-      const isMatch = met === MATCH;
-      if (isMatch) this.matching++;
+      if (met === MATCH) this.matching++;
       else this.partial++;
-      const seq = masks.first + place;
-      this.kinds[seq] = met;
+      const row = masks.first + place;
+      this.kinds[row] = met;
       const weight = masks.weight(place, met);
-      if (weight > this.#least) this.#collect({ seq, weight, mask: masks.words(place), isMatch });
+      if (weight > this.#least && this.#most > 0) this.#collect(row, weight, masks.words(place));
     }
   }
 
-  #collect(candidate: Candidate): void {
-    if (this.#most === 0) return;
-    this.#collected.push(candidate);
-    if (this.#collected.length >= this.#most * 8) this.#choose();
+  #collect(row: number, weight: number, mask: number): void {
+    if (this.#length === this.#rows.length) this.#choose();
+    if (weight <= this.#least) return;
+    this.#rows[this.#length] = row;
+    this.#masks[this.#length] = mask;
+    this.#weights[this.#length++] = weight;
   }
 
-  /** Keeps the heaviest, and among equal weights those that came first. Sorting numbers takes a tenth of sorting candidates. */
+  /** Keeps the heaviest, and among equal weights those that came first. */
   #choose(): void {
-    if (this.#collected.length <= this.#most) return;
-    const weights = new Float64Array(this.#collected.map(({ weight }) => weight)).sort();
+    if (this.#length <= this.#most) return;
+    const weights = this.#weights.slice(0, this.#length).sort();
     const least = weights.at(-this.#most) ?? 0;
     let equal = this.#most - (weights.length - weights.lastIndexOf(least) - 1);
-    this.#collected = this.#collected.filter(({ weight }) => weight > least || (weight === least && equal-- > 0));
+    let kept = 0;
+    for (let n = 0; n < this.#length; n++) {
+      const weight = this.#weights[n] ?? 0;
+      if (weight < least || (weight === least && equal-- <= 0)) continue;
+      for (const column of [this.#rows, this.#masks, this.#weights]) column[kept] = column[n] ?? 0;
+      kept++;
+    }
+    this.#length = kept;
     this.#least = least;
   }
 
   /** Sorted by weight, then the newest first. */
   best(): Candidate[] {
     this.#choose();
-    return this.#collected.sort((left, right) => right.weight - left.weight || right.seq - left.seq);
+    const best = Array.from({ length: this.#length }, (_, n): Candidate => {
+      const seq = this.#rows[n] ?? 0;
+      return { seq, weight: this.#weights[n] ?? 0, mask: this.#masks[n] ?? 0, isMatch: this.kinds[seq] === MATCH };
+    });
+    return best.sort((left, right) => right.weight - left.weight || right.seq - left.seq);
   }
 }
 

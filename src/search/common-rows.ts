@@ -22,6 +22,14 @@ const [ONE_IN, RECORDS_MIN] = [200, 1000];
 /** Ranges that are read from FTS5 at once. */
 const RANGES_AT_ONCE = 64;
 
+/**
+ * What the column `tags` holds for each stem of a title. To find a common word in the titles of the newest rows, FTS5 would read back to the last
+ * title that has it, which may be the first of all.
+ */
+export function titleTag(stem: string): string {
+  return `\ue003${stem}`;
+}
+
 /** Chooses the stems that get bytes from now on, and deletes the earlier bytes. */
 export function chooseCommonStems(sqlite: Database): void {
   for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
@@ -48,7 +56,7 @@ export function coverFullRanges(sqlite: Database): void {
   for (let begin = first; begin < ranges; begin += RANGES_AT_ONCE) {
     const end = Math.min(ranges, begin + RANGES_AT_ONCE);
     for (const { stem, query } of stems) {
-      const [rows, titled] = [bytesOf(sqlite, query, begin, end), bytesOf(sqlite, `{title} : (${query})`, begin, end)];
+      const [rows, titled] = [bytesOf(sqlite, query, begin, end), bytesOf(sqlite, anyOf([titleTag(stem)]), begin, end)];
       rows.forEach((bytes, n) => {
         addRows.run(stem, begin + n, bytes, titled[n] ?? new Uint8Array());
       });

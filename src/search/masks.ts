@@ -76,18 +76,18 @@ export class Masks {
   }
 
   #addGaps(bytes: Uint8Array, bit: number, counted: number): void {
-    const [masks, counts, { length }] = [this.#masks, this.#counts, bytes];
-    let [at, place] = [0, -1];
-    while (at < length) {
-      let byte = bytes[at++] ?? 0;
+    const [masks, counts, isCounted, { length }] = [this.#masks, this.#counts, counted !== NOT_COUNTED, bytes];
+    let place = -1;
+    for (let at = 0; at < length; at++) {
+      let byte = bytes[at] ?? 0;
       let gap = byte & 127;
       for (let shift = 7; byte > 127; shift += 7) {
-        byte = bytes[at++] ?? 0;
+        byte = bytes[++at] ?? 0;
         gap |= (byte & 127) << shift;
       }
       place += gap + 1;
       masks[place] = (masks[place] ?? 0) | bit;
-      if (counts[place] === counted) counts[place] = counted + 1;
+      if (isCounted && counts[place] === counted) counts[place] = counted + 1;
     }
   }
 

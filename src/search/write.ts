@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { columns, requirementsCell } from "../filter/columns.ts";
-import { INSERT_TEXTS, indexedTexts } from "../filter/texts.ts";
+import { INSERT_TEXTS, indexedTexts, textColumns } from "../filter/texts.ts";
 import { tagsOf } from "../filter/words.ts";
 import { numberKeyOf, numberOf } from "../opportunities/number.ts";
 import type { Obstacle } from "../opportunities/obstacle.ts";
@@ -12,9 +12,9 @@ import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { groupOf } from "../opportunities/related.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
-import { wordsOf } from "../text/words-of.ts";
+import { stemOf, wordsOf } from "../text/words-of.ts";
 import { ACCEPTING_TAG, IS_UNENDED } from "./accepting.ts";
-import { chooseCommonStems, coverFullRanges, lastRow } from "./common-rows.ts";
+import { chooseCommonStems, coverFullRanges, lastRow, titleTag } from "./common-rows.ts";
 import { addWords, countWords } from "./vocabulary.ts";
 
 const columnNames = [
@@ -117,7 +117,7 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
       opportunity.relationships.canonical_id,
       ...cells,
     );
-    insertTexts.run(seq, ...texts, allTagsOf(opportunity, obstacle).join(" "));
+    insertTexts.run(seq, ...texts, allTagsOf(opportunity, obstacle, texts).join(" "));
     const requirements = requirementsCell(opportunity);
     if (requirements !== "") insertEligibility.run(seq, requirements);
     if (!isBuilding) for (const text of texts) for (const word of wordsOf(text)) words.add(word);
@@ -129,8 +129,10 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
   coverFullRanges(sqlite);
 }
 
-function allTagsOf(opportunity: WholeOpportunity, obstacle: Obstacle | null): string[] {
-  return [...(obstacle === null && unendedStatuses.includes(opportunity.status) ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity)];
+function allTagsOf(opportunity: WholeOpportunity, obstacle: Obstacle | null, texts: readonly string[]): string[] {
+  const isAccepting = obstacle === null && unendedStatuses.includes(opportunity.status);
+  const stems = new Set(wordsOf(texts[textColumns.indexOf("title")] ?? "").map(stemOf));
+  return [...(isAccepting ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity), ...[...stems].map(titleTag)];
 }
 
 /** Writes the group of a record and of all records linked to it, directly or through others. Their rows do not change when it does. */

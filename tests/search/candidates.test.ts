@@ -1,10 +1,11 @@
 /** The records that may match best, against reading every record. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { agencyTag } from "../../src/filter/agency-words.ts";
+import { numberTag } from "../../src/filter/question.ts";
 import { ACCEPTING_TAG } from "../../src/search/accepting.ts";
 import { UNLIMITED } from "../../src/search/budget.ts";
 import { candidatesFor } from "../../src/search/candidates.ts";
-import { RANGE_ROWS } from "../../src/search/common-rows.ts";
+import { RANGE_ROWS, titleTag } from "../../src/search/common-rows.ts";
 import { spellQuestion } from "../../src/search/question.ts";
 import { openSearchFile } from "../../src/search/search-file.ts";
 import { vocabularyOf } from "../../src/search/vocabulary.ts";
@@ -22,11 +23,16 @@ type Name = keyof typeof EVERY;
 const ROWS = 3 * RANGE_ROWS + 5000;
 const { sqlite, close } = openSearchFile(aDirectory());
 const word = (name: Name) => `case when row % ${EVERY[name]} = 0 then '${name} ' else '' end`;
+/** One in 4 rows of the name has it in the title; of those after the last full range, only the first ones. */
+const TITLED_MAX = 3 * RANGE_ROWS + 1000;
+const isTitled = `row % 8 = 0 and row <= ${TITLED_MAX}`;
+const hasInTitle = (row: number) => row % 8 === 0 && row <= TITLED_MAX;
 const rows = `with recursive rows (row) as (select 1 union all select row + 1 from rows where row < ${ROWS})`;
 sqlite
   .transaction(() => {
     sqlite.run(`insert into texts (rowid, title, text, tags)
-      ${rows} select row, ${word("alpha")}, ${NAMES.map(word).join(" || ")}, case when row % 11 = 0 then '${ACCEPTING_TAG} ' else '' end || case when row % 3 = 0 then '${agencyTag("NSF")}' else '' end from rows`);
+      ${rows} select row, case when ${isTitled} then 'alpha' else '' end, ${NAMES.map(word).join(" || ")},
+        case when ${isTitled} then '${titleTag("alpha")} ' else '' end || case when row % 11 = 0 then '${ACCEPTING_TAG} ' else '' end || case when row % 3 = 0 then '${agencyTag("NSF")}' else '' end || case row when 7 then ' ${numberTag("ABC1234")}' else '' end from rows`);
     sqlite.run(
       `insert into records (seq, id, stored_at, number, number_key, status, agency_code) ${rows}
         select row, 'id' || row, 0, '', '', 'S' || (row % 4), case when row % 3 = 0 then 'NSF' end from rows`,
@@ -48,6 +54,11 @@ const rowsWith = (isMeant: (row: number) => boolean) => Array.from({ length: ROW
 test("a word of half of the records is read from bytes, and the rows after them from FTS5", () => {
   expect(sqlite.query("select count(*) as n from common_rows where stem = 'alpha'").get()).toEqual({ n: 3 });
   expect(any(candidates("alpha"))).toBe(rowsWith((row) => has(row, "alpha")).length);
+});
+
+test("a record whose number is asked for matches, whatever its words are", () => {
+  expect(candidates("bravo ABC-1234").best[0]).toMatchObject({ seq: 7, isMatch: true });
+  expect(candidates("bravo ABC-1234").matching).toBe(1);
 });
 
 test("so are the records of an agency with many of them", () => {
@@ -80,7 +91,7 @@ describe.each([
     const share = (own: number) => own * (own / whole);
     const weight = (row: number) => {
       const sum = names.reduce((total, name, n) => total + (has(row, name) ? (idf[n] ?? 0) : 0), 0);
-      const titled = names.includes("alpha") && has(row, "alpha") ? (idf[names.indexOf("alpha")] ?? 0) : 0;
+      const titled = names.includes("alpha") && hasInTitle(row) ? (idf[names.indexOf("alpha")] ?? 0) : 0;
       const isMatch = names.every((name) => has(row, name));
       return (isMatch ? 1e6 : 0) + (share(sum) + 0.8 * share(titled)) * (row % 11 === 0 ? 1.25 : 1);
     };
