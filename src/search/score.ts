@@ -7,8 +7,8 @@ import { textColumns, textWeights } from "../filter/texts.ts";
 import { wordsOf } from "../text/words-of.ts";
 import { type SpelledQuestion, SYNONYM_WEIGHT } from "./question.ts";
 
-/** The usual parameters of BM25, and the words of an average record. */
-const [K1, B, AVERAGE_WORDS] = [1.2, 0.75, 150];
+/** The parameters of BM25, and the words of an average record. K1 is higher than usual because a word in the title counts as five. */
+const [K1, B, AVERAGE_WORDS] = [2, 0.75, 150];
 /** The bonus for two neighboring words of the question that are also neighbors in a text. */
 const NEIGHBORS = { text: 0.3, title: 0.6 };
 /** How much of a long text is scored. An opportunity says at its beginning what it is about. */

@@ -22,6 +22,9 @@ const records: Readonly<Record<string, number>> = {
   ai: 70,
   als: 8,
   al: 300,
+  janitorial: 40,
+  custodial: 30,
+  custody: 10,
 };
 const known = Object.entries(records).map(([word, records]) => ({ word, records }));
 const near: Readonly<Record<string, string>> = { batery: "battery", sonara: "sonar", quantun: "quantum", baterry: "battery" };
@@ -87,6 +90,9 @@ test("another name is looked for in singular and plural, not as other words of i
     spell(text).groups.flatMap(({ near }) => near.flatMap(({ spellings }) => spellings.map(({ word }) => word)));
   expect(words("amyotrophic lateral sclerosis")).toEqual(["als", "als", "als"]);
   expect(words("energy storage").slice(0, 2)).toEqual(["battery", "batteries"]);
+  expect(words("janitorial")).toEqual(["custodial"]);
+  const [custodial] = spell("janitorial").groups[0]?.near ?? [];
+  expect(custodial?.stem).toBeUndefined(); // The rows of the stem are those of "custody", too.
 });
 
 test("another name stands for all words of the one that was asked", () => {

@@ -35,6 +35,7 @@ test("a word in the title is better than one in the text, and a shorter text tha
 
 test("neighbors are better than words that are apart", () => {
   better(question("wildfire", "smoke"), texts({ text: "wildfire smoke of fires" }), texts({ text: "smoke of fires, wildfire" }));
+  better(question("wildfire", "smoke"), texts({ text: "wildfire smoke of fires" }), texts({ text: "wildfire of fires, smoke" }));
 });
 
 test("says which groups a record has, also in texts with accents and capitals", () => {

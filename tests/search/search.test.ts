@@ -47,7 +47,7 @@ const questions: readonly (readonly [question: string, expected: readonly string
   ["357492", ["PAR-25-270"], 1],
   ["SFOP0009339", ["SFOP0009339"], 1],
   ["N0001425SB001", ["N0001425SB001"], 1],
-  ["quantum", ["PR442450", "W911NF21S0009"], 8],
+  ["quantum", ["PR442450", "W911NF21S0009"], 10],
   ["quantum networking", ["SF22D-T004"], 3],
   ['"natural product"', ["PAR-25-270", "PAR-25-271", "PAR-25-269"], 3],
   ["harmful algal bloom", ["https://www.epa.gov/innovation/harmful-algal-bloom-video-challenge"], 1],
