@@ -43,7 +43,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
         rawSql("select schemaname, count(*) as tables from pg_tables where schemaname like 'fundfeed%' group by 1 order by 1"),
       ),
     ).toEqual([
-      { schemaname: "fundfeed_catalog", tables: 16 },
+      { schemaname: "fundfeed_catalog", tables: 17 },
       { schemaname: "fundfeed_state", tables: 8 },
     ]);
     const second = await openPostgresCatalog(url, NOON + 1);
