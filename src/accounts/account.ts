@@ -1,7 +1,7 @@
 /** Accounts: who may call, with which plan, and whether the subscription is active. */
-import { asc, eq } from "drizzle-orm";
+import { asc } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { insertInto, orIgnore, query, selectAll, selectBy, update } from "../../db/query.ts";
+import { insertInto, orIgnore, query, selectAll, selectBy, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -21,12 +21,8 @@ export type Account = { id: number; name: string; plan: string; subscription: st
 const allAccounts = query({}, () => selectAll(accounts).orderBy(asc(accounts.name)));
 const accountByName = selectBy(accounts, "name");
 const insertAccount = insertInto(accounts, { key: "id", onConflict: orIgnore });
-const updateAccount = query({ id: accounts.id, plan: accounts.plan, subscription: accounts.subscription }, ({ id, plan, subscription }) =>
-  update(accounts).set({ plan, subscription }).where(eq(accounts.id, id)),
-);
-const touchKeysOfAccount = query({ id: keys.account_id, generation: keys.generation }, ({ id, generation }) =>
-  update(keys).set({ generation }).where(eq(keys.account_id, id)),
-);
+const updateAccount = updateBy(accounts, ["plan", "subscription"], "id");
+const touchKeysOfAccount = updateBy(keys, ["generation"], "account_id");
 
 /** All accounts, by name. */
 export async function listAccounts(sql: StateSql): Promise<Account[]> {
@@ -76,7 +72,7 @@ export async function changeAccount(sql: StateSql, name: string, { plan, subscri
     throw new Failure(`${action}: a subscription is ${subscriptions.join(" or ")}, not "${subscription}"`);
   const changed = { ...account, plan: plan ?? account.plan, subscription: subscription ?? account.subscription };
   await sql.run(updateAccount, changed);
-  await sql.run(touchKeysOfAccount, { id: account.id, generation: await nextGeneration(sql, "keys") });
+  await sql.run(touchKeysOfAccount, { account_id: account.id, generation: await nextGeneration(sql, "keys") });
   return changed;
 }
 

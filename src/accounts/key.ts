@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt, isNull, ne } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { insertInto, pick, query, select, update } from "../../db/query.ts";
+import { insertInto, pick, query, select, update, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dayOf } from "../quota/allowance.ts";
@@ -36,10 +36,8 @@ const keyWithAccount = query({ id: keys.id }, ({ id }) =>
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
     .where(eq(keys.id, id)),
 );
-const expireKey = query(pick(keys, "id", "expires_at", "successor", "generation"), ({ id, ...replaced }) =>
-  update(keys).set(replaced).where(eq(keys.id, id)),
-);
-const revokeLiveKey = query({ id: keys.id, revoked_at: keys.revoked_at, generation: keys.generation }, ({ id, revoked_at, generation }) =>
+const expireKey = updateBy(keys, ["expires_at", "successor", "generation"], "id");
+const revokeLiveKey = query(pick(keys, "id", "revoked_at", "generation"), ({ id, revoked_at, generation }) =>
   update(keys)
     .set({ revoked_at, generation, member: null }) // A member may come again, with another id.
     .where(and(eq(keys.id, id), isNull(keys.revoked_at))),
@@ -135,7 +133,7 @@ export async function createKey(
   return db.transaction(async (sql) => {
     const account = await accountFor(sql, name, plan, now);
     const generation = await nextGeneration(sql, "keys");
-    const added = await addKey(sql, { account_id: account.id, label, expires_at, generation }, randomBytes, now);
+    const added = await addKey(sql, { account_id: account.id, label, expires_at: expires_at ?? null, generation }, randomBytes, now);
     return { ...added, account: account.name, plan: account.plan };
   });
 }
@@ -163,7 +161,7 @@ export async function rotateKey(
     refusePast(expires_at, action, now);
 
     const generation = await nextGeneration(sql, "keys");
-    const added = await addKey(sql, { account_id, label, expires_at, generation }, randomBytes, now);
+    const added = await addKey(sql, { account_id, label, expires_at: expires_at ?? null, generation }, randomBytes, now);
     const ends = Math.min(old.expires_at ?? Number.POSITIVE_INFINITY, now + graceMs);
     await sql.run(expireKey, { id, expires_at: ends, successor: added.id, generation });
     return { ...added, account, plan, replaced: { id, expires_at: ends } };
@@ -205,21 +203,27 @@ function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochM
   if (expires_at !== undefined && expires_at <= now) throw new Failure(`${action}: its expiry is in the past`);
 }
 
-type KeyTerms = { account_id: number; label: string | null; expires_at: EpochMs | undefined; generation: number };
+type KeyRow = typeof keys.$inferSelect;
+type KeyTerms = Pick<KeyRow, "account_id" | "label" | "expires_at" | "generation">;
 
 /** Makes a key and stores its hash. */
-async function addKey(
+async function addKey(sql: StateSql, terms: KeyTerms, randomBytes: RandomBytes, now: EpochMs): Promise<Pick<NewKey, "id" | "key">> {
+  const key = newKey(randomBytes);
+  const row = { ...terms, hash: Buffer.from(hashOfKey(key), "hex"), last_four: key.slice(-4) };
+  return { id: await storeKey(sql, row, randomBytes, now), key };
+}
+
+/** Stores a key, or a member, and returns the id. Columns that are not given are empty. */
+export async function storeKey(
   sql: StateSql,
-  { expires_at, ...terms }: KeyTerms,
+  row: Partial<KeyRow> & Pick<KeyRow, "account_id" | "hash" | "generation">,
   randomBytes: RandomBytes,
   now: EpochMs,
-): Promise<Pick<NewKey, "id" | "key">> {
-  const key = newKey(randomBytes);
+): Promise<string> {
   const id = `key_${randomText(12, randomBytes)}`;
-  const hash = Buffer.from(hashOfKey(key), "hex");
-  const row = { ...terms, id, hash, last_four: key.slice(-4), created_at: now, expires_at: expires_at ?? null };
-  await sql.run(insertKey, { ...row, revoked_at: null, last_used_at: null, member: null, sign_ins: 0, successor: null });
-  return { id, key };
+  const nothing = { label: null, expires_at: null, revoked_at: null, last_used_at: null, member: null, successor: null };
+  await sql.run(insertKey, { ...nothing, last_four: "", sign_ins: 0, ...row, id, created_at: now });
+  return id;
 }
 
 async function accountFor(sql: StateSql, name: string, plan: string | undefined, now: EpochMs): Promise<Account> {

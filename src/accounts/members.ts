@@ -3,9 +3,21 @@
  * a row in `keys`, of the account "members" and with a hash of which nobody has the key: quotas, sessions, addresses of feeds and their end are
  * then those of keys (E-80). The row is made at the first sign-in, so that nobody stores anything by asking for links. (E-186)
  */
-import { and, asc, eq, sql as fragment, inArray, isNotNull, isNull } from "drizzle-orm";
+import { and, asc, eq, sql as fragment, isNotNull } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, listOf, orIgnore, pick, query, select, selectAll, selectBy, update } from "../../db/query.ts";
+import {
+  deleteBy,
+  insertInto,
+  orIgnore,
+  pick,
+  query,
+  select,
+  selectAll,
+  selectAmong,
+  selectSome,
+  update,
+  updateBy,
+} from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, allowed, keys } from "../../db/schema/sqlite/state.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -13,7 +25,7 @@ import { isMailAddress } from "../text/mail-address.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { createAccount, findAccount } from "./account.ts";
 import { nextGeneration } from "./generations.ts";
-import { randomText } from "./key.ts";
+import { storeKey } from "./key.ts";
 
 type RandomBytes = (count: number) => Uint8Array;
 
@@ -22,43 +34,30 @@ const MEMBERS_ACCOUNT = "members";
 const MEMBERS_PLAN = "starter";
 
 const allAllowed = query({}, () => selectAll(allowed).orderBy(asc(allowed.entry)));
-const entryOf = selectBy(allowed, "entry");
+const entryOf = selectSome(allowed, ["entry"], "entry");
 const insertAllowed = insertInto(allowed, { onConflict: orIgnore });
-const removeAllowed = query({ entry: allowed.entry }, ({ entry }) => deleteFrom(allowed).where(eq(allowed.entry, entry)));
+const removeAllowed = deleteBy(allowed, "entry");
 const allMembers = query({}, () =>
   select(pick(keys, "id", "member", "created_at", "last_used_at"))
     .from(keys)
-    .where(and(isNotNull(keys.member), isNull(keys.revoked_at)))
+    .where(isNotNull(keys.member))
     .orderBy(asc(keys.member)),
 );
-const byAddress = query({ member: keys.member }, ({ member }) =>
-  select(pick(keys, "id", "sign_ins"))
-    .from(keys)
-    .where(and(eq(keys.member, member), isNull(keys.revoked_at))),
-);
-/** The address of a member who may be written to now. */
+const byAddress = selectSome(keys, ["id", "sign_ins"], "member");
+/** The address of a member who may be written to now. A key that is revoked has none. */
 const addressById = query({ id: keys.id }, ({ id }) =>
   select({ member: keys.member })
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.account_id))
-    .where(and(eq(keys.id, id), isNull(keys.revoked_at), eq(accounts.subscription, "active"))),
+    .where(and(eq(keys.id, id), eq(accounts.subscription, "active"))),
 );
-const presentAmong = query({ ids: listOf(keys.id) }, ({ ids }) =>
-  select(pick(keys, "id"))
-    .from(keys)
-    .where(and(inArray(keys.id, ids), isNull(keys.revoked_at))),
-);
-const insertMember = insertInto(keys);
+const statesAmong = selectAmong(keys, ["id", "revoked_at"], "id");
 const countSignIn = query(pick(keys, "id", "sign_ins"), ({ id, sign_ins }) =>
   update(keys)
     .set({ sign_ins: fragment`${keys.sign_ins} + 1` })
     .where(and(eq(keys.id, id), eq(keys.sign_ins, sign_ins))),
 );
-const end = query(pick(keys, "id", "revoked_at", "generation"), ({ id, ...ended }) =>
-  update(keys)
-    .set({ ...ended, member: null })
-    .where(eq(keys.id, id)),
-);
+const end = updateBy(keys, ["revoked_at", "generation", "member"], "id");
 
 type Member = { id: string; address: string; created_at: EpochMs; last_used_at: EpochMs | null };
 
@@ -136,7 +135,7 @@ async function endOthers(sql: StateSql, named: readonly string[], now: EpochMs):
   for (const { id, address } of (await listMembers(sql)).members)
     if (named.includes(address) || !(await isAllowed(sql, address))) ended.push(id);
   const generation = ended.length === 0 ? 0 : await nextGeneration(sql, "keys");
-  for (const id of ended) await sql.run(end, { id, revoked_at: now, generation });
+  for (const id of ended) await sql.run(end, { id, revoked_at: now, generation, member: null });
   return ended;
 }
 
@@ -168,24 +167,9 @@ export async function signInMember(
     if (known !== undefined) return (await sql.run(countSignIn, { id: known.id, sign_ins })) === 1 ? known.id : undefined;
     const account = await findAccount(sql, MEMBERS_ACCOUNT);
     if (account === undefined) return undefined;
-    const id = `key_${randomText(12, randomBytes)}`;
-    const generation = await nextGeneration(sql, "keys");
-    await sql.run(insertMember, {
-      id,
-      account_id: account.id,
-      hash: Buffer.from(randomBytes(32)), // Of no key.
-      last_four: "",
-      label: null,
-      created_at: now,
-      expires_at: null,
-      revoked_at: null,
-      last_used_at: null,
-      generation,
-      member: address,
-      sign_ins: 1,
-      successor: null,
-    });
-    return id;
+    const hash = Buffer.from(randomBytes(32)); // Of no key.
+    const row = { account_id: account.id, generation: await nextGeneration(sql, "keys"), hash, member: address, sign_ins: 1 };
+    return storeKey(sql, row, randomBytes, now);
   });
 }
 
@@ -196,6 +180,6 @@ export async function addressOfMember(sql: StateSql, id: string): Promise<string
 
 /** Those of these members who were removed; not those who are only shut out. */
 export async function removedAmong(sql: StateSql, ids: readonly string[]): Promise<string[]> {
-  const present = new Set((await sql.all(presentAmong, { ids })).map(({ id }) => id));
-  return ids.filter((id) => !present.has(id));
+  const present = (await sql.all(statesAmong, { id: ids })).filter(({ revoked_at }) => revoked_at === null);
+  return ids.filter((id) => !present.some((each) => each.id === id));
 }

@@ -1,8 +1,8 @@
 /** Stored use: the requests of a key on one UTC day, of all servers together. A day is a number of days since 1970. */
-import { and, eq, sql as fragment, type SQL, type SQLWrapper } from "drizzle-orm";
+import { sql as fragment, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { Dialect } from "../../db/dialect.ts";
 import type { StateDb } from "../../db/engine.ts";
-import { jsonOf, query, select } from "../../db/query.ts";
+import { jsonOf, query, selectSome } from "../../db/query.ts";
 import { keys, use } from "../../db/schema/sqlite/state.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nextGeneration } from "./generations.ts";
@@ -13,11 +13,7 @@ type AddedUse = { key_id: string; day: number; count: number; last_used_at: Epoc
 /** The stored counts after an addition, and its generation. */
 export type StoredSums = { generation: number; sums: { key_id: string; day: number; count: number }[] };
 
-const useOfDay = query({ key_id: use.key_id, day: use.day }, ({ key_id, day }) =>
-  select({ count: use.count })
-    .from(use)
-    .where(and(eq(use.key_id, key_id), eq(use.day, day))),
-);
+const useOfDay = selectSome(use, ["count"], "key_id", "day");
 
 /** The JSON of `AddedUse[]` as a table. */
 function addedRows(added: SQLWrapper, { jsonElements, jsonMember }: Dialect): SQL {

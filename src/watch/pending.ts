@@ -5,7 +5,7 @@
  */
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { deleteFrom, exists, insertInto, listOf, parameter, pick, query, select, update } from "../../db/query.ts";
+import { deleteBy, deleteFrom, insertInto, listOf, parameter, pick, query, select, selectSome, update, updateBy } from "../../db/query.ts";
 import { deliveries, matched, pending, pendingMatched, pendingReminders, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import type { EpochMs } from "../text/instant.ts";
@@ -45,32 +45,20 @@ export type Delivery = {
 const DELIVERIES_KEPT = 100;
 
 const ofWatch = { watch: pending.watch };
-const isThere = query({ key: watches.key }, ({ key }) => select(exists).from(watches).where(eq(watches.key, key)));
-const statusByKey = query({ key: watches.key }, ({ key }) =>
-  select(pick(watches, "checked_at", "delivered_at", "delivered_total", "failed_total", "paused"))
-    .from(watches)
-    .where(eq(watches.key, key)),
-);
-const attempts = pick(pending, "count", "at", "wait_ms", "failing_ms", "error");
-const byWatch = query(ofWatch, ({ watch }) =>
-  select({ ...pick(pending, "id", "mail", "created_at", "oldest_at", "body", "counts"), ...attempts })
-    .from(pending)
-    .where(eq(pending.watch, watch)),
-);
-const byId = query({ id: pending.id }, ({ id }) =>
-  select(pick(pending, "watch", "created_at", "feed_seq", "feed_id", "checked_at", "counts", "count"))
-    .from(pending)
-    .where(eq(pending.id, id)),
-);
+const isThere = selectSome(watches, ["key"], "key");
+const statusByKey = selectSome(watches, ["checked_at", "delivered_at", "delivered_total", "failed_total", "paused"], "key");
+const attempts = ["count", "at", "wait_ms", "failing_ms", "error"] as const;
+const byWatch = selectSome(pending, ["id", "mail", "created_at", "oldest_at", "body", "counts", ...attempts], "watch");
+const byId = selectSome(pending, ["watch", "created_at", "feed_seq", "feed_id", "checked_at", "counts", "count"], "id");
 const insert = insertInto(pending);
-const insertMembers = query(
+const insertMatched = query(
   { ...ofWatch, joins: pendingMatched.joins, ids: listOf(pendingMatched.id) },
   ({ watch, joins, ids }) => sql<never>`insert into ${pendingMatched} (watch, id, joins) select ${watch}, value, ${joins} from ${ids}`,
 );
-const setMail = query(pick(pending, "id", "mail"), ({ id, mail }) => update(pending).set({ mail }).where(eq(pending.id, id)));
+const setMail = updateBy(pending, ["mail"], "id");
 const dissolve = query({ mail: pending.mail }, ({ mail }) => update(pending).set({ mail: null }).where(eq(pending.mail, mail)));
 const insertReminder = insertInto(pendingReminders);
-const setAttempts = query({ ...ofWatch, ...attempts }, ({ watch, ...after }) => update(pending).set(after).where(eq(pending.watch, watch)));
+const setAttempts = updateBy(pending, attempts, "watch");
 const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
   update(watches)
     .set({ failed_total: sql`${watches.failed_total} + 1`, paused: sql`coalesce(${paused}, ${watches.paused})` })
@@ -102,7 +90,7 @@ const moveAndCount = query(pick(watches, "key", "feed_seq", "feed_id", "checked_
     .where(eq(watches.key, key)),
 );
 const insertDelivery = insertInto(deliveries, { key: "seq" });
-const remove = query(ofWatch, ({ watch }) => deleteFrom(pending).where(eq(pending.watch, watch)));
+const remove = deleteBy(pending, "watch");
 const forgetOld = query({ watch: deliveries.watch }, ({ watch }) => {
   const ofSame = eq(deliveries.watch, watch);
   const kept = select(pick(deliveries, "seq")).from(deliveries).where(ofSame).orderBy(desc(deliveries.seq)).limit(DELIVERIES_KEPT);
@@ -150,8 +138,8 @@ export async function storePending(db: WatchDb, { key }: Watch, message: Planned
   return db.transaction(async (sql) => {
     if ((await sql.get(isThere, { key })) === undefined) return false;
     await sql.run(insert, row);
-    await sql.run(insertMembers, { watch: key, joins: 1, ids: joining });
-    await sql.run(insertMembers, { watch: key, joins: 0, ids: leaving });
+    await sql.run(insertMatched, { watch: key, joins: 1, ids: joining });
+    await sql.run(insertMatched, { watch: key, joins: 0, ids: leaving });
     for (const reminder of reminding) await sql.run(insertReminder, { watch: key, ...reminder });
     return true;
   });

@@ -3,7 +3,7 @@
  */
 import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { deleteFrom, listOf, pick, query, select, update } from "../../db/query.ts";
+import { deleteBy, deleteFrom, listOf, pick, query, select, selectSome, updateBy } from "../../db/query.ts";
 import { matched, muted, pendingMatched, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { type EpochMs, minuteOf } from "../text/instant.ts";
@@ -21,29 +21,23 @@ export type WatchPosition = {
   muted: ReadonlySet<string>;
 };
 
-const feedOf = query({ key: watches.key }, ({ key }) =>
-  select(pick(watches, "feed_seq", "feed_id", "checked_at"))
-    .from(watches)
-    .where(eq(watches.key, key)),
-);
-const setFeed = query(pick(watches, "key", "feed_seq", "feed_id", "checked_at"), ({ key, ...position }) =>
-  update(watches).set(position).where(eq(watches.key, key)),
-);
+const feedOf = selectSome(watches, ["feed_seq", "feed_id", "checked_at"], "key");
+const setFeed = updateBy(watches, ["feed_seq", "feed_id", "checked_at"], "key");
 const ofWatch = { watch: matched.watch };
-const matchedOf = query(ofWatch, ({ watch }) => select(pick(matched, "id")).from(matched).where(eq(matched.watch, watch)));
+const matchedOf = selectSome(matched, ["id"], "watch");
 const remindedOf = query({ watch: reminded.watch, due: reminded.due }, ({ watch, due }) =>
   select(pick(reminded, "id", "due", "days"))
     .from(reminded)
     .where(and(eq(reminded.watch, watch), gte(reminded.due, due))),
 );
-const mutedIds = query({ watch: muted.watch }, ({ watch }) => select(pick(muted, "id")).from(muted).where(eq(muted.watch, watch)));
+const mutedOf = selectSome(muted, ["id"], "watch");
 const countOf = query(ofWatch, ({ watch }) => select({ count: sql<number>`count(*)` }).from(matched).where(eq(matched.watch, watch)));
 const listed = { ...ofWatch, ids: listOf(matched.id) };
 const insertAll = query(
   listed,
   ({ watch, ids }) => sql<never>`insert or ignore into ${matched} (watch, id) select ${watch}, value from ${ids}`,
 );
-const deleteAll = query(ofWatch, ({ watch }) => deleteFrom(matched).where(eq(matched.watch, watch)));
+const deleteAll = deleteBy(matched, "watch");
 const deleteSome = query(listed, ({ watch, ids }) => deleteFrom(matched).where(and(eq(matched.watch, watch), inArray(matched.id, ids))));
 const joinNoMore = query(listed, ({ watch, ids }) =>
   deleteFrom(pendingMatched).where(and(eq(pendingMatched.watch, watch), inArray(pendingMatched.id, ids), eq(pendingMatched.joins, 1))),
@@ -61,7 +55,7 @@ export async function positionOf(db: WatchDb, { key }: Watch, now: EpochMs): Pro
       matched: new Set(ids.map(({ id }) => id)),
       checked_at,
       reminded: await sql.all(remindedOf, { watch: key, due: minuteOf(now) }),
-      muted: new Set((await sql.all(mutedIds, { watch: key })).map((each) => each.id)),
+      muted: new Set((await sql.all(mutedOf, { watch: key })).map((each) => each.id)),
     };
   });
 }

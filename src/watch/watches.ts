@@ -1,7 +1,7 @@
 /** The watches that are stored: adding, finding, changing, pausing and removing them. (E-77) */
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { deleteFrom, insertInto, pick, query, type RowsOf, select, update } from "../../db/query.ts";
+import { deleteBy, insertInto, pick, query, type RowsOf, select, selectSome, update, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { muted, pending, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
@@ -10,16 +10,23 @@ import type { EpochMs } from "../text/instant.ts";
 import { addMatched, clearMatched, moveOn, removeMatched } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
-const stored = pick(watches, "key", "name", "created_at", "definition", "owner");
-const all = query({}, () => select(stored).from(watches).orderBy(watches.name, watches.place));
+const stored = ["key", "name", "created_at", "definition", "owner"] as const;
+const all = query({}, () =>
+  select(pick(watches, ...stored))
+    .from(watches)
+    .orderBy(watches.name, watches.place),
+);
 const byName = query({ name: watches.name }, ({ name }) =>
-  select({ ...stored, ...pick(watches, "place") })
+  select(pick(watches, ...stored, "place"))
     .from(watches)
     .where(eq(watches.name, name))
     .orderBy(watches.place),
 );
 const byOwner = query({ owner: watches.owner }, ({ owner }) =>
-  select(stored).from(watches).where(eq(watches.owner, owner)).orderBy(watches.created_at, watches.key),
+  select(pick(watches, ...stored))
+    .from(watches)
+    .where(eq(watches.owner, owner))
+    .orderBy(watches.created_at, watches.key),
 );
 const countOwned = query({}, () => select({ count: sql<number>`count(*)` }).from(watches).where(isNotNull(watches.owner)));
 const setOwnedPaused = query({ paused: watches.paused }, ({ paused }) =>
@@ -27,16 +34,14 @@ const setOwnedPaused = query({ paused: watches.paused }, ({ paused }) =>
     .set({ paused })
     .where(and(isNotNull(watches.owner), isNull(watches.paused))),
 );
-const removeByOwner = query({ owner: watches.owner }, ({ owner }) => deleteFrom(watches).where(eq(watches.owner, owner)));
-const byKey = query({ key: watches.key }, ({ key }) => select(stored).from(watches).where(eq(watches.key, key)));
+const removeByOwner = deleteBy(watches, "owner");
+const byKey = selectSome(watches, stored, "key");
 const insert = insertInto(watches, { key: "key" });
-const removeByName = query({ name: watches.name }, ({ name }) => deleteFrom(watches).where(eq(watches.name, name)));
-const remove = query({ key: watches.key }, ({ key }) => deleteFrom(watches).where(eq(watches.key, key)));
-const setDefinition = query(pick(watches, "key", "definition"), ({ key, definition }) =>
-  update(watches).set({ definition }).where(eq(watches.key, key)),
-);
-const setPaused = query(pick(watches, "key", "paused"), ({ key, paused }) => update(watches).set({ paused }).where(eq(watches.key, key)));
-const removePending = query({ watch: pending.watch }, ({ watch }) => deleteFrom(pending).where(eq(pending.watch, watch)));
+const removeByName = deleteBy(watches, "name");
+const remove = deleteBy(watches, "key");
+const setDefinition = updateBy(watches, ["definition"], "key");
+const setPaused = updateBy(watches, ["paused"], "key");
+const removePending = deleteBy(pending, "watch");
 const mutedOf = query({ watch: muted.watch }, ({ watch }) =>
   select(pick(muted, "id", "muted_at"))
     .from(muted)
@@ -44,9 +49,7 @@ const mutedOf = query({ watch: muted.watch }, ({ watch }) =>
     .orderBy(muted.muted_at, muted.id),
 );
 const insertMuted = insertInto(muted);
-const removeMuted = query(pick(muted, "watch", "id"), ({ watch, id }) =>
-  deleteFrom(muted).where(and(eq(muted.watch, watch), eq(muted.id, id))),
-);
+const removeMuted = deleteBy(muted, "watch", "id");
 /** An opportunity that is muted in a watch is muted for all of its receivers. */
 const copyMuted = query(
   { ...pick(muted, "watch"), ...pick(watches, "name") },
