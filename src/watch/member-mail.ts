@@ -9,12 +9,11 @@ import { DeliveryError } from "./attempts.ts";
 import type { MailLinks, MailPart } from "./mail.tsx";
 import { openChannel } from "./member-channel.ts";
 import type { Message } from "./message.ts";
-import { post } from "./post.ts";
 import { handToServer, linkBase, smtpServer } from "./smtp.ts";
 import { teamsMessage } from "./teams.ts";
 import type { ChannelReceiver, Receiver, SecretPlace, SentMessage, Watch } from "./watch.ts";
 import { listWatches, watchesOf } from "./watches.ts";
-import { postingTo } from "./webhook.ts";
+import { postTo } from "./webhook.ts";
 
 /** Where the links of mails to members lead, and the server and the sender of these mails. */
 type MemberMailing = { origin: string; url: SecretPlace; mail_from: string };
@@ -36,24 +35,26 @@ export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {
 /** The base of links in mails, and the secret that signs unsubscribe links. */
 export type MailBase = { origin: string; secret: Uint8Array };
 
-/** The page that unsubscribes a member from the mails of some watches. */
-function stopPath(secret: Uint8Array, owner: string, names: readonly string[]): string {
-  return `/unsubscribe/${signedTokens(secret, "unsubscribe").make([owner, ...names].join(" "))}`;
+/**
+ * The page that unsubscribes from what the words name, and the headers by which mail programs sort the mails of a watch, and unsubscribe
+ * (RFC 2369, RFC 2919, RFC 8058). A mail of several watches has no `name`.
+ */
+function stopping({ origin, secret }: MailBase, words: readonly string[], name?: string) {
+  const stop = `${origin}/unsubscribe/${signedTokens(secret, "unsubscribe").make(words.join(" "))}`;
+  const id = [...(name === undefined ? [] : [name]), "watches", new URL(origin).hostname.replace(/[^\w.-]/g, "-")].join(".");
+  const post = "List-Unsubscribe=One-Click";
+  return { stop, headers: { "List-Unsubscribe": `<${stop}>`, "List-Unsubscribe-Post": post, "List-Id": `<${id}>` } };
 }
 
 /** In place of the member, for a mail receiver of a watch of the operator. */
 const OPERATOR = "-";
 
-/** The same of a mail receiver of the operator. The link does not contain the mail address, only a code computed from it with the secret. */
-function stopPathOf(secret: Uint8Array, { name, definition: { receiver } }: Watch): string {
-  return stopPath(secret, OPERATOR, [name, addressCode(secret, receiver)]);
-}
-
+/** Names a mail receiver of the operator in a link, without its mail address. */
 function addressCode(secret: Uint8Array, receiver: Receiver): string {
   return receiver.to === "smtp" ? (signedTokens(secret, "unsubscribe").make(receiver.mail_to).split(".")[1] ?? "") : "";
 }
 
-/** The watches that a path unsubscribes from; none if the path was not made by `stopPath`. */
+/** The watches that a path unsubscribes from; none if the path was not made by `stopping`. */
 export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: string): Promise<Watch[]> {
   const [owner = "", ...names] = signedTokens(secret, "unsubscribe").open(token)?.split(" ") ?? [];
   if (owner !== OPERATOR) return (await watchesOf(db, owner)).filter(({ name }) => names.includes(name));
@@ -62,24 +63,13 @@ export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: stri
   return receivers.filter(({ definition: { receiver } }) => code !== "" && addressCode(secret, receiver) === code);
 }
 
-/** The headers by which mail programs sort the mails of a watch, and unsubscribe (RFC 2369, RFC 2919, RFC 8058). */
-function listHeaders(stop: string, listId: string): Record<string, string> {
-  return {
-    "List-Unsubscribe": `<${stop}>`,
-    "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-    "List-Id": `<${listId}>`,
-  };
-}
-
-function listIdOf(origin: string, name?: string): string {
-  return [name, "watches", new URL(origin).hostname.replace(/[^\w.-]/g, "-")].filter((part) => part !== undefined).join(".");
-}
-
-/** The links and headers of a mail of an operator's watch, if the base address is known. */
-export function additionsFor(watch: Watch, base: MailBase | undefined): { links?: MailLinks; headers?: Record<string, string> } {
-  if (base === undefined) return {};
-  const stop = base.origin + stopPathOf(base.secret, watch);
-  return { links: { stop }, headers: listHeaders(stop, listIdOf(base.origin, watch.name)) };
+/** The links and headers of a mail of an operator's watch. */
+export function additionsFor(
+  { name, definition: { receiver } }: Watch,
+  base: MailBase,
+): { links: MailLinks; headers: Record<string, string> } {
+  const { stop, headers } = stopping(base, [OPERATOR, name, addressCode(base.secret, receiver)], name);
+  return { links: { stop }, headers };
 }
 
 type Sending = { machine: Pick<Machine, "env" | "now">; state: StateDb; secret: Uint8Array };
@@ -101,16 +91,13 @@ export async function sendToMember(
   const mailing = memberMailing(machine);
   const { origin } = mailing;
   const names = sent.map(({ watch }) => watch.name);
-  const stopAt = origin + stopPath(secret, owner, names);
-  const parts = sent.map(({ watch: { name, definition }, message }): MailPart => {
-    const links = { watch: origin + pathOf({ name, definition }), stop: stopAt };
-    return { message: JSON.parse(message.body), zone: definition.zone, links };
+  const { stop: stopAt, headers: ofList } = stopping({ origin, secret }, [owner, ...names], names.length === 1 ? names[0] : undefined);
+  const parts = sent.map(({ watch, message }): MailPart => {
+    const links = { watch: origin + pathOf(watch), stop: stopAt };
+    return { message: JSON.parse(message.body), zone: watch.definition.zone, links };
   });
   const { mailOfAll } = await import("./mail.tsx");
-  const headers = {
-    ...listHeaders(stopAt, listIdOf(origin, names.length === 1 ? names[0] : undefined)),
-    "X-Fundfeed-Messages": sent.map(({ message }) => message.id).join(" "),
-  };
+  const headers = { ...ofList, "X-Fundfeed-Messages": sent.map(({ message }) => message.id).join(" ") };
   const date = Math.max(...parts.map(({ message }) => parseInstantMs(message.timestamp) ?? 0));
   const mail = { mail_to: address, to: `member ${owner}`, id, date, headers, ...mailOfAll(parts, origin) };
   await handToServer({ ...mailing, ...mail }, machine, stop);
@@ -129,8 +116,8 @@ async function sendToChannel(
   secret: Uint8Array,
   stop: AbortSignal,
 ): Promise<void> {
-  const posting = postingTo(openChannel(receiver, machine, secret), machine);
+  const channel = openChannel(receiver, machine, secret);
   const origin = linkBase(machine);
   const card = teamsMessage(JSON.parse(body) as Message, watch.definition.zone, origin && origin + pathOf(watch));
-  await post({ ...posting, headers: {}, body: JSON.stringify(card), stop });
+  await postTo(channel, JSON.stringify(card), machine, stop);
 }

@@ -20,7 +20,7 @@ import { planNext } from "./plan.ts";
 import { moveOn, positionOf } from "./position.ts";
 import { isTime, nextTime } from "./schedule.ts";
 import { receiverName } from "./send.ts";
-import { isOfMember, type PendingMessage, type SentMessage, type Watch } from "./watch.ts";
+import { isOfMember, type PendingMessage, type SentMessage, type Watch, type WatchDefinition, type WatchStatus } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
 /** Watches that deliver at the same time. */
@@ -77,8 +77,8 @@ export async function runWatches(context: RunContext, watches?: readonly Watch[]
   return all.flatMap((watch) => outcomes.get(watch) ?? []);
 }
 
-/** A watch in a run. `next` returns its message on its way, or makes one. */
-type Running = { watch: Watch; outcome: WatchOutcome; next: () => Promise<PendingMessage | undefined>; isDone: boolean };
+/** A watch in a run. Its matches are read once, before the feed. */
+type Running = { watch: Watch; outcome: WatchOutcome; matching?: readonly string[]; isDone: boolean };
 
 /** A message, and the watch in the run that it is of. */
 type Part = { running: Running; pending: PendingMessage };
@@ -87,7 +87,7 @@ type Part = { running: Running; pending: PendingMessage };
  * Runs one watch, or all watches of a member, whose simultaneous messages become one mail. Mail programs drop a second mail with a known id.
  */
 async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
-  const all = watches.map((watch) => begun(context, watch));
+  const all = watches.map(begun);
   const startedAt = performance.now(); // Not the machine's clock, which may be set.
   do {
     const parts: Part[] = [];
@@ -102,29 +102,20 @@ async function runTogether(context: RunContext, watches: readonly Watch[]): Prom
   return all;
 }
 
-function begun(context: RunContext, watch: Watch): Running {
-  const outcome: WatchOutcome = {
-    watch: watch.name,
-    to: receiverName(watch.definition.receiver),
-    messages: 0,
-    counts: { ...NOTHING_COUNTED },
-    waits_until: null,
-    failure: null,
-    paused: null,
-  };
-  const next = messagesOf(context, watch, (at) => {
-    outcome.waits_until = at;
-  });
-  return { watch, outcome, next, isDone: false };
+function begun(watch: Watch): Running {
+  const nothing = { messages: 0, counts: { ...NOTHING_COUNTED }, waits_until: null, failure: null, paused: null };
+  return { watch, outcome: { watch: watch.name, to: receiverName(watch.definition.receiver), ...nothing }, isDone: false };
 }
 
 /** The message of a watch that is to be sent now. If there is none, the outcome says why. */
-async function pendingNow({ db, setupFault }: RunContext, { watch, outcome, next }: Running): Promise<PendingMessage | undefined> {
+async function pendingNow(context: RunContext, running: Running): Promise<PendingMessage | undefined> {
+  const { db, setupFault } = context;
+  const { watch, outcome } = running;
   try {
     const { paused } = await watchStatusOf(db, watch);
     outcome.paused = paused;
     if (paused !== null) return undefined;
-    const pending = (await pendingOf(db, watch)) ?? (await next());
+    const pending = (await pendingOf(db, watch)) ?? (await nextMessage(context, running));
     const fault = setupFault(watch);
     if (fault === null) return pending;
     if (pending !== undefined) await storeSetupFault(db, watch, pending.attempts, fault);
@@ -140,44 +131,34 @@ async function pendingNow({ db, setupFault }: RunContext, { watch, outcome, next
 
 const EVERY_RECORD = { limit: -1, allSources: true };
 
-/**
- * Plans and stores one message after the other, until there is none or the schedule does not allow one yet. Matches are read once, before the
- * feed.
- */
-function messagesOf(
-  { machine, catalog, index, db, itemsMax }: RunContext,
-  watch: Watch,
-  onWait: (until: EpochMs) => void,
-): () => Promise<PendingMessage | undefined> {
-  let matching: readonly string[] | undefined;
-  return async () => {
-    const now = machine.now();
-    const position = await positionOf(db, watch, now);
-    if (position === undefined) return undefined;
-    const { every, zone } = watch.definition;
-    if (every !== undefined && !isTime(watch.definition, position.checked_at, now)) {
-      onWait(nextTime(every, zone, now));
-      return undefined;
-    }
-    matching ??= await matchingIds(catalog, index, watch.definition, now);
-    const groupsOfIds = (ids: readonly string[]) => (watch.definition.all_sources ? new Map<string, string>() : groupsOf(index, ids));
-    const next = await planNext({
-      catalog,
-      watch,
-      position,
-      matching,
-      groupsOf: groupsOfIds,
-      dueUntil: (until) => deadlinesIn(index, {}, { since: now + 1, until }, now, EVERY_RECORD),
-      now,
-      newId: () => newMessageId(machine),
-      itemsMax,
-    });
-    if ("nothingUntil" in next) {
-      await moveOn(db, watch.key, next.nothingUntil, now);
-      return undefined;
-    }
-    return (await storePending(db, watch, next)) ? pendingOf(db, watch) : undefined;
-  };
+/** Plans and stores a message; undefined if there is none, or if the schedule does not allow one yet. */
+async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext, running: Running): Promise<PendingMessage | undefined> {
+  const { watch } = running;
+  const now = machine.now();
+  const position = await positionOf(db, watch, now);
+  if (position === undefined) return undefined;
+  const { every, zone, all_sources } = watch.definition;
+  if (every !== undefined && !isTime(watch.definition, position.checked_at, now)) {
+    running.outcome.waits_until = nextTime(every, zone, now);
+    return undefined;
+  }
+  running.matching ??= await matchingIds(catalog, index, watch.definition, now);
+  const next = await planNext({
+    catalog,
+    watch,
+    position,
+    matching: running.matching,
+    groupsOf: (ids) => (all_sources ? new Map<string, string>() : groupsOf(index, ids)),
+    dueUntil: (until) => deadlinesIn(index, {}, { since: now + 1, until }, now, EVERY_RECORD),
+    now,
+    newId: () => newMessageId(machine),
+    itemsMax,
+  });
+  if ("nothingUntil" in next) {
+    await moveOn(db, watch.key, next.nothingUntil, now);
+    return undefined;
+  }
+  return (await storePending(db, watch, next)) ? pendingOf(db, watch) : undefined;
 }
 
 /** Sends the parts of a mail, or one message, if its next attempt may begin. */
@@ -245,14 +226,23 @@ function pauseReason({ message, isGone, isRefused }: DeliveryError, failingMs: n
 
 /** When each watch has to retry a message, or is next scheduled. Watches with neither are left out. */
 export async function nextTimes(db: WatchDb, watches: readonly Watch[], now: EpochMs): Promise<{ watch: Watch; at: EpochMs }[]> {
-  const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await watchStatusOf(db, watch)) })));
-  return statuses.flatMap(({ watch, paused, pending, checked_at }) => {
-    if (paused !== null) return [];
-    if (pending !== null) return [{ watch, at: nextAttemptAt(pending.attempts, now) }];
-    const { every, zone } = watch.definition;
-    if (every === undefined) return [];
-    return [{ watch, at: isTime(watch.definition, checked_at, now) ? now : nextTime(every, zone, now) }];
-  });
+  const times = await Promise.all(
+    watches.map(async (watch) => ({ watch, at: nextMessageAt(watch.definition, await watchStatusOf(db, watch), now) })),
+  );
+  return times.flatMap(({ watch, at }) => (at === undefined ? [] : [{ watch, at }]));
+}
+
+/** When a watch has to retry a message, or is next scheduled; undefined if neither. */
+export function nextMessageAt(
+  definition: WatchDefinition,
+  { paused, pending, checked_at }: WatchStatus,
+  now: EpochMs,
+): EpochMs | undefined {
+  const { every, zone } = definition;
+  if (paused !== null) return undefined;
+  if (pending !== null) return nextAttemptAt(pending.attempts, now);
+  if (every === undefined) return undefined;
+  return isTime(definition, checked_at, now) ? now : nextTime(every, zone, now);
 }
 
 export function newMessageId({ randomBytes }: Pick<Machine, "randomBytes">): string {

@@ -4,13 +4,12 @@ import type { Machine } from "../runtime/machine.ts";
 import { DeliveryError } from "./attempts.ts";
 import { additionsFor, type MailBase } from "./member-mail.ts";
 import type { Message } from "./message.ts";
-import { post } from "./post.ts";
 import { placeName } from "./secrets.ts";
 import { slackMessage } from "./slack.ts";
 import { sendMail, smtpServer } from "./smtp.ts";
 import { teamsMessage } from "./teams.ts";
 import type { Receiver, SentMessage, Watch } from "./watch.ts";
-import { postingTo, readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
+import { postTo, readSigningSecrets, sendWebhook, urlOf } from "./webhook.ts";
 
 const chatMessages = { slack: slackMessage, teams: teamsMessage };
 
@@ -23,9 +22,9 @@ export async function send(watch: Watch, message: SentMessage, machine: Machine,
   } else if (receiver.to === "webhook") await sendWebhook(receiver, message, machine, stop);
   else if (receiver.to === "slack" || receiver.to === "teams") {
     const body = JSON.stringify(chatMessages[receiver.to](JSON.parse(message.body) as Message, zone));
-    await post({ ...postingTo(receiver, machine), headers: {}, body, stop });
+    await postTo(receiver, body, machine, stop);
   } else if (receiver.to === "member" || receiver.to === "channel") throw new DeliveryError("Cannot write to a member without the state");
-  else await sendMail(receiver, message, zone, machine, stop, {}, additionsFor(watch, base));
+  else await sendMail(receiver, message, zone, machine, stop, {}, base && additionsFor(watch, base));
 }
 
 /** Why the receiver cannot be used with this machine's settings, such as a missing variable; null if it can. */

@@ -16,21 +16,21 @@ export async function sendWebhook(receiver: WebhookReceiver, sent: SentMessage, 
   const { id, body } = sent;
   const secrets = readSigningSecrets(receiver.secret, machine);
   const timestamp = `${Math.floor(machine.now() / 1000)}`;
-  await post({
-    ...postingTo(receiver, machine),
-    headers: {
-      "webhook-id": id,
-      "webhook-timestamp": timestamp,
-      "webhook-signature": secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(" "),
-    },
-    body,
-    stop,
-  });
+  const signature = secrets.map((secret) => signatureOf(secret, id, timestamp, body)).join(" ");
+  const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+  await postTo(receiver, body, machine, stop, headers);
 }
 
-/** The settings for posting messages to a receiver. Throws a DeliveryError. */
-export function postingTo({ url, allow_private, allow_http }: HttpReceiver, machine: Pick<Machine, "env" | "now">) {
-  return { url: urlOf(url, machine), allowPrivate: allow_private, allowHttp: allow_http, now: machine.now() };
+/** Posts JSON to a receiver. Throws a DeliveryError. */
+export async function postTo(
+  { url, allow_private, allow_http }: HttpReceiver,
+  body: string,
+  machine: Pick<Machine, "env" | "now">,
+  stop: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const allowed = { allowPrivate: allow_private, allowHttp: allow_http };
+  await post({ url: urlOf(url, machine), ...allowed, now: machine.now(), headers, body, stop });
 }
 
 /** The URL of a receiver. Throws a DeliveryError that does not repeat it. */
