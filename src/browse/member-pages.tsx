@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The pages of members: their watches, a new one, and what they follow. They only read; every form goes to the process that listens. */
+import type { Child } from "hono/jsx";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { type FeedPosition, latestPosition } from "../events/feed.ts";
 import { describeFilter } from "../filter/filter.ts";
@@ -12,14 +13,13 @@ import { search } from "../search/search.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { nextAttemptAt } from "../watch/attempts.ts";
 import { differenceOf, type Matching, matchingEach, matchingIds } from "../watch/matching.ts";
 import type { ChannelHost } from "../watch/member-channel.ts";
-import { LIMITS, ownWatch } from "../watch/member-watches.ts";
-import type { MessageCounts } from "../watch/message.ts";
+import { followingOf, LIMITS, ownWatch } from "../watch/member-watches.ts";
+import { countsInWords } from "../watch/message.ts";
 import { listDeliveries, watchStatusOf } from "../watch/pending.ts";
 import { countMatched } from "../watch/position.ts";
-import { nextTime } from "../watch/schedule.ts";
+import { nextMessageAt } from "../watch/run.ts";
 import { SAMPLE, testMessage } from "../watch/test-message.ts";
 import { volumeInWords, volumeOf } from "../watch/volume.ts";
 import type { Watch, WatchDefinition } from "../watch/watch.ts";
@@ -31,7 +31,7 @@ import { allSourcesField } from "./own-fields.ts";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
 import { DueLine, Relative } from "./times.tsx";
-import { FollowForm, Refusal, type SentForm, WatchFields } from "./watch-fields.tsx";
+import { Action, FollowForm, Refusal, type SentForm, WatchFields } from "./watch-fields.tsx";
 
 export type MemberContext = Omit<PageContext, "member"> & {
   watches: WatchDb;
@@ -53,43 +53,52 @@ const DONE: Readonly<Record<string, string>> = {
   unmute: "Reported again.",
 };
 
-function DoneNote({ query }: Pick<PageContext, "query">) {
-  const text = DONE[query.get("done") ?? ""];
-  return text === undefined ? null : (
-    <p class="past-note" role="status">
-      {text}
-    </p>
-  );
-}
-
-export async function watchesPage({ watches, member, query, now }: MemberContext): Promise<BrowsePage> {
-  const own = (await watchesOf(watches, member)).filter(({ definition }) => !definition.follows);
-  const cards = await Promise.all(own.map(async (watch) => ({ watch, state: await stateOf(watches, watch) })));
+/** A page of members. It says first what the action did that led to it. */
+function pageWith(
+  { query, sent }: Pick<MemberContext, "query" | "sent">,
+  section: "watches" | "following",
+  title: string,
+  content: Child,
+): BrowsePage {
+  const done = DONE[query.get("done") ?? ""];
   const body = (
     <>
-      <h1>My watches</h1>
-      <DoneNote query={query} />
-      {own.length === 0 ? (
-        <p class="empty">
-          No watches yet. A watch is a search that mails you what is new and what changes. <a href="/">Search</a>, and press “Mail me what
-          changes” above the results.
+      <h1>{title}</h1>
+      {done !== undefined && (
+        <p class="past-note" role="status">
+          {done}
         </p>
-      ) : (
-        <ul class="sources">
-          {cards.map(({ watch, state }) => (
-            <li class="card" key={watch.name}>
-              <h2>
-                <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
-                <small>{searchInWords(watch.definition, now)}</small>
-              </h2>
-              <StateFacts watch={watch} state={state} now={now} />
-            </li>
-          ))}
-        </ul>
       )}
+      {content}
     </>
   );
-  return { title: "My watches", section: "watches", body };
+  return { title, section, ...(sent && { status: 400 }), body };
+}
+
+export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
+  const { watches, member, now } = context;
+  const own = (await watchesOf(watches, member)).filter(({ definition }) => !definition.follows);
+  const cards = await Promise.all(own.map(async (watch) => ({ watch, state: await stateOf(watches, watch) })));
+  const content =
+    own.length === 0 ? (
+      <p class="empty">
+        No watches yet. A watch is a search that mails you what is new and what changes. <a href="/">Search</a>, and press “Mail me what
+        changes” above the results.
+      </p>
+    ) : (
+      <ul class="sources">
+        {cards.map(({ watch, state }) => (
+          <li class="card" key={watch.name}>
+            <h2>
+              <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
+              <small>{searchInWords(watch.definition, now)}</small>
+            </h2>
+            <StateFacts watch={watch} state={state} now={now} />
+          </li>
+        ))}
+      </ul>
+    );
+  return pageWith(context, "watches", "My watches", content);
 }
 
 type State = Awaited<ReturnType<typeof stateOf>>;
@@ -101,7 +110,7 @@ async function stateOf(watches: WatchDb, watch: Watch) {
 /** The state of a watch, on the list and on its own page. */
 function StateFacts({ watch: { definition }, state, now }: { watch: Watch; state: State; now: EpochMs }) {
   const at = (instant: EpochMs) => <Relative at={formatInstant(instant)} now={now} />;
-  const next = nextMail(definition, state, now);
+  const next = nextMessageAt(definition, state, now);
   const what = nounOf(definition);
   return (
     <>
@@ -131,13 +140,6 @@ function Trouble({ state: { paused, pending }, what }: { state: Pick<State, "pau
   ) : null;
 }
 
-/** When the next mail comes, if that is known. */
-function nextMail({ every, zone }: WatchDefinition, { paused, pending }: State, now: EpochMs): EpochMs | undefined {
-  if (paused !== null) return undefined;
-  if (pending !== null) return nextAttemptAt(pending.attempts, now);
-  return every === undefined ? undefined : nextTime(every, zone, now);
-}
-
 function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string {
   return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}`;
 }
@@ -152,9 +154,8 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
   const matching = isWrong ? [] : await matchingIds(catalog, index, about, now);
   const title = cutAtWord(form.filter.words ?? describeFilter(form.filter, now)[0] ?? "All opportunities");
   const definition = { title, at_least: "material" as const, zone: "America/New_York", every: "day 08:00" };
-  const body = (
+  const content = (
     <>
-      <h1>Mail me what changes</h1>
       {!isWrong && <p class="lead">{await meaningOf(catalog, about, matching, now)}</p>}
       <p>You get a mail when one is new, when one changes, and when one no longer matches, but not about what matches already.</p>
       {matching.length > LIMITS.matching && <p class="error">{tooMany(matching.length)}</p>}
@@ -165,7 +166,7 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
       </form>
     </>
   );
-  return { title: "Mail me what changes", section: "watches", ...(sent && { status: 400 }), body };
+  return pageWith(context, "watches", "Mail me what changes", content);
 }
 
 /** "status open: 82 now; about 5 mails a month …, judged by the last 90 days." */
@@ -205,9 +206,8 @@ export async function watchSearchPage(context: MemberContext, name: string): Pro
   const [about, title] = [aboutOf(form), watch.definition.title ?? name];
   const [former = [], matching = []] = form.errors.size > 0 ? [] : await matchingEach(catalog, index, [watch.definition, about], now);
   const { joining, leaving } = differenceOf(former, matching);
-  const body = (
+  const content = (
     <>
-      <h1>Change the search of “{title}”</h1>
       <SearchFields action={action} form={form} now={now} />
       {form.errors.size === 0 && (
         <section aria-labelledby="means">
@@ -231,7 +231,8 @@ export async function watchSearchPage(context: MemberContext, name: string): Pro
       </p>
     </>
   );
-  return { title: `Change ${title}`, section: "watches", ...((sent || form.errors.size > 0) && { status: 400 }), body };
+  const page = pageWith(context, "watches", `Change the search of “${title}”`, content);
+  return form.errors.size > 0 ? { ...page, status: 400 } : page;
 }
 
 /** The search of a watch as the query of an address. */
@@ -241,29 +242,18 @@ function searchOf({ filter, all_sources }: Matching): Record<string, string> {
 }
 
 /** One watch: its search, the state of its mails, and the available actions. */
-export async function watchPage(
-  { watches, member, catalog, query, now, sent, hosts }: MemberContext,
-  name: string,
-): Promise<BrowsePage | undefined> {
+export async function watchPage(context: MemberContext, name: string): Promise<BrowsePage | undefined> {
+  const { watches, member, catalog, now, sent, hosts } = context;
   const watch = await ownWatch(watches, member, name);
   if (watch === undefined) return undefined;
   const { definition } = watch;
+  const title = definition.title ?? name;
   const state = await stateOf(watches, watch);
-  const muted = await listMuted(watches, watch);
-  const titles = new Map(
-    (
-      await readOpportunities(
-        catalog,
-        muted.map(({ id }) => id),
-        now,
-      )
-    ).map(({ id, title }) => [id, title]),
-  );
+  const muted = (await listMuted(watches, watch)).map(({ id }) => id);
+  const titles = new Map((await readOpportunities(catalog, muted, now)).map((each) => [each.id, each.title]));
   const deliveries = await listDeliveries(watches, name, 10);
-  const body = (
+  const content = (
     <>
-      <h1>{definition.title ?? name}</h1>
-      <DoneNote query={query} />
       <p class="lead">
         {capitalized(searchInWords(definition, now))}.{" "}
         <a href={definition.follows ? "/following" : addressOf("/", searchOf(definition))}>See what matches</a>
@@ -276,21 +266,15 @@ export async function watchPage(
       </p>
       <StateFacts watch={watch} state={state} now={now} />
       <form class="line" method="post" action={`/watches/${name}`}>
-        <button type="submit" name="action" value="test" data-second>
-          Send me a test
-        </button>
-        <button type="submit" name="action" value={state.paused === null ? "pause" : "resume"} data-second>
-          {state.paused === null ? "Pause" : "Resume"}
-        </button>
-        <button type="submit" name="action" value="remove" data-second>
-          {definition.follows ? "Follow nothing" : "Remove"}
-        </button>
+        <Action value="test">Send me a test</Action>
+        {state.paused === null ? <Action value="pause">Pause</Action> : <Action value="resume">Resume</Action>}
+        <Action value="remove">{definition.follows ? "Follow nothing" : "Remove"}</Action>
       </form>
       <section aria-labelledby="change">
         <h2 id="change">Change it</h2>
         <form class="sign-in" method="post" action={`/watches/${name}`}>
           <input type="hidden" name="action" value="edit" />
-          <WatchFields definition={{ ...definition, title: definition.title ?? name }} sent={sent} hosts={hosts} />
+          <WatchFields definition={{ ...definition, title }} sent={sent} hosts={hosts} />
           <button type="submit">Save</button>
         </form>
       </section>
@@ -298,14 +282,12 @@ export async function watchPage(
         <section aria-labelledby="muted">
           <h2 id="muted">Left out</h2>
           <ul class="changes">
-            {muted.map(({ id }) => (
+            {muted.map((id) => (
               <li key={id}>
                 <form class="line" method="post" action={`/watches/${name}`}>
                   <a href={opportunityAddress(id)}>{titles.get(id) ?? id}</a>
                   <input type="hidden" name="id" value={id} />
-                  <button type="submit" name="action" value="unmute" data-second>
-                    Report it again
-                  </button>
+                  <Action value="unmute">Report it again</Action>
                 </form>
               </li>
             ))}
@@ -326,30 +308,18 @@ export async function watchPage(
       )}
     </>
   );
-  return { title: definition.title ?? name, section: definition.follows ? "following" : "watches", ...(sent && { status: 400 }), body };
-}
-
-/** "2 new, 1 due" */
-function countsInWords({ new: added, changed, due, left }: MessageCounts): string {
-  const parts = [
-    [added, "new"],
-    [changed, "changed"],
-    [due, "due soon"],
-    [left, "no longer matching"],
-  ] as const;
-  return parts.flatMap(([count, what]) => (count > 0 ? [`${withCommas(count)} ${what}`] : [])).join(", ");
+  return pageWith(context, definition.follows ? "following" : "watches", title, content);
 }
 
 /** What a member follows, by the next deadline. */
-export async function followingPage({ watches, member, catalog, index, query, now }: MemberContext): Promise<BrowsePage> {
-  const watch = (await watchesOf(watches, member)).find(({ definition }) => definition.follows);
+export async function followingPage(context: MemberContext): Promise<BrowsePage> {
+  const { watches, member, catalog, index, now } = context;
+  const watch = await followingOf(watches, member);
   const ids = watch?.definition.filter.id ?? [];
   const { results } = await search(catalog, index, { filter: { id: [...ids, NO_ID] }, sort: "closes", limit: IDS_MAX }, now);
   const state = watch && (await watchStatusOf(watches, watch));
-  const body = (
+  const content = (
     <>
-      <h1>Following</h1>
-      <DoneNote query={query} />
       {watch === undefined || results.length === 0 ? (
         <p class="empty">
           You follow nothing yet. <a href="/">Find an opportunity</a>, and press “Follow” on its page: you get a mail when it changes, and
@@ -387,7 +357,7 @@ export async function followingPage({ watches, member, catalog, index, query, no
       )}
     </>
   );
-  return { title: "Following", section: "following", body };
+  return pageWith(context, "following", "Following", content);
 }
 
 /** The beginning of a watch of a search, for the process that stores it; or why the watch is refused. */

@@ -1,6 +1,5 @@
 /** @jsxImportSource hono/jsx */
 /** The form of a watch of a member, with what was typed if it was refused; and the forms that stand on other pages. */
-import type { Child } from "hono/jsx";
 import type { ChannelHost } from "../watch/member-channel.ts";
 import type { Receiver, WatchDefinition } from "../watch/watch.ts";
 import { AT_LEAST, timeOfDay, WHEN, ZONES } from "../watch/watch-form.ts";
@@ -27,10 +26,11 @@ export function sentForm(header: string | null): SentForm | undefined {
 const PLACES = { mailbox: "my mailbox", channel: "a channel in Teams" };
 const WORKFLOW = "In Teams, make the workflow “Send webhook alerts to a channel”, and copy the address that it shows.";
 
-const [FIRST_HOUR, HOURS] = [5, 24];
-
-/** The hours as people say them, from the early morning on. */
-const HOURS_OF_DAY = Array.from({ length: HOURS }, (_, n) => `${String((n + FIRST_HOUR) % HOURS).padStart(2, "0")}:00`);
+/** The hours as people say them, from five in the morning on. */
+const HOURS_OF_DAY = Array.from({ length: 24 }, (_, n) => {
+  const time = `${String((n + 5) % 24).padStart(2, "0")}:00`;
+  return [time, timeOfDay(time)] as const;
+});
 
 type WatchFieldsProps = {
   definition: Pick<WatchDefinition, "title" | "at_least" | "zone" | "every" | "remind"> & { receiver?: Receiver };
@@ -54,65 +54,60 @@ export function WatchFields({ definition: { title = "", at_least, zone, every, r
   const host = receiver?.to === "channel" ? receiver.host : undefined;
   const to = host === undefined ? "mailbox" : "channel";
   const stored: Readonly<Record<string, string>> = { title, to, at_least, zone, when: day, time, remind: remind.join(", ") };
-  const given = (name: string) => sent?.values.get(name) ?? stored[name] ?? "";
-  const refusals = sent?.refusals ?? new Map<string, string>();
-  const field = (name: string) => ({ name, reason: refusals.get(name) });
+  const toTeams = host === undefined ? WORKFLOW : `Empty for the one that it has, at ${host}. ${WORKFLOW}`;
+  const places: FieldProps[] = [
+    { name: "to", label: "Where to", options: Object.entries(PLACES) },
+    { name: "channel", label: "Address of the channel (if to Teams)", help: toTeams, input: { type: "url", autocomplete: "off" } },
+  ];
+  const fields: FieldProps[] = [
+    { name: "title", label: "Name", input: { required: true } },
+    ...(hosts.length > 0 || host !== undefined ? places : []),
+    { name: "when", label: "When", options: Object.entries(WHEN) },
+    { name: "time", label: "At what time", help: "For mails every day, or on a day of the week", options: HOURS_OF_DAY },
+    { name: "zone", label: "Time zone", options: Object.entries(ZONES) },
+    { name: "at_least", label: "Which changes", options: Object.entries(AT_LEAST) },
+    {
+      name: "remind",
+      label: "Reminders, in days before a deadline (optional)",
+      help: "For example: 14, 3",
+      input: { inputmode: "numeric", autocomplete: "off" },
+    },
+  ];
   return (
     <>
       <Refusal sent={sent} />
-      <Field {...field("title")} label="Name">
-        <input id="title" name="title" value={given("title")} required {...invalid("title", refusals)} />
-      </Field>
-      {(hosts.length > 0 || host !== undefined) && (
-        <>
-          <Field {...field("to")} label="Where to">
-            <Select name="to" options={Object.entries(PLACES)} chosen={given("to")} refusals={refusals} />
-          </Field>
-          <Field
-            {...field("channel")}
-            label="Address of the channel (if to Teams)"
-            help={host === undefined ? WORKFLOW : `Empty for the one that it has, at ${host}. ${WORKFLOW}`}
-          >
-            <input id="channel" name="channel" type="url" value={given("channel")} autocomplete="off" {...invalid("channel", refusals)} />
-          </Field>
-        </>
-      )}
-      <Field {...field("when")} label="When">
-        <Select name="when" options={Object.entries(WHEN)} chosen={given("when")} refusals={refusals} />
-      </Field>
-      <Field {...field("time")} label="At what time" help="For mails every day, or on a day of the week">
-        <Select name="time" options={HOURS_OF_DAY.map((each) => [each, timeOfDay(each)])} chosen={given("time")} refusals={refusals} />
-      </Field>
-      <Field {...field("zone")} label="Time zone">
-        <Select name="zone" options={Object.entries(ZONES)} chosen={given("zone")} refusals={refusals} />
-      </Field>
-      <Field {...field("at_least")} label="Which changes">
-        <Select name="at_least" options={Object.entries(AT_LEAST)} chosen={given("at_least")} refusals={refusals} />
-      </Field>
-      <Field {...field("remind")} label="Reminders, in days before a deadline (optional)" help="For example: 14, 3">
-        <input id="remind" name="remind" value={given("remind")} inputmode="numeric" autocomplete="off" {...invalid("remind", refusals)} />
-      </Field>
+      {fields.map((field) => {
+        const value = sent?.values.get(field.name) ?? stored[field.name] ?? "";
+        return <Field key={field.name} {...field} value={value} reason={sent?.refusals.get(field.name)} />;
+      })}
     </>
   );
 }
 
-function Field({
-  name,
-  label,
-  reason,
-  help = "",
-  children,
-}: {
-  name: string;
-  label: string;
-  reason: string | undefined;
-  help?: string;
-  children?: Child;
-}) {
+type Options = readonly (readonly [value: string, text: string])[];
+
+/** A field with these options, or one to type in. `input` has what is special of that one. */
+type FieldProps = { name: string; label: string; help?: string; options?: Options; input?: object };
+
+/** A value that is not offered, such as another zone, is offered too. */
+function Field({ name, label, help = "", options, input, value, reason }: FieldProps & { value: string; reason: string | undefined }) {
+  const refused = reason === undefined ? {} : { "aria-invalid": "true" as const, "aria-describedby": `${name}-hint` };
+  const isOffered = value === "" || options?.some(([each]) => each === value);
+  const offered = options && (isOffered ? options : [...options, [value, value] as const]);
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      {children}
+      {offered === undefined ? (
+        <input id={name} name={name} value={value} {...input} {...refused} />
+      ) : (
+        <select id={name} name={name} {...refused}>
+          {offered.map(([each, text]) => (
+            <option key={each} value={each} selected={each === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
       {(reason ?? help) !== "" && (
         <p class={reason === undefined ? "hint" : "error"} id={`${name}-hint`}>
           {reason ?? help}
@@ -122,55 +117,34 @@ function Field({
   );
 }
 
-type SelectProps = {
-  name: string;
-  options: readonly (readonly [value: string, text: string])[];
-  chosen: string;
-  refusals: ReadonlyMap<string, string>;
-};
+type ActionProps = { value: string; isFirst?: boolean; children: string };
 
-/** A value that is not offered, such as another zone, is offered too. */
-function Select({ name, options, chosen, refusals }: SelectProps) {
-  const all = options.some(([value]) => value === chosen) || chosen === "" ? options : [...options, [chosen, chosen] as const];
+/** A button of a form. Most are secondary. */
+export function Action({ value, isFirst = false, children }: ActionProps) {
   return (
-    <select id={name} name={name} {...invalid(name, refusals)}>
-      {all.map(([value, text]) => (
-        <option key={value} value={value} selected={value === chosen}>
-          {text}
-        </option>
-      ))}
-    </select>
+    <button type="submit" name="action" value={value} data-second={isFirst ? undefined : ""}>
+      {children}
+    </button>
   );
 }
 
-function invalid(name: string, refusals: ReadonlyMap<string, string>) {
-  return refusals.has(name) ? { "aria-invalid": "true" as const, "aria-describedby": `${name}-hint` } : {};
-}
+type FollowProps = { id: string; isFollowed: boolean; back: string; isMuted?: boolean | undefined };
 
 /** Buttons to follow or unfollow an opportunity and, if `isMuted` is known, to mute or unmute it in all mails. */
-export function FollowForm({
-  id,
-  isFollowed,
-  back,
-  isMuted,
-}: {
-  id: string;
-  isFollowed: boolean;
-  back: string;
-  isMuted?: boolean | undefined;
-}) {
+export function FollowForm({ id, isFollowed, back, isMuted }: FollowProps) {
   return (
     <form class="line" method="post" action="/follow">
       <input type="hidden" name="id" value={id} />
       <input type="hidden" name="back" value={back} />
-      <button type="submit" name="action" value={isFollowed ? "unfollow" : "follow"} data-second={isFollowed ? "" : undefined}>
-        {isFollowed ? "Stop following" : "Follow"}
-      </button>
-      {isMuted !== undefined && (
-        <button type="submit" name="action" value={isMuted ? "unmute" : "mute"} data-second>
-          {isMuted ? "Report it in my mails again" : "Leave out of my mails"}
-        </button>
+      {isFollowed ? (
+        <Action value="unfollow">Stop following</Action>
+      ) : (
+        <Action value="follow" isFirst>
+          Follow
+        </Action>
       )}
+      {isMuted === true && <Action value="unmute">Report it in my mails again</Action>}
+      {isMuted === false && <Action value="mute">Leave out of my mails</Action>}
     </form>
   );
 }

@@ -51,7 +51,7 @@ export async function ownWatch(db: WatchSql, owner: string, name: string): Promi
 }
 
 /** The watch with the opportunities that a member follows. */
-async function followingOf(db: WatchSql, owner: string): Promise<Watch | undefined> {
+export async function followingOf(db: WatchSql, owner: string): Promise<Watch | undefined> {
   return (await watchesOf(db, owner)).find(({ definition }) => definition.follows);
 }
 

@@ -9,6 +9,7 @@ import type { Filter } from "../filter/filter.ts";
 import { Due } from "../opportunities/due.ts";
 import { Opportunity, withoutSidecar } from "../opportunities/opportunity.ts";
 import { AlsoAt } from "../opportunities/related.ts";
+import { withCommas } from "../text/counted.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { nullable, object } from "../text/schema.ts";
 
@@ -86,6 +87,17 @@ export type MessageCounts = Static<typeof MessageCounts>;
 export type Message = Static<typeof Message>;
 
 export const NOTHING_COUNTED: MessageCounts = { new: 0, changed: 0, due: 0, left: 0 };
+
+/** "2 new, 3 changed, 1 due soon, 1 no longer matching" */
+export function countsInWords(counts: MessageCounts): string {
+  const parts = [
+    [counts.new, "new"],
+    [counts.changed, "changed"],
+    [counts.due, "due soon"],
+    [counts.left, "no longer matching"],
+  ] as const;
+  return parts.flatMap(([count, what]) => (count > 0 ? [`${withCommas(count)} ${what}`] : [])).join(", ");
+}
 
 /** The most bytes of a message, well below the limits of receivers. Its items end before. */
 const MESSAGE_BYTES_MAX = 256 * 1024;

@@ -13,6 +13,7 @@ import { counted, withCommas } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { removeWatchesOf } from "../../watch/member-watches.ts";
+import { countsInWords } from "../../watch/message.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { MEMBER } from "../../watch/send.ts";
 import type { Watch } from "../../watch/watch.ts";
@@ -153,7 +154,8 @@ function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonl
     const isSilent = ({ to, messages, failure, paused }: WatchOutcome) =>
       to.startsWith(MEMBER) && messages === 0 && failure === null && paused === null;
     const silent = outcomes.filter(isSilent).length;
-    if (silent > 0) machine.printError(`${time === undefined ? "" : `${time} `}${withCommas(silent)} of the members' watches: nothing new`);
+    if (silent > 0)
+      machine.printError(`${time === undefined ? "" : `${time} `}${withCommas(silent)} of the members' watches: nothing to send now`);
     const isBad = ({ failure, paused }: WatchOutcome) => failure !== null || paused !== null;
     const shown = outcomes.filter((each) => !isSilent(each));
     // What failed comes last: `up` shows the last line as the reason of the run.
@@ -181,18 +183,4 @@ function linesOf({ messages, counts, failure, paused, waits_until }: WatchOutcom
 function retryInWords({ retry_at, tried }: NonNullable<WatchOutcome["failure"]>, now: EpochMs): string {
   if (retry_at === null) return "the next run tries again";
   return `${tried ? "" : "not tried now, "}sent again in ${formatDuration(Math.max(retry_at - now, 1000))}`;
-}
-
-/** "2 new, 3 changed, 1 no longer matching". */
-export function countsInWords(counts: WatchOutcome["counts"]): string {
-  const parts = [
-    [counts.new, "new"],
-    [counts.changed, "changed"],
-    [counts.due, "due"],
-    [counts.left, "no longer matching"],
-  ] as const;
-  return parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${withCommas(count)} ${word}`)
-    .join(", ");
 }

@@ -8,6 +8,7 @@ import { counted, withCommas } from "../../text/counted.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { nextAttemptAt } from "../../watch/attempts.ts";
 import { differenceOf, matchesAtEnd, matchingEach, matchingIds } from "../../watch/matching.ts";
+import { countsInWords } from "../../watch/message.ts";
 import { type Delivery, listDeliveries, watchStatusOf } from "../../watch/pending.ts";
 import { countMatched, positionOf } from "../../watch/position.ts";
 import { nextTime } from "../../watch/schedule.ts";
@@ -22,7 +23,6 @@ import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search
 import { stopSignal } from "../stopping.ts";
 import { withSending } from "../watch-mails.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
-import { countsInWords } from "./watch-run.ts";
 
 export function listCommand(command: CliCommand, cli: Cli): CliCommand {
   return addWatchOptions(command).action(async (options: WatchOptions) => {
