@@ -62,18 +62,14 @@ export function digestOf(
     return { heading, isUrgent: severity === "critical", ofChanges: true, entries, more: countOf(severity) - items.length, above: 0 };
   });
   const ofOpportunities = (heading: string, items: readonly MessageItem[], more: number, above = 0): DigestSection => {
-    const entries = items.map(({ opportunity }) => entryOf(opportunity, zone, [], 1));
+    const entries = items.map((item) => {
+      if (item.kind !== "due") return entryOf(item.opportunity, zone, [], 1);
+      return entryOf(item.opportunity, zone, [reminderInWords(item.opportunity.due, item.due_at, zone)], 1, false);
+    });
     return { heading, isUrgent: false, ofChanges: false, entries, more, above };
   };
   const due = events.filter((item) => item.kind === "due");
-  const dueSoon: DigestSection = {
-    heading: "Due soon",
-    isUrgent: false,
-    ofChanges: false,
-    entries: due.map(({ due_at, opportunity }) => entryOf(opportunity, zone, [reminderInWords(opportunity.due, due_at, zone)], 1, false)),
-    more: counts.due - due.length,
-    above: 0,
-  };
+  const dueSoon = ofOpportunities("Due soon", due, counts.due - due.length);
   const others = [dueSoon, ...ofChanges, ofOpportunities("New", arrived, counts.new - arrived.length)].filter(isNeeded);
   const most = entriesMax(others.length + Math.min(counts.left, 1));
   const shown = others.map((section) => shortened(section, most));

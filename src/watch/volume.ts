@@ -36,17 +36,12 @@ export async function volumeOf(
     after = position;
     if (atEnd) break;
   }
-  const oldest = await oldestSince(catalog, filter.since, now);
-  const days = oldest === undefined ? 0 : Math.min(DAYS, Math.ceil((now - oldest) / DAY_MS));
+  const { entries } = await readWindow(catalog, null, { filter: {}, since: filter.since, until: now }, now, 1);
+  const oldest = parseInstantMs(entries[0]?.event.detected_at ?? "") ?? now;
+  const days = Math.min(DAYS, Math.ceil((now - oldest) / DAY_MS));
   if (days < 7) return undefined;
   const perMonth = (periodMs: number) => (new Set(times.map((at) => Math.floor(at / periodMs))).size * MONTH_DAYS) / days;
   return { days, atOnce: perMonth(15 * MINUTE_MS), daily: perMonth(DAY_MS), weekly: perMonth(7 * DAY_MS) };
-}
-
-/** When the first event of the period was detected. */
-async function oldestSince(catalog: CatalogDb, since: EpochMs, now: EpochMs): Promise<EpochMs | undefined> {
-  const { entries } = await readWindow(catalog, null, { filter: {}, since, until: now }, now, 1);
-  return parseInstantMs(entries[0]?.event.detected_at ?? "");
 }
 
 /** "About 5 mails a month if you get them every day, 3 if weekly, judged by the last 90 days." */
