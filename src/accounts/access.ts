@@ -111,7 +111,7 @@ export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): K
 
 /**
  * The same key, or the one by which it was replaced: addresses that were given out live on when a key is rotated. A key that was revoked
- * has no heir. Reads memory only. Who rotates wants the key to change; who revokes wants an end.
+ * has no heir, because revoking is meant to end them. Reads memory only.
  */
 export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | undefined {
   const seen = new Set<string>();
@@ -126,7 +126,7 @@ export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | u
 }
 
 /**
- * Counts one request, as so many `uses`, against both limits of a key, unless one of them refuses it. Returns what is left of them; a promise if the stored
+ * Counts one request as `uses` uses of a key against both of its limits, unless one refuses it. Returns what is left; a promise if the stored
  * count must be read first, or if the quotas are shared.
  */
 export function addUse(access: Access, key: KnownKey, now: EpochMs, uses = 1): Allowance | Promise<Allowance> {

@@ -39,7 +39,7 @@ const keyWithAccount = query({ id: keys.id }, ({ id }) =>
 const expireKey = updateBy(keys, ["expires_at", "successor", "generation"], "id");
 const revokeLiveKey = query(pick(keys, "id", "revoked_at", "generation"), ({ id, revoked_at, generation }) =>
   update(keys)
-    .set({ revoked_at, generation, member: null }) // A member may come again, with another id.
+    .set({ revoked_at, generation, member: null }) // The address may sign in again, and gets another id.
     .where(and(eq(keys.id, id), isNull(keys.revoked_at))),
 );
 const keyListings = query({ today: use.day }, ({ today }) =>
@@ -86,7 +86,7 @@ export type NewKey = { id: string; key: PlainKey; account: string; plan: string 
 /** Requests of one key on one UTC day, such as 2026-03-01. */
 type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
-/** Whether a key's expiry has come. It works until just before that instant. */
+/** Whether a key has expired. It works until just before that instant. */
 export function isExpired(expires_at: EpochMs | null, now: EpochMs): expires_at is EpochMs {
   return expires_at !== null && expires_at <= now;
 }

@@ -22,7 +22,7 @@ export class DeliveryError extends Failure {
   }
 }
 
-/** The reason of a delivery that a stop signal cut off. */
+/** Why a delivery failed that a stop signal aborted. */
 export const STOPPED = "it was stopped";
 
 /** How long deliveries of a message may fail before its watch is paused. */

@@ -106,16 +106,16 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const entries = changes.entries.slice(0, page.add(changes.entries.map(changedItem)));
   const feed = entries.length === changes.entries.length ? changes.feed : feedAfter(entries, position);
 
-  const come = await readReminders(planning, comparison, new Set(arrivals), page.room());
-  const given = come.slice(0, page.add(come.map(dueItem)));
+  const reminders = await readReminders(planning, comparison, new Set(arrivals), page.room());
+  const reminded = reminders.slice(0, page.add(reminders.map(dueItem)));
 
   const leaving = await addFirst(gone, leftItem);
   return {
-    counts: { new: joining.length, changed: entries.length, due: given.length, left: leaving.length },
+    counts: { new: joining.length, changed: entries.length, due: reminded.length, left: leaving.length },
     items: page.items,
     joining,
     leaving,
-    reminding: [...sentAsNew(page.items, watch.definition, now), ...given.map(({ reminder }) => reminder)],
+    reminding: [...sentAsNew(page.items, watch.definition, now), ...reminded.map(({ reminder }) => reminder)],
     feed,
     checked_at: position.checked_at, // Another page may follow.
     oldestAt: oldestOf(entries, position, now),
@@ -127,20 +127,20 @@ function compared({ position: { matched, reminded, muted }, matching, groupsOf }
   const groups = groupsOf([...matched, ...matching, ...reminded.map(({ id }) => id), ...muted]);
   const groupOf = (id: string) => groups.get(id) ?? id;
   const groupsIn = (ids: Iterable<string>) => new Set([...ids].map(groupOf));
-  const [known, present, silent] = [groupsIn(matched), groupsIn(matching), groupsIn(muted)];
+  const [known, present, mutedGroups] = [groupsIn(matched), groupsIn(matching), groupsIn(muted)];
   const matches = new Set(matching);
-  const isHeard = (id: string) => !silent.has(groupOf(id));
+  const isReported = (id: string) => !mutedGroups.has(groupOf(id));
   return {
-    arrivals: matching.filter((id) => !known.has(groupOf(id)) && isHeard(id)),
-    gone: [...matched].filter((id) => !present.has(groupOf(id)) && isHeard(id)),
-    concerns: (id: string) => (matched.has(id) || matches.has(id)) && isHeard(id),
-    canBeDue: (id: string) => matches.has(id) && isHeard(id),
+    arrivals: matching.filter((id) => !known.has(groupOf(id)) && isReported(id)),
+    gone: [...matched].filter((id) => !present.has(groupOf(id)) && isReported(id)),
+    concerns: (id: string) => (matched.has(id) || matches.has(id)) && isReported(id),
+    canBeDue: (id: string) => matches.has(id) && isReported(id),
     groupOf,
   };
 }
 
 /** A reminder that is due and was not sent, with its opportunity. */
-type OwedReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
+type DueReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
 
 /** The next reminders that are due and were not sent, at most `limit`. None of the opportunities in `excluded`. */
 async function readReminders(
@@ -148,28 +148,29 @@ async function readReminders(
   { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,
   excluded: ReadonlySet<string>,
   limit: number,
-): Promise<OwedReminder[]> {
+): Promise<DueReminder[]> {
   if (definition.remind === undefined || limit === 0) return [];
   const { until, daysBefore } = remindersAt(definition, now);
   const given = new Map<string, number>();
   const nameOf = (id: string, due: EpochMs) => `${groupOf(id)} ${due}`;
   for (const { id, due, days } of position.reminded) given.set(nameOf(id, due), Math.min(days, given.get(nameOf(id, due)) ?? days));
-  const isOwed = ({ id, due, days }: Reminder) => days < (given.get(nameOf(id, due)) ?? Number.POSITIVE_INFINITY);
+  const isUnsent = ({ id, due, days }: Reminder) => days < (given.get(nameOf(id, due)) ?? Number.POSITIVE_INFINITY);
   const candidates = dueUntil(until).filter(({ id, due_at }) => {
     if (!canBeDue(id) || excluded.has(id)) return false;
     const days = daysBefore(due_at);
-    return days !== undefined && isOwed({ id, due: minuteOf(due_at), days });
+    return days !== undefined && isUnsent({ id, due: minuteOf(due_at), days });
   });
-  const come: OwedReminder[] = [];
-  for (let at = 0; at < candidates.length && come.length < limit; at += REMINDERS_READ) {
+  const found: DueReminder[] = [];
+  for (let at = 0; at < candidates.length && found.length < limit; at += REMINDERS_READ) {
     const ids = candidates.slice(at, at + REMINDERS_READ).map(({ id }) => id);
     for (const row of await readItems(catalog, ids, now)) {
       const { due } = row;
       const reminder = reminderOf({ ...row.opportunity, due }, daysBefore, now);
-      if (due.at !== null && reminder !== undefined && isOwed(reminder) && come.length < limit) come.push({ row, reminder, dueAt: due.at });
+      if (due.at !== null && reminder !== undefined && isUnsent(reminder) && found.length < limit)
+        found.push({ row, reminder, dueAt: due.at });
     }
   }
-  return come;
+  return found;
 }
 
 /** The reminders that become unnecessary because items "new" of a message already show the due date. */
@@ -226,17 +227,17 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   const isShown = new Set(shown.map(({ opportunity }) => opportunity.id));
   const others = leaving.filter((id) => !isShown.has(id)).slice(0, DIGEST_MAX);
   const arrived = joining.slice(-DIGEST_MAX).reverse();
-  const come = await readReminders(planning, comparison, new Set(arrived), Number.POSITIVE_INFINITY);
-  counts.due = come.length;
+  const reminders = await readReminders(planning, comparison, new Set(arrived), Number.POSITIVE_INFINITY);
+  counts.due = reminders.length;
   const { items, add } = itemsUpTo(Number.POSITIVE_INFINITY, bytesMax);
   add([
     ...shown.map((entry): MessageItem => ({ ...changedItem(entry), ...(gone.has(entry.opportunity.id) && { left: true }) })),
-    ...come.slice(0, DIGEST_MAX).map(dueItem),
+    ...reminders.slice(0, DIGEST_MAX).map(dueItem),
     ...(await readItems(catalog, arrived, now)).map(newItem),
     ...(await readItems(catalog, others, now)).map(leftItem),
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
-  const reminding = [...sentAsNew(items, watch.definition, now), ...come.map(({ reminder }) => reminder)];
+  const reminding = [...sentAsNew(items, watch.definition, now), ...reminders.map(({ reminder }) => reminder)];
   return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldestAt };
 }
 
@@ -269,7 +270,7 @@ function changedItem({ event, at, ...row }: FeedEntry) {
   return { kind: "changed" as const, event: messageEvent(event), at, opportunity: messageOpportunity(row) };
 }
 
-function dueItem({ row, reminder: { days }, dueAt }: OwedReminder): MessageItem {
+function dueItem({ row, reminder: { days }, dueAt }: DueReminder): MessageItem {
   return { kind: "due", due_at: dueAt, days, opportunity: messageOpportunity(row) };
 }
 

@@ -87,8 +87,8 @@ export function remindersAt({ remind = [], every, zone }: Scheduled & { remind?:
     until: Math.max(startOf(next.add({ days: Math.max(...remind) }), zone), nextAt + 1),
     daysBefore: (due) => {
       const left = next.until(dateIn(zone, due)).days;
-      const come = remind.filter((days) => days > left || due <= nextAt);
-      return come.length === 0 ? undefined : Math.min(...come);
+      const begun = remind.filter((days) => days > left || due <= nextAt);
+      return begun.length === 0 ? undefined : Math.min(...begun);
     },
   };
 }
