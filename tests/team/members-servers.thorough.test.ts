@@ -48,6 +48,7 @@ async function members(first: Home, settings: Record<string, string> = {}) {
     return done;
   };
   await ff("import", "records", first.file("records.jsonl", records(0)));
+  await ff("plans", "set", "starter", "--per-minute", "10000"); // Waiting for the index takes requests of the same member.
   await ff("members", "add", "@lab.example");
   const start = (home: Home, at = port) =>
     home.serve(["up", "--port", `${at}`, "--pages", "key", "--pull", "none", "--watch-every", "none"], { env });
