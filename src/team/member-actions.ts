@@ -137,15 +137,8 @@ export function createMemberActions({ watchDirectory, machine, access, secret, n
     if (watch !== undefined && "refusals" in read) return again(act, `/watches/${name}`, read.refusals);
     if (watch === undefined || "refusals" in read) return gone();
     const isThere = await withWatches((db) =>
-      changeOwn(db, act.key.id, name, ({ filter, all_sources, receiver, follows, note }) => ({
-        definition: {
-          filter,
-          receiver: receiverOf(read.place, receiver, secret),
-          ...(all_sources && { all_sources }),
-          ...(follows && { follows }),
-          ...(note && { note }),
-          ...read.choices,
-        },
+      changeOwn(db, act.key.id, name, ({ remind: _, every: __, ...kept }) => ({
+        definition: { ...kept, receiver: receiverOf(read.place, kept.receiver, secret), ...read.choices },
       })),
     );
     return isThere ? redirect(`/watches/${name}?done=changed`) : gone();
