@@ -1,6 +1,6 @@
 /**
  * The interface between the domain and a database. Two engines implement it: bun:sqlite for the files of a data directory, and PostgreSQL
- * for several servers. Both run the statements that `query.ts` builds. (E-24)
+ * for several servers. Both run the statements that `query.ts` builds.
  */
 import type { Dialect } from "./dialect.ts";
 import type { Query, StatementValues } from "./query.ts";

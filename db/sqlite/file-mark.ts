@@ -1,4 +1,4 @@
-/** Notices commits without opening the database. (E-35) */
+/** Notices commits without opening the database. */
 import { join } from "node:path";
 import { fingerprintOf } from "../file-identity.ts";
 import { fileNames } from "./open.ts";

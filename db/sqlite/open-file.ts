@@ -1,4 +1,4 @@
-/** Notices when an open database file is replaced or removed, and then keeps its log away from the next file at its path. (E-35) */
+/** Notices when an open database file is replaced or removed, and then keeps its log away from the next file at its path. */
 import type { Database } from "bun:sqlite";
 import { existsSync, readSync, rmSync } from "node:fs";
 import type { FileState } from "../engine.ts";

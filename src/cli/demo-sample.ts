@@ -1,4 +1,4 @@
-/** The sample of the demo: real published files, embedded in the program (see `demo-sample/PROVENANCE.md`). */
+/** The sample of the demo: real published files, embedded in the program (see `demo-sample/PROVENANCE.tsv`). */
 import challengeGov20210601T150238Z from "./demo-sample/challenge-gov-20210601T150238Z.json.gz" with { type: "file" };
 import challengeGov20210624T124546Z from "./demo-sample/challenge-gov-20210624T124546Z.json.gz" with { type: "file" };
 import challengeGov20210708T012227Z from "./demo-sample/challenge-gov-20210708T012227Z.json.gz" with { type: "file" };

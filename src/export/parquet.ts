@@ -1,4 +1,4 @@
-/** Parquet files, one for each view of docs/reference/sql.md and with its columns. They get their names when all of them are complete. (E-130) */
+/** Parquet files, one for each view of docs/reference/sql.md and with its columns. They get their names when all of them are complete. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, type SchemaElement } from "hyparquet";

@@ -1,4 +1,4 @@
-/** An opportunity as a flat row: the columns of CSV, SQL and Parquet, and where each value is. Each writer takes what it needs. (E-130) */
+/** An opportunity as a flat row: the columns of CSV, SQL and Parquet, and where each value is. Each writer takes what it needs. */
 import type { Due } from "../opportunities/due.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 import { type JsonObject, objectOf } from "../text/json-value.ts";

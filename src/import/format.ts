@@ -96,7 +96,7 @@ type Facts = {
   due?: string | null;
 };
 
-/** A version that is read only if needed. It and its item depend on `digested`, program, settings and stored record alone. (E-22) */
+/** A version that is read only if needed. It and its item depend on `digested`, program, settings and stored record alone. */
 export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
 
 /** For an upstream whose records change their ids. */

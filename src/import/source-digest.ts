@@ -1,4 +1,4 @@
-/** Source digests. An equal digest means that a record cannot have changed (D-32), so it is neither mapped nor validated again. (E-22) */
+/** Source digests. An equal digest means that a record cannot have changed (D-32), so it is neither mapped nor validated again. */
 import { programDigest } from "./program-digest.ts" with { type: "macro" };
 
 /** A new version of the program reads every record again, once. */

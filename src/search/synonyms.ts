@@ -1,4 +1,4 @@
-/** Synonyms of what a question asks for, such as GNSS for GPS. They raise the score but never make a record match. (E-241) */
+/** Synonyms of what a question asks for, such as GNSS for GPS. They raise the score but never make a record match. */
 import { type Group, STOP_WORDS } from "../filter/question.ts";
 import { wordsOf } from "../text/words-of.ts";
 import text from "./synonyms.tsv" with { type: "text" };

@@ -1,4 +1,4 @@
-/** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. (E-35) */
+/** The databases of a server: opens them, loads them into memory, and finds out whether their files were replaced. */
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from "../../db/open.ts";
 import { NoData, OlderVersion } from "../../db/opening.ts";

@@ -1,6 +1,6 @@
 /**
  * The SQLite file for people who use SQL: what `mirror` keeps and `export --format sqlite` writes. Its tables hold each document, its
- * fields as columns, and a full-text index. Its views have one column a field. Documented in docs/reference/sql.md. (E-130)
+ * fields as columns, and a full-text index. Its views have one column a field. Documented in docs/reference/sql.md.
  */
 import { type Column, flatColumns, furtherColumns } from "../facts/columns.ts";
 

@@ -1,4 +1,4 @@
-/** A version is not read again while its text and its record are as they were, and nothing is missed by that (E-22). */
+/** A version is not read again while its text and its record are as they were, and nothing is missed by that. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { redactStored } from "../../src/changes/redact.ts";
 import type { Format } from "../../src/import/format.ts";

@@ -1,4 +1,4 @@
-/** Settled versions: their text was read before and could change nothing (D-32). They are staged first, as unchanged. (E-22) */
+/** Settled versions: their text was read before and could change nothing (D-32). They are staged first, as unchanged. */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { findReadings, readingOf } from "../../changes/versions.ts";
 import type { ImportKind } from "../context.ts";
