@@ -1,4 +1,4 @@
-/** Links between sources. Nothing is merged: a record names the canonical one of the same opportunity, or its parent. (E-12, E-72, E-74) */
+/** Links between sources. Nothing is merged: a record names the canonical one of the same opportunity, or its parent. A wrong merge could not be undone. (E-72, E-74) */
 
 import { hash } from "node:crypto";
 import { and, asc, desc, eq, exists as existsIn, sql as fragment, inArray } from "drizzle-orm";
