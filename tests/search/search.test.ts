@@ -4,6 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { type Filter, readFilter } from "../../src/filter/filter.ts";
 import type { WholeOpportunity } from "../../src/opportunities/opportunity.ts";
 import { catchUp } from "../../src/search/catch-up.ts";
+import { titleTag } from "../../src/search/common-rows.ts";
 import { firstPartial, type SearchRequest, type SearchResult, search as searchIn, sorts } from "../../src/search/search.ts";
 import { openSearchFile, type SearchFile } from "../../src/search/search-file.ts";
 import { MATCH_BEGIN, MATCH_END } from "../../src/search/snippet.ts";
@@ -70,6 +71,12 @@ const questions: readonly (readonly [question: string, expected: readonly string
   ["research vessel", ["-2380-NMSAS-VESSEL"], 2, { source: ["SAM_GOV"] }],
   ["fuel -aviation", ["140F0S26Q0015"], 3, { agency: ["fish and wildlife service"] }],
 ];
+
+test("each title has a tag of each of its stems", () => {
+  const rows = (query: string) => index.sqlite.query<unknown, [string]>("select rowid from texts where texts match ?").values(query);
+  expect(rows(`"${titleTag("batteri")}"`)).toEqual(rows('{title} : ("battery" OR "batteries")'));
+  expect(rows('{title} : ("battery" OR "batteries")')).not.toEqual([]);
+});
 
 describe("a person finds", () => {
   test.each(questions)("%s", async (question, expected, among, filter = {}) => {
