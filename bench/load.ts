@@ -8,10 +8,9 @@ import { fundfeed, run, SERVER_CORE, type Server, serve } from "./processes.ts";
 import { atLeast, count, median, printAlone, round, type Section, table } from "./report.ts";
 
 const RECORDS = 100_000;
-const ROUNDS = 3;
-
 type Target = { name: string; server: Server; headers: Record<string, string> };
-type Request = { name: string; path: string; headers?: Record<string, string>; skip?: readonly string[] };
+/** `isOwn`: measured on the program alone. */
+type Request = { name: string; path: string; headers?: Record<string, string>; isOwn?: true };
 
 /** Measures the same requests on all servers. Throws if a request fails. */
 export async function loadBenchmark(): Promise<Section> {
@@ -63,42 +62,35 @@ async function installPeer(): Promise<boolean> {
   return (await exited) === 0;
 }
 
-/** The bare servers have no filters and no conditional requests, so those requests skip them. */
+/** Filters and conditional requests are compared with what all servers have: a list and a detail. */
 async function requestsTo(targets: readonly Target[], id: string): Promise<Request[]> {
   const detail = `/opportunities/${id}`;
   const target = targets.find(({ name }) => name === "fundfeed");
   const response = await fetch(`${target?.server.address}${detail}`, { headers: target?.headers ?? {} });
-  const skip = ["static", "rows"];
   return [
     { name: "list", path: "/opportunities" },
-    { name: "status=open", path: "/opportunities?status=open", skip },
-    { name: "source=GRANTS_GOV", path: "/opportunities?source=GRANTS_GOV", skip },
+    { name: "status=open", path: "/opportunities?status=open", isOwn: true },
+    { name: "source=GRANTS_GOV", path: "/opportunities?source=GRANTS_GOV", isOwn: true },
     { name: "detail", path: detail },
-    { name: "detail, 304", path: detail, headers: { "If-None-Match": response.headers.get("etag") ?? "" }, skip },
+    { name: "detail, 304", path: detail, headers: { "If-None-Match": response.headers.get("etag") ?? "" }, isOwn: true },
   ];
 }
 
 /** Results by target and request. */
 type Measured = Map<string, Map<string, LoadResult>>;
 
-/**
- * Each round measures all targets in turn, so that a slow minute of the machine affects all of them. The first round only warms them up, each
- * for as long as it is measured.
- */
+/** A request is measured on all servers in turn, so that a slow minute of the machine affects all of them. The first round only warms up. */
 async function measureAll(targets: readonly Target[], requests: readonly Request[]): Promise<Measured> {
-  const samples = new Map(targets.map(({ name }) => [name, new Map<string, LoadResult[]>()]));
-  for (let round = 0; round <= ROUNDS; round++) {
+  const measured: Measured = new Map(targets.map(({ name }) => [name, new Map()]));
+  for (let round = 0; round < 2; round++) {
     for (const request of requests) {
       for (const { name, server, headers } of targets) {
-        if (request.skip?.includes(name)) continue;
-        const result = await measure(server, request.path, { ...headers, ...request.headers });
-        if (round === 0) continue;
-        const ofTarget = samples.get(name);
-        ofTarget?.set(request.name, [...(ofTarget.get(request.name) ?? []), result]);
+        if (request.isOwn && name !== "fundfeed") continue;
+        measured.get(name)?.set(request.name, await measure(server, request.path, { ...headers, ...request.headers }));
       }
     }
   }
-  return new Map([...samples].map(([name, ofTarget]) => [name, new Map([...ofTarget].map(([request, all]) => [request, medians(all)]))]));
+  return measured;
 }
 
 export function medians(all: readonly LoadResult[]): LoadResult {
