@@ -10,7 +10,7 @@ import { numberTag } from "../filter/question.ts";
 import { demandOf, matchesOf, queryOf } from "../filter/words.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { type Budget, SPAN_ROWS } from "./budget.ts";
-import { anyOf, commonRowsOf, lastCommonRow, lastRow, RANGE_ROWS, titleTag } from "./common-rows.ts";
+import { anyOf, commonRowsOf, deletedRowsOf, lastCommonRow, lastRow, RANGE_ROWS, titleTag } from "./common-rows.ts";
 import { ACCEPTING, GROUPS_MAX, isGroup, MATCH, Masks, MET, NONE, NOT_COUNTED, NUMBERED, OUT, STRICT } from "./masks.ts";
 import type { Near, SpelledGroup, SpelledQuestion } from "./question.ts";
 import { vocabularyOf } from "./vocabulary.ts";
@@ -113,6 +113,7 @@ export function candidatesFor(
   const wanted = { weights: weightsOf(ownBit, whole), everyBit, counted: counted.length, demanded, canMatch: isDemanding };
   const heaviest = new Heaviest(most, last);
   const masks = new Masks(RANGE_ROWS, wanted);
+  const deleted = deletedRowsOf(sqlite);
   let [bytes, oldest, isAll, isWhole, isEnd] = [0, 1, true, true, false];
   const newest = Math.floor(Math.max(0, last - 1) / RANGE_ROWS);
   for (let range = newest; range >= 0; range--) {
@@ -133,6 +134,7 @@ export function candidatesFor(
       break;
     }
     masks.begin(range * RANGE_ROWS + 1);
+    masks.add(deleted.get(range) ?? [], OUT, NOT_COUNTED);
     for (const { bytes: ranges, rows, titled, bit, counted } of parts) {
       for (const each of [ranges.get(range), { rows, titled }]) {
         if (each === undefined) continue;

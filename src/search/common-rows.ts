@@ -1,11 +1,12 @@
 /**
  * The rows of common words, as bytes: FTS5 takes 40 to 150 ns to hand out a row, and these take some 3. They are made from FTS5 for ranges of
- * rows that are full, which never change. Rows after the last full range are read from FTS5. Readers skip rows that were deleted since. (E-65)
+ * rows that are full, which never change. Rows after the last full range are read from FTS5. Readers skip the `deleted_rows`. (E-65)
  */
 import type { Database } from "bun:sqlite";
 import { agencyTag } from "../filter/agency-words.ts";
 import { ACCEPTING_TAG } from "./accepting.ts";
 import { recordsByAgency } from "./agencies.ts";
+import { keptUntilChanged } from "./kept-counts.ts";
 import { gapsOf } from "./masks.ts";
 
 /** Rows in a range. */
@@ -15,7 +16,8 @@ export const COMMON_TABLES = `
 create table common_stems (stem text primary key, query text not null) without rowid;
 create table common_rows (
   stem text not null, range integer not null, rows blob not null, titled blob not null, primary key (stem, range)
-) without rowid`;
+) without rowid;
+create table deleted_rows (seq integer primary key)`;
 
 /** A stem is common if at least 1 in 200 records and at least 1,000 records contain it. */
 const [ONE_IN, RECORDS_MIN] = [200, 1000];
@@ -32,7 +34,7 @@ export function titleTag(stem: string): string {
 
 /** Chooses the stems that get bytes from now on, and deletes the earlier bytes. */
 export function chooseCommonStems(sqlite: Database): void {
-  for (const table of ["common_stems", "common_rows"]) sqlite.run(`delete from ${table}`);
+  for (const table of ["common_stems", "common_rows", "deleted_rows"]) sqlite.run(`delete from ${table}`);
   const records = sqlite.query<{ records: number }, []>("select count(*) as records from records").get()?.records ?? 0;
   const least = Math.max(RECORDS_MIN, records / ONE_IN);
   const stems = sqlite
@@ -89,6 +91,18 @@ export function commonRowsOf(sqlite: Database, stem: string, begin: number, end:
     )
     .all(stem, begin, end);
   return new Map(rows.map((each) => [each.range, each]));
+}
+
+const kept = keptUntilChanged<Map<number, Uint8Array>>();
+
+/** The rows that were deleted after their range got bytes, by range, as the gaps between them. */
+export function deletedRowsOf(sqlite: Database): Map<number, Uint8Array> {
+  const read = () => {
+    const rows = sqlite.query<unknown, []>("select seq from deleted_rows order by seq").values() as [number][];
+    const ranges = Map.groupBy(rows, ([row]) => Math.floor((row - 1) / RANGE_ROWS));
+    return new Map([...ranges].map(([range, some]) => [range, gapsOf(some, range * RANGE_ROWS + 1)]));
+  };
+  return kept(sqlite, read, lastRow(sqlite)); // Every write adds rows.
 }
 
 /** For each range from `begin` to before `end`: the gaps between its rows. */

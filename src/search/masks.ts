@@ -6,7 +6,7 @@
  *     unused  ACCEPTING  STRICT  MET  OUT  NUMBERED  unused  group n, in the title  group n
  *
  * ACCEPTING: the record may still be applied for. STRICT: it has everything that is required. MET: it meets the filters. OUT: it has an
- * excluded word. NUMBERED: its number is the whole question.
+ * excluded word, or was deleted. NUMBERED: its number is the whole question.
  */
 import { ACCEPTING_FACTOR } from "./accepting.ts";
 

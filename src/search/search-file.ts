@@ -19,7 +19,7 @@ import { beginBuild, finishBuild } from "./write.ts";
 const SEARCH_FILE = "search.db";
 
 /** Raise this with any change of the tables or of what is written to them. An index of another version is built again. */
-const VERSION = 22;
+const VERSION = 23;
 
 /** The number in the file's header. It also changes with the table of agencies. */
 const MARK = Bun.hash.crc32(`${VERSION} ${tableVersion} ${officesVersion}`) >>> 1;
@@ -160,7 +160,7 @@ export function isDamaged({ sqlite }: SearchFile): boolean {
 
 /** Drops all tables of the index and creates them again. Call it in a transaction. */
 export function createIndexTables(sqlite: Database, identity: string): void {
-  for (const table of ["progress", "records", "eligibilities", "texts", "words", "common_stems", "common_rows"])
+  for (const table of ["progress", "records", "eligibilities", "texts", "words", "common_stems", "common_rows", "deleted_rows"])
     sqlite.run(`drop table if exists ${table}`);
   sqlite.run(TABLES);
   beginBuild(sqlite);

@@ -14,7 +14,7 @@ import { unendedStatuses } from "../opportunities/status.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { ACCEPTING_TAG, IS_UNENDED } from "./accepting.ts";
-import { chooseCommonStems, coverFullRanges, lastRow, titleTag } from "./common-rows.ts";
+import { chooseCommonStems, coverFullRanges, lastCommonRow, lastRow, titleTag } from "./common-rows.ts";
 import { addWords, countWords } from "./vocabulary.ts";
 
 const columnNames = [
@@ -173,6 +173,8 @@ function deleteRows(sqlite: Database, rows: readonly number[]): void {
     sqlite.query(`delete from ${rows} = ?`),
   );
   for (const statement of statements) for (const row of rows) statement.run(row);
+  const [addDeleted, lastCommon] = [sqlite.query("insert into deleted_rows values (?)"), lastCommonRow(sqlite)];
+  for (const row of rows) if (row <= lastCommon) addDeleted.run(row);
 }
 
 function configure(sqlite: Database, values: Readonly<Record<string, number>>): void {
