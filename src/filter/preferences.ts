@@ -346,6 +346,11 @@ const readers: readonly Reader[] = [
     read: () => always({ status: ["awarded"] }),
   },
   {
+    kind: "kind",
+    pattern: pattern("(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+open|open(?:\\s+(?:now|today))?(?=[\\s.?!]*$))"),
+    read: () => always({ status: ["open", "closing_soon"] }),
+  },
+  {
     kind: "not",
     pattern: pattern(
       "(?:but\\s+not|except(?:\\s+for)?|excluding|other than|not)\\s+(?:(?:an?|the|for|about|any|on)\\s+)+(?<word>[\\p{L}]{3,})|(?:except(?:\\s+for)?|excluding|other than)\\s+(?<other>[\\p{L}]{3,})",

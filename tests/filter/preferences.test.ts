@@ -35,6 +35,8 @@ describe("a question prefers", () => {
     ["SDVOSB janitorial services", "janitorial services", [{ set_aside: ["SDVOSB"] }]],
     ["8(a) roofing", "roofing", [{ set_aside: ["8A"] }]],
     ["who won the dredging contract", "dredging contract", [{ status: ["awarded"] }]],
+    ["quantum sensors open", "quantum sensors", [{ status: ["open", "closing_soon"] }]],
+    ["which solar grants are still open?", "solar", [{ status: ["open", "closing_soon"] }]],
     ["prize for desalination", "prize desalination", [{ program_type: ["PRIZE"] }]],
     ["robots but not for the military", "robots", [{ words: "-military" }]],
     ["robots excluding toys", "robots", [{ words: "-toys" }]],
@@ -56,6 +58,7 @@ test.each([
   '"at least two million"',
   "+SDVOSB",
   "monthly reports",
+  "open source software",
 ])("%p says nothing besides what is sought", (text) => {
   expect(read(text).filters).toEqual([]);
 });
@@ -63,6 +66,7 @@ test.each([
 test("where nothing else is left to find, what can stand in a text is found, and preferred", () => {
   expect(read("SDVOSB")).toEqual({ words: "SDVOSB", filters: [{ set_aside: ["SDVOSB"] }] });
   expect(read("in Ohio closing this month").words).toBe("Ohio");
+  expect(read("open").words).toBe("open");
 });
 
 test("a month that is over is one of the next year, and this month never is", () => {
