@@ -13,7 +13,7 @@ import { search } from "../search/search.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
-import { differenceOf, type Matching, matchingEach, matchingIds } from "../watch/matching.ts";
+import { differenceOf, type Matching, matchingEach, matchingIds, watchedInWords } from "../watch/matching.ts";
 import type { ChannelHost } from "../watch/member-channel.ts";
 import { followingOf, LIMITS, ownWatch } from "../watch/member-watches.ts";
 import { countsInWords } from "../watch/message.ts";
@@ -91,7 +91,7 @@ export async function watchesPage(context: MemberContext): Promise<BrowsePage> {
           <li class="card" key={watch.name}>
             <h2>
               <a href={`/watches/${watch.name}`}>{watch.definition.title ?? watch.name}</a>{" "}
-              <small>{searchInWords(watch.definition, now)}</small>
+              <small>{watchedInWords(watch.definition, now)}</small>
             </h2>
             <StateFacts watch={watch} state={state} now={now} />
           </li>
@@ -140,10 +140,6 @@ function Trouble({ state: { paused, pending }, what }: { state: Pick<State, "pau
   ) : null;
 }
 
-function searchInWords({ filter, all_sources }: Matching, now: EpochMs): string {
-  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}`;
-}
-
 /** The form of a watch before it is saved: what it means, and how much it would have sent. */
 export async function newWatchPage(context: MemberContext): Promise<BrowsePage> {
   const { catalog, index, now, sent, hosts } = context;
@@ -172,7 +168,7 @@ export async function newWatchPage(context: MemberContext): Promise<BrowsePage> 
 /** "status open: 82 now; about 5 mails a month …, judged by the last 90 days." */
 async function meaningOf(catalog: CatalogDb, about: Matching, matching: readonly string[], now: EpochMs): Promise<string> {
   const volume = volumeInWords(await volumeOf(catalog, matching, { at_least: "material", ...about }, now));
-  return `${capitalized(searchInWords(about, now))}: ${withCommas(matching.length)} now${volume === "" ? "" : `; ${volume}`}.`;
+  return `${capitalized(watchedInWords(about, now))}: ${withCommas(matching.length)} now${volume === "" ? "" : `; ${volume}`}.`;
 }
 
 function aboutOf({ filter, allSources }: SearchForm): Matching {
@@ -255,7 +251,7 @@ export async function watchPage(context: MemberContext, name: string): Promise<B
   const content = (
     <>
       <p class="lead">
-        {capitalized(searchInWords(definition, now))}.{" "}
+        {capitalized(watchedInWords(definition, now))}.{" "}
         <a href={definition.follows ? "/following" : addressOf("/", searchOf(definition))}>See what matches</a>
         {!definition.follows && (
           <>

@@ -2,10 +2,10 @@
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { Failure } from "../../db/reason.ts";
 import { openWatchFile } from "../../db/sqlite/open.ts";
-import { describeFilter, type Filter } from "../filter/filter.ts";
+import type { Filter } from "../filter/filter.ts";
 import { withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
-import type { Matching } from "../watch/matching.ts";
+import { type Matching, watchedInWords } from "../watch/matching.ts";
 import type { Watch, WatchStatus } from "../watch/watch.ts";
 import { listWatches, requireWatch } from "../watch/watches.ts";
 import type { Cli, CliCommand, CommonOptions } from "./command.ts";
@@ -30,8 +30,8 @@ export function refuseAlwaysEmptyRanges(command: CliCommand, filter: Filter, now
 }
 
 /** What a watch is about, and how many opportunities that are now. */
-export function definitionInWords({ filter, all_sources }: Matching, matching: number, now: EpochMs): string {
-  return `${describeFilter(filter, now).join("; ") || "all opportunities"}${all_sources ? ", every source's record" : ""}; ${withCommas(matching)} match now`;
+export function definitionInWords(definition: Matching, matching: number, now: EpochMs): string {
+  return `${watchedInWords(definition, now)}; ${withCommas(matching)} match now`;
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */

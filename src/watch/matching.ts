@@ -1,15 +1,31 @@
 /** Which opportunities match a watch. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type FeedPosition, latestPosition } from "../events/feed.ts";
+import { describeFilter } from "../filter/filter.ts";
+import { readQuestion } from "../filter/question.ts";
 import { catchUp } from "../search/catch-up.ts";
 import { findAll } from "../search/find.ts";
+import { wantedOf } from "../search/preferred.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import { withOtherSources } from "../sources/source.ts";
 import type { EpochMs } from "../text/instant.ts";
+import { quoted } from "../text/quoted.ts";
 import type { WatchDefinition } from "./watch.ts";
 
 /** The part of a watch that decides which opportunities match. */
 export type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
+
+/**
+ * The filters in words, and the words that a watch does not require, because they change only the order of a search: 'words solar due next
+ * month ("due next month" is not required)'.
+ */
+export function watchedInWords({ filter, all_sources }: Matching, now: EpochMs): string {
+  const { words = "", ...given } = filter;
+  const preferred = wantedOf(readQuestion(words).preferences, given, now).map(({ asked }) => quoted(asked));
+  const notRequired = `${preferred.join(" and ")} ${preferred.length === 1 ? "is" : "are"} not required`;
+  const about = describeFilter(filter, now).join("; ") || "all opportunities";
+  return `${about}${preferred.length === 0 ? "" : ` (${notRequired})`}${all_sources ? ", every source's record" : ""}`;
+}
 
 /** The ids of all rows that match now, the least recently updated first. The index must be up to date. */
 export async function matchingIds(catalog: CatalogDb, index: SearchFile, matching: Matching, now: EpochMs): Promise<string[]> {

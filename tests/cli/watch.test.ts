@@ -76,6 +76,13 @@ async function runUntil(what: string, isWaitedFor: (line: string) => boolean, op
 }
 
 describe("fundfeed watch", () => {
+  test("says which words it does not require, unless a filter decides", async () => {
+    const { out } = await watch("add", "a", "quantum", "due", "in", "March", "--to", "stdout");
+    expect(out).toContain('for words quantum due in March ("due in March" is not required); 1 match now');
+    expect((await watch("set", "a", "--closes-after", "0d")).out).not.toContain("is not required");
+    expect(await watch("remove", "a")).toMatchObject({ code: 0 });
+  });
+
   test("prints messages of --to stdout, and what it did on standard error", async () => {
     expect(await watch("add", "q", "quantum", "--status", "open", "--to", "stdout")).toEqual({
       code: 0,
