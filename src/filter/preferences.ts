@@ -195,6 +195,9 @@ const setAsides: Readonly<Record<string, string>> = {
 const OTHER_NAMES = anyCase("river|valley|basin|bay|gulf|city|county|university|national|state|coast|island");
 const IN_CAPITALS = /^(?!OR|IN|ME|OK|HI)[A-Z]{2}$/;
 
+/** "not open", "when does it open", "open or forecast" and "about to open" do not ask for what is open. */
+const NOT_ABOUT_OPENING = "(?<!\\b(?:not|never|longer|or|when|will|does|did|to\\s+open)\\b.*)";
+
 /** Every reader reads what no earlier one has read. */
 const readers: readonly Reader[] = [
   {
@@ -347,8 +350,10 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "kind",
-    pattern: pattern("(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+open|open(?:\\s+(?:now|today))?(?=[\\s.?!]*$))"),
-    read: () => always({ status: ["open", "closing_soon"] }),
+    pattern: pattern(
+      `(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+)?open(?:\\s+(?:now|today))?(?=[\\s.?!]*$)${NOT_ABOUT_OPENING}`,
+    ),
+    read: (_, all) => (all.includes("OPEN") ? undefined : always({ status: ["open", "closing_soon"] })),
   },
   {
     kind: "not",

@@ -59,6 +59,14 @@ test.each([
   "+SDVOSB",
   "monthly reports",
   "open source software",
+  "research software now open-source",
+  "solar not open",
+  "solar NOT currently open",
+  "grants no longer open",
+  "when does the CAREER call open",
+  "forecast OR open",
+  "solar about to open",
+  "ARPA-E OPEN",
 ])("%p says nothing besides what is sought", (text) => {
   expect(read(text).filters).toEqual([]);
 });
