@@ -111,10 +111,10 @@ async function runOnce(
         const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
         await removeWatchesOf(db, removed);
         const named = all.filter(({ owner }) => owner === null || !removed.includes(owner));
-        const setUp = named.filter((watch) => sending.setupFault(watch) === null);
+        const setupFault = (watch: Watch) => (isFull(watchDirectory(options)) ? DISK_FULL : sending.setupFault(watch));
+        const setUp = named.filter((watch) => setupFault(watch) === null);
         const due = async () => nextTimes(db, setUp, machine.now());
         const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-        const setupFault = (watch: Watch) => (isFull(watchDirectory(options)) ? DISK_FULL : sending.setupFault(watch));
         const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, setupFault };
         const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
         const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
@@ -127,10 +127,10 @@ async function runOnce(
   });
 }
 
-/** Whether what a receiver accepts could not be stored. The message would then be sent again at each run. */
+/** Whether what a receiver accepts could not be stored. The message would then be sent again at each run. Some file systems report no sizes. */
 function isFull(directory: string): boolean {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize < FREE_MIN_BYTES;
+  const { bavail, blocks, bsize } = statfsSync(directory);
+  return blocks > 0 && bavail * bsize < FREE_MIN_BYTES;
 }
 
 /** Others may read the file, because the node exporter is another user. Returns the error instead of throwing, so that deliveries are still reported. */
