@@ -296,8 +296,11 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   if (isNews(decision)) run.changing.add(source.code);
   const restoredSeen = record.restored?.last_seen;
   if (restoredSeen !== undefined) await noteSeen(sql, source.code, seq, restoredSeen);
-  else if (isWithoutEnd(decision, writing.now)) run.seen.set(source.code, [...(run.seen.get(source.code) ?? []), seq]);
-  else if (before !== undefined) await forgetSeen(sql, [seq]);
+  else if (isWithoutEnd(decision, writing.now)) {
+    const seen = run.seen.get(source.code) ?? [];
+    run.seen.set(source.code, seen);
+    seen.push(seq);
+  } else if (before !== undefined) await forgetSeen(sql, [seq]);
   for (const version of firstPass.placements.unsavedOf(source.code, record.lineage))
     await saveVersion(sql, seq, version, { shown_id: source.opportunity_id, hash: record.rendered.hash }, writing.instant);
   for (const event of history) await insertEvent(sql, seq, event, importId, { ...event, imported_at: writing.instant });
@@ -362,7 +365,7 @@ async function noteAllSeen(run: Run): Promise<void> {
     const note = async (sql: CatalogSql) => {
       const seenNow = { at, missed_at: null };
       for (const { seq, inLayout, after } of [...added.map((seq) => ({ seq, inLayout: seenNow, after: seenNow })), ...changes]) {
-        await noteSeenIn(sql, layout, seq, inLayout);
+        if (inLayout !== undefined) await noteSeenIn(sql, layout, seq, inLayout);
         await noteSeen(sql, source, seq, after);
       }
     };
@@ -386,7 +389,7 @@ const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": 
 
 /** What an input of a layout shows of records: in that layout, and with what other layouts showed. */
 function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Sighting) => boolean, layout: string, at: EpochMs) {
-  // Which layout an older version of the program saw a record in is not known. It is judged by any.
+  // Which layout an older version of the program, or one before a restore, saw a record in is not known. It is judged by any, and any shows it again.
   const ofLayout = (sighting: Sighting) => (sighting.layouts.size === 0 ? sighting : sighting.layouts.get(layout));
   const current = noted.filter((each) => !isLongUnseen(ofLayout(each) ?? NEVER_SEEN, at));
   const isWhole = current.length >= JUDGED_MIN && 2 * current.filter(isPresent).length >= current.length;
@@ -394,8 +397,9 @@ function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Si
     const [before, hasIt] = [ofLayout(sighting), isPresent(sighting)];
     if (!hasIt && (!isWhole || before === undefined || before.missed_at !== null)) return [];
     const inLayout = hasIt ? { at, missed_at: null } : { at: before?.at ?? at, missed_at: at };
-    const after = accountOf([...new Map([...sighting.layouts, [layout, inLayout]]).values()]);
-    return [{ seq: sighting.seq, inLayout, before: sighting, after }];
+    const isOfAny = !hasIt && sighting.layouts.size === 0;
+    const after = isOfAny ? inLayout : accountOf([...new Map([...sighting.layouts, [layout, inLayout]]).values()]);
+    return [{ seq: sighting.seq, inLayout: isOfAny ? undefined : inLayout, before: sighting, after }];
   });
 }
 

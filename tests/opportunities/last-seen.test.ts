@@ -31,7 +31,8 @@ async function catalogOf(...drafts: Draft[]) {
     const [first] = await readOpportunities(db, [row?.id ?? ""], now);
     return first === undefined ? undefined : dueInWords(dueOf(first, now, []), now);
   };
-  return { take, takeFiles, clock, openings, dueOfFirst };
+  const forgetLayouts = () => db.transaction(async (sql) => void (await sql.run(rawSql("delete from layout_sightings"))));
+  return { take, takeFiles, clock, openings, dueOfFirst, forgetLayouts };
 }
 
 function undated(n: number): Draft {
@@ -90,6 +91,19 @@ describe("a record that is open and states no date", () => {
     test("stays when a file of a layout lacks it that never had it", async () => {
       const narrow = () => search(ids.slice(0, 11));
       expect(await countedAfter(() => extract(ids), narrow, narrow)).toEqual([12, 12, 12]);
+    });
+
+    test("counts again when any layout has it, if an older version of the program noted no layout", async () => {
+      const { takeFiles, clock, openings, forgetLayouts } = await catalogOf();
+      const countedAfter = async (file: string) => {
+        clock.now += DAY;
+        await takeFiles([file], { format: grantsGov });
+        return (await openings(clock.now)).open;
+      };
+      expect(await countedAfter(extract(ids))).toBe(12);
+      await forgetLayouts();
+      expect(await countedAfter(search(ids.slice(0, 11)))).toBe(11);
+      expect(await countedAfter(extract(ids))).toBe(12);
     });
 
     test("stays dropped when an older file of another layout has it, until the first one has it again", async () => {
