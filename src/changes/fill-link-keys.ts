@@ -1,6 +1,6 @@
 /**
  * Link keys that an older version of the program did not store: award notices hold one by their office and title. They are digests, so no
- * migration can make them. Every writer fills them once, before its first change.
+ * migration can make them. Every writer that turns statuses fills them once.
  */
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";

@@ -67,12 +67,11 @@ type Between = () => Promise<void>;
 /** Lets the server handle requests. */
 const yieldOnce: Between = () => Bun.sleep(0);
 
-/** Runs `turnSome` until no turn is due. It is given the instant at which the first one was due. */
+/** Runs `turnSome` until no turn is due, and then fills what an older version lacks, since that takes long in a large catalog. It is given the instant at which the first one was due. */
 async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
-  await fillLinkKeys(db, between);
   for (;;) {
     const first = await db.get(firstTurn, { until });
-    if (first === undefined || first.turns_at === null) return;
+    if (first === undefined || first.turns_at === null) return fillLinkKeys(db, between);
     await turnSome(first.turns_at);
     await between();
   }
