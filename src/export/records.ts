@@ -173,12 +173,15 @@ function at<Row extends AnyRow>(row: Row, now: EpochMs | undefined): Row {
 function lineOf(row: AnyRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);
-  const { status, status_display, dates } = parseStored<WholeOpportunity>(row.document);
-  const ofClock = { status, status_display, response_at: dates.response_at };
-  const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClock)}`;
+  const asStored = Buffer.compare(document, row.document) === 0 ? "" : `,"as_stored":${JSON.stringify(ofClock(row.document))}`;
   const earlierIds = upstreamIds.map(({ upstream_id }) => upstream_id).filter((id) => id !== source_opportunity_id);
   const unserved = `"lineage":${JSON.stringify(lineage)},"earlier_ids":${JSON.stringify(earlierIds)},"status_basis":"${status_basis}"`;
   return `${utf8.decode(document).slice(0, -1)},${utf8.decode(sidecar).slice(1, -1)},${unserved}${asStored}${lastSeenIn(row)}}`;
+}
+
+function ofClock(document: Uint8Array) {
+  const { status, status_display, dates } = parseStored<WholeOpportunity>(document);
+  return { status, status_display, response_at: dates.response_at };
 }
 
 function lastSeenIn({ seen_at = null, missed_at = null }: AnyRow): string {

@@ -252,8 +252,9 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
     const keyOf = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
     const series = [...new Set(ofSource.map((key) => key.series))];
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, series)) {
-      of(revision_key)?.join(lineage, keyedOf({ ...version, due_at: null }));
-      if (!keyOf.has(lineage)) keyOf.set(lineage, revision_key);
+      const known = of(revision_key);
+      known?.join(lineage, keyedOf({ ...version, due_at: null }));
+      if (known !== undefined && !keyOf.has(lineage)) keyOf.set(lineage, revision_key);
     }
     for (const { lineage, ids, ...version } of await findShownVersions(sql, source, [...keyOf.keys()]))
       of(keyOf.get(lineage) ?? "")?.addShown(lineage, keyedOf(version), ids);
