@@ -168,8 +168,11 @@ describe.skipIf(!redisIsInstalled)(redisIsInstalled ? "three servers" : "three s
       expect(new Set(seen.map(({ status }) => status))).toEqual(new Set([200]));
       for (const [n, server] of servers.entries()) {
         const [lost = 0, back = 0] = before[n] ?? [];
-        const times = lines(server, "is unavailable") - lost;
-        expect([times > 0, lines(server, "is back") - back]).toEqual([true, times]); // More than once on a busy machine.
+        // More than once on a busy machine, whose last line may still be to come.
+        await waitFor("Redis is back as often as it was away", () => {
+          const times = lines(server, "is unavailable") - lost;
+          return times > 0 && lines(server, "is back") - back === times;
+        });
       }
       for (const server of servers) expect(await metric(server, "fundfeed_quotas_counted_alone_total")).toBeGreaterThan(0);
       // Redis still knows the minute.
