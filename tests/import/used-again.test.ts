@@ -41,6 +41,12 @@ describe("a number of SAM.gov", () => {
     expect(await recordsAfter([first], [again], [third])).toEqual([...both, "4 2027-01-20"]);
   });
 
+  test("whose second round gets another title on another day still has two records", async () => {
+    const retitled = { ...version(5, "2025-09-02", "2025-09-30T15:00:00-04:00"), title: "Entirely different words" };
+    for (const imports of [[[first, again, retitled]], [[first], [again], [retitled]], [[first, again], [retitled]]])
+      expect(await recordsAfter(...imports)).toEqual(["1 2023-06-22", "5 2025-09-30"]);
+  });
+
   test("that goes on within a year of the deadline is one record", async () => {
     for (const imports of [[[first, amended, again]], [[first], [amended], [again]]])
       expect(await recordsAfter(...imports)).toEqual(["3 2025-08-26"]);

@@ -117,8 +117,8 @@ async function placeAll(stored: Stored, table: VersionTable, partOf: PartOf, kin
 function add(table: VersionTable, { source, id, facts, others = [] }: Version, digest: Uint8Array | null, file: number): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
-  const { at, hasTime } = postingOf(facts?.posted ?? null);
-  const { at: due_at } = postingOf(facts?.due ?? null);
+  const { at, hasTime } = momentOf(facts?.posted ?? null);
+  const { at: due_at } = momentOf(facts?.due ?? null);
   const { key = null, series = null, title = null } = facts ?? {};
   const known = table.find(source, id);
   const named = new Set([...othersOf(known), ...others.filter((other) => other !== id && isUsableId(source, other))]);
@@ -127,7 +127,7 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
   if (known !== undefined) {
     const better = facts !== undefined && isProvisional(known) && facts.key !== facts.series ? { revision_key: key, series } : {};
     const time = hasTime > known.has_time ? { posted_at: at, has_time: hasTime } : {};
-    table.update({ ...known, ...better, ...time, others: all, digest });
+    table.update({ ...known, ...better, ...time, due_at: known.due_at ?? due_at, others: all, digest });
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
@@ -155,10 +155,10 @@ function isProvisional({ revision_key, series }: { revision_key: string | null; 
   return revision_key !== null && revision_key === series;
 }
 
-function postingOf(posted: string | null): { at: number | null; hasTime: number } {
-  if (posted === null) return { at: null, hasTime: 0 };
-  const instant = isDate(posted) ? easternInstant(posted, "00:00:00") : posted;
-  return { at: parseInstantMs(instant) ?? null, hasTime: isDate(posted) ? 0 : 1 };
+function momentOf(text: string | null): { at: number | null; hasTime: number } {
+  if (text === null) return { at: null, hasTime: 0 };
+  const instant = isDate(text) ? easternInstant(text, "00:00:00") : text;
+  return { at: parseInstantMs(instant) ?? null, hasTime: isDate(text) ? 0 : 1 };
 }
 
 type PartOf = NonNullable<Versions["partOf"]>;
@@ -249,15 +249,16 @@ async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<
   const threads = new Map(keys.map((key) => [nameOf(key), new Threads()]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
-    const keyOf = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
+    // The key under which the versions of a record are compared: that of its own lineage, if there is one.
+    const keyOfLineage = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
     const series = [...new Set(ofSource.map((key) => key.series))];
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, series)) {
       const known = of(revision_key);
       known?.join(lineage, keyedOf({ ...version, due_at: null }));
-      if (known !== undefined && !keyOf.has(lineage)) keyOf.set(lineage, revision_key);
+      if (known !== undefined && !keyOfLineage.has(lineage)) keyOfLineage.set(lineage, revision_key);
     }
-    for (const { lineage, ids, ...version } of await findShownVersions(sql, source, [...keyOf.keys()]))
-      of(keyOf.get(lineage) ?? "")?.addShown(lineage, keyedOf(version), ids);
+    for (const { lineage, ids, ...version } of await findShownVersions(sql, source, [...keyOfLineage.keys()]))
+      of(keyOfLineage.get(lineage) ?? "")?.addShown(lineage, keyedOf(version), ids);
   }
   return threads;
 }

@@ -7,7 +7,7 @@ type Thread = {
   /** The words of each different title. */
   titles: Map<string, ReadonlySet<string>>;
   count: number;
-  /** From the first posting to the last due date or posting. It is not known to have ended if `hasDue` is false. */
+  /** From the first posting to the last due date or posting. Without a due date (`hasDue`) its end is unknown. */
   begins: EpochMs;
   ends: EpochMs;
   hasDue: boolean;
@@ -73,16 +73,18 @@ export class Threads {
   }
 
   /**
-   * The lineage of the record that a version belongs to: that of the first thread with a similar title, otherwise the key. Versions posted
-   * on one day under different titles are different opportunities (calls under one announcement, lots of one number); the later one's
-   * lineage is its id. On different days a different title alone means nothing.
+   * The lineage of the record that a version belongs to: that of the first thread of its round with a similar title, otherwise that of the
+   * key or, if the key is of another round, of the first thread of its own. Versions posted on one day under different titles are different
+   * opportunities (calls under one announcement, lots of one number); the later one's lineage is its id, as is that of a new round. On
+   * different days a different title alone means nothing.
    */
   lineageOf(version: KeyedVersion & { id: string }, key: string): string {
     const similar = this.findSimilar(version);
     if (similar !== undefined) return similar.lineage;
     const thread = this.threads.get(key);
     if (thread === undefined) return key;
-    return this.days.has(version.day) || this.versions >= VERSIONS_MAX || isOtherRound(thread, version) ? version.id : key;
+    const own = [thread, ...this.threads.values()].find((each) => !isOtherRound(each, version));
+    return own === undefined || this.days.has(version.day) || this.versions >= VERSIONS_MAX ? version.id : own.lineage;
   }
 
   private findSimilar(version: KeyedVersion): Thread | undefined {
@@ -120,7 +122,7 @@ function prolong(thread: Thread, { posted_at, due_at }: KeyedVersion): void {
   thread.hasDue ||= due_at !== null;
 }
 
-/** Whether a version was posted long after a record had ended, or had ended long before that was posted. */
+/** Whether more than `ROUND_MS` lie between the end of one and the first posting of the other. */
 function isOtherRound({ begins, ends, hasDue }: Thread, { posted_at, due_at }: KeyedVersion): boolean {
   if (posted_at === null) return false;
   return (
