@@ -45,6 +45,7 @@ export type FirstPass = {
   /** For each contradiction, how many records have it and one example. */
   contradictory: Map<string, { records: number; example: string }>;
   placements: Placements;
+  layout: string;
   /** Whether files like these never contain a record, so that it does not count as missing. */
   neverHas: (record: LiveRecord) => boolean;
 };
@@ -96,6 +97,7 @@ export async function runFirstPass(
     restoredUpTo: undefined,
     contradictory: new Map(),
     placements,
+    layout: await layoutOf(format, files),
     neverHas: (record) => others.some((isOther) => isOther(record)),
   };
   const steps = stepsOf(format, kind, options);
@@ -136,6 +138,15 @@ function nothingStored({ name, dialect }: CatalogDb): Pick<CatalogDb, "readTrans
   const sql: CatalogSql = { name, dialect, get: async () => undefined, all: async () => [], each: async () => {}, insert: deny, run: deny };
   return { readTransaction: (read) => read(sql) };
 }
+
+/** The format, and the kinds of its files: "grants-gov xml". Files of one kind have the same records, the others may lack some by design. */
+async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<string> {
+  const kinds = new Set<string>();
+  for (const input of inputs) kinds.add(KINDS[await firstCharacter(input)] ?? "text");
+  return [name, ...[...kinds].sort()].join(" ");
+}
+
+const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": "json" };
 
 /** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
 async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {

@@ -32,14 +32,14 @@ import { listUpstreamHistory } from "../changes/upstream-history.ts";
 import { saveVersion } from "../changes/versions.ts";
 import type { OpportunityEvent } from "../events/event.ts";
 import { clockedAt } from "../opportunities/clock.ts";
-import { accountOf, forgetSeen, isLongUnseen, listSightings, noteSeen, noteSeenIn, type Sighting } from "../opportunities/last-seen.ts";
+import { acrossLayouts, forgetSeen, isLongUnseen, listSightings, noteSeen, noteSeenIn, type Sighting } from "../opportunities/last-seen.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { noteChange } from "../sources/news.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { advance, digestsOf, failedAfter, type ImportContext, type ImportOptions, type ImportOutcome, withInputs } from "./context.ts";
 import { type FirstPass, runFirstPass } from "./first-pass.ts";
-import type { Format, Input } from "./format.ts";
+import type { Format } from "./format.ts";
 import {
   type Begun,
   beginImport,
@@ -51,7 +51,6 @@ import {
   recordProgress,
   type Summary,
 } from "./import-log.ts";
-import { firstCharacter } from "./readers/json-elements.ts";
 import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
@@ -84,7 +83,7 @@ export async function importFiles(context: ImportContext, format: Format, option
     const missing = options.snapshot ? await findMissing(db, firstPass, staging, options) : [];
     if (options.dryRun) return countOnly(context, { begun, firstPass, staging, missing });
     const parents = await listNewParents(db, staging, { format, ...firstPass });
-    return store(context, { begun, layout: await layoutOf(format, inputs), firstPass, staging, missing, parents });
+    return store(context, { begun, firstPass, staging, missing, parents });
   });
 }
 
@@ -122,7 +121,6 @@ async function findMissing(db: CatalogDb, { sources, neverHas }: FirstPass, stag
 /** The work that the first pass planned. `missing` and `parents` name stored records by row number. */
 type Plan = {
   begun: Begun;
-  layout: string;
   firstPass: FirstPass;
   staging: Staging;
   missing: readonly number[];
@@ -151,10 +149,7 @@ type Run = Plan & {
 };
 
 /** A dry run makes and counts the decisions of the import, and stores nothing. Links, which need all records in memory, are not counted. */
-async function countOnly(
-  context: ImportContext,
-  { begun, firstPass, staging, missing }: Omit<Plan, "parents" | "layout">,
-): Promise<Summary> {
+async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
     const total = staging.counts().toWrite + missing.length;
@@ -347,11 +342,12 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
 }
 
 /**
- * Notes which records that only an import can end are in the input, and which are missing: those that a file of its layout had before, unless
- * it lacks more of them than it has, and so is no full copy of the source. (E-205)
+ * Notes which records that only an import can end are in the input, and which it lacks. A record counts as missing only if a file of this
+ * layout had it before, and only if the input has at least half of them: otherwise it is no full copy of the source. (E-205)
  */
 async function noteAllSeen(run: Run): Promise<void> {
-  const { context, begun, layout, firstPass, staging, seen } = run;
+  const { context, begun, firstPass, staging, seen } = run;
+  const { layout } = firstPass;
   const at = begun.asOf ?? begun.startedAt;
   for (const source of firstPass.sources) {
     const noted = await listSightings(context.db, source);
@@ -361,7 +357,7 @@ async function noteAllSeen(run: Run): Promise<void> {
     const changes =
       firstPass.kind === "restore" ? [] : changesOfSightings(noted, ({ lineage }) => staging.has(source, lineage), layout, at);
     if (added.length + changes.length === 0) continue;
-    const turned = changes.filter(({ before, after }) => isLongUnseen(before, at) !== isLongUnseen(after, at)).map(({ seq }) => seq);
+    const turned = changes.filter(({ isTurned }) => isTurned).map(({ seq }) => seq);
     const note = async (sql: CatalogSql) => {
       const seenNow = { at, missed_at: null };
       for (const { seq, inLayout, after } of [...added.map((seq) => ({ seq, inLayout: seenNow, after: seenNow })), ...changes]) {
@@ -378,32 +374,26 @@ async function noteAllSeen(run: Run): Promise<void> {
   }
 }
 
-/** The format, and the kinds of its files: "grants-gov xml". Files of one kind have the same records, the others may lack some by design. */
-async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<string> {
-  const kinds = new Set<string>();
-  for (const input of inputs) kinds.add(KINDS[await firstCharacter(input)] ?? "text");
-  return [name, ...[...kinds].sort()].join(" ");
-}
-
-const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": "json" };
-
 /** What an input of a layout shows of records: in that layout, and with what other layouts showed. */
 function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Sighting) => boolean, layout: string, at: EpochMs) {
-  // Which layout an older version of the program, or one before a restore, saw a record in is not known. It is judged by any, and any shows it again.
+  // A record without layouts was noted by an older version of the program, or restored: a file of any layout may show it, or miss it.
   const ofLayout = (sighting: Sighting) => (sighting.layouts.size === 0 ? sighting : sighting.layouts.get(layout));
-  const current = noted.filter((each) => !isLongUnseen(ofLayout(each) ?? NEVER_SEEN, at));
-  const isWhole = current.length >= JUDGED_MIN && 2 * current.filter(isPresent).length >= current.length;
+  const present = new Set(noted.filter(isPresent));
+  const current = noted.filter((sighting) => {
+    const known = ofLayout(sighting);
+    return known !== undefined && !isLongUnseen(known, at);
+  });
+  const isWhole = current.length >= JUDGED_MIN && 2 * current.filter((each) => present.has(each)).length >= current.length;
   return noted.flatMap((sighting) => {
-    const [before, hasIt] = [ofLayout(sighting), isPresent(sighting)];
-    if (!hasIt && (!isWhole || before === undefined || before.missed_at !== null)) return [];
-    const inLayout = hasIt ? { at, missed_at: null } : { at: before?.at ?? at, missed_at: at };
+    const [known, hasIt] = [ofLayout(sighting), present.has(sighting)];
+    if (!hasIt && (!isWhole || known === undefined || known.missed_at !== null)) return [];
+    const inLayout = { at: hasIt || known === undefined ? at : known.at, missed_at: hasIt ? null : at };
     const isOfAny = !hasIt && sighting.layouts.size === 0;
-    const after = isOfAny ? inLayout : accountOf([...new Map([...sighting.layouts, [layout, inLayout]]).values()]);
-    return [{ seq: sighting.seq, inLayout: isOfAny ? undefined : inLayout, before: sighting, after }];
+    const after = isOfAny ? inLayout : acrossLayouts([...new Map([...sighting.layouts, [layout, inLayout]]).values()]);
+    const isTurned = isLongUnseen(sighting, at) !== isLongUnseen(after, at);
+    return [{ seq: sighting.seq, inLayout: isOfAny ? undefined : inLayout, after, isTurned }];
   });
 }
-
-const NEVER_SEEN = { at: Number.NEGATIVE_INFINITY, missed_at: null };
 
 /** With fewer records, an incomplete file may be a daily file. */
 const JUDGED_MIN = 10;

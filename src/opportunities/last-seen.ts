@@ -55,8 +55,8 @@ export async function listSightings(sql: CatalogSql, source: string): Promise<Si
   });
 }
 
-/** The account of what several layouts showed: the source has dropped what a file of any of them lacks that had it before. */
-export function accountOf(layouts: readonly LastSeen[]): LastSeen {
+/** What readers get of several layouts: if any of them misses the record, the latest of those that do; else the latest sighting. */
+export function acrossLayouts(layouts: readonly LastSeen[]): LastSeen {
   const missed = layouts.filter(({ missed_at }) => missed_at !== null);
   return (missed.length > 0 ? missed : layouts).reduce((one, other) => (other.at > one.at ? other : one));
 }
@@ -74,6 +74,5 @@ export async function noteSeenIn(sql: CatalogSql, layout: string, opportunity_se
 /** Forgets records that have ended, or state a date now. */
 export async function forgetSeen(sql: CatalogSql, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return;
-  await sql.run(deleteSightings, { seqs });
-  await sql.run(deleteLayouts, { seqs });
+  if ((await sql.run(deleteSightings, { seqs })) > 0) await sql.run(deleteLayouts, { seqs });
 }

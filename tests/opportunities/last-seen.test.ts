@@ -106,6 +106,14 @@ describe("a record that is open and states no date", () => {
       expect(await countedAfter(extract(ids))).toBe(12);
     });
 
+    test("is dropped also when an empty file comes with the one that lacks it", async () => {
+      const { takeFiles, clock, openings } = await catalogOf();
+      await takeFiles([extract(ids)], { format: grantsGov });
+      clock.now += DAY;
+      await takeFiles([extract(ids.slice(1)), aFile("")], { format: grantsGov });
+      expect((await openings(clock.now)).open).toBe(11);
+    });
+
     test("stays dropped when an older file of another layout has it, until the first one has it again", async () => {
       const [whole, dropped] = [() => extract(ids), () => extract(ids.slice(1))];
       expect(await countedAfter(whole, dropped, () => search(ids), whole)).toEqual([12, 11, 11, 12]);
