@@ -2,6 +2,7 @@
  * What a question says besides what is sought: an amount, a date, a state, who may apply, a kind. Its words are not searched for. A record
  * that meets it comes first among equal matches, and the result names the filter that makes it strict. (E-242)
  */
+import { openStatuses } from "../opportunities/status.ts";
 import { easternDate } from "../text/eastern.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { placeCode, stateNames } from "./places.ts";
@@ -29,6 +30,7 @@ export function preferencesIn(text: string): { preferences: Preference[]; texts:
     for (const match of plain.matchAll(pattern)) {
       const [begin, end] = [match.index, match.index + match[0].length];
       if (found.some((each) => begin < each.end && each.begin < end)) continue;
+      if (kind !== "not" && NEGATED.test(plain.slice(0, begin))) continue;
       const preference = read(match.groups ?? {}, match[0]);
       if (preference !== undefined) found.push({ asked: match[0].trim(), ...preference, begin, end, kind });
     }
@@ -44,6 +46,9 @@ export function preferencesIn(text: string): { preferences: Preference[]; texts:
     texts: [...texts, text],
   };
 }
+
+/** The end of a text that turns what follows it into its opposite. */
+const NEGATED = /\b(?:not|never|no longer)\s+$/i;
 
 /** The longest text of a filter. */
 const LENGTH_MAX = 1000;
@@ -195,8 +200,8 @@ const setAsides: Readonly<Record<string, string>> = {
 const OTHER_NAMES = anyCase("river|valley|basin|bay|gulf|city|county|university|national|state|coast|island");
 const IN_CAPITALS = /^(?!OR|IN|ME|OK|HI)[A-Z]{2}$/;
 
-/** "not open", "when does it open", "open or forecast" and "about to open" do not ask for what is open. */
-const NOT_ABOUT_OPENING = "(?<!\\b(?:not|never|longer|or|when|will|does|did|to\\s+open)\\b.*)";
+/** "when does it open", "forecast or open" and "about to open" do not ask for what is open. */
+const NOT_ABOUT_OPENING = "(?<!\\b(?:(?:when|will|does|did)\\b.*|(?:or|to)\\s+open\\b.*))";
 
 /** Every reader reads what no earlier one has read. */
 const readers: readonly Reader[] = [
@@ -353,7 +358,7 @@ const readers: readonly Reader[] = [
     pattern: pattern(
       `(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+)?open(?:\\s+(?:now|today))?(?=[\\s.?!]*$)${NOT_ABOUT_OPENING}`,
     ),
-    read: (_, all) => (all.includes("OPEN") ? undefined : always({ status: ["open", "closing_soon"] })),
+    read: (_, all) => (all.includes("OPEN") ? undefined : always({ status: [...openStatuses] })), // ARPA-E OPEN is a program.
   },
   {
     kind: "not",

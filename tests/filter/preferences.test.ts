@@ -67,6 +67,8 @@ test.each([
   "forecast OR open",
   "solar about to open",
   "ARPA-E OPEN",
+  "sensors not open to universities",
+  "sensors not due this week",
 ])("%p says nothing besides what is sought", (text) => {
   expect(read(text).filters).toEqual([]);
 });
