@@ -82,9 +82,14 @@ function requireUnchanged(path: string): () => void {
 function canMakeIndex(path: string): boolean {
   try {
     for (const each of [path, dirname(path)]) accessSync(each, fs.W_OK);
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize >= ROOM_FOR_INDEX_BYTES;
+    return freeBytes(path) >= ROOM_FOR_INDEX_BYTES;
   } catch {
     return false;
   }
+}
+
+/** How much room this user has on the disk of a path. Of a file system that reports no sizes, no end is known. */
+export function freeBytes(path: string): number {
+  const { bavail, blocks, bsize } = statfsSync(path);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }

@@ -37,6 +37,8 @@ export type RunContext = {
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
   /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
   setupFault: (watch: Watch) => string | null;
+  /** Why no message can be sent now, whatever its receiver; null if nothing prevents it. */
+  blocked?: () => string | null;
   /** Aborting it ends current deliveries, and no further message is sent. */
   stop: AbortSignal;
   /** After this time a watch leaves the rest to the next run, so that a slow receiver does not delay the next run of the others. */
@@ -64,7 +66,7 @@ export type WatchOutcome = {
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
 export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
   const all = watches ?? (await listWatches(context.db));
-  // The mails of one member go together; every other receiver stands alone.
+  // All watches of a member that go to the mailbox run together, because their messages share one mail. Every other watch runs alone.
   const waiting = [...Map.groupBy(all, ({ owner, key, definition: { receiver } }) => (receiver.to === "member" && owner) || key).values()];
   const outcomes = new Map<Watch, WatchOutcome>();
   const work = async () => {
@@ -115,6 +117,11 @@ async function pendingNow(context: RunContext, running: Running): Promise<Pendin
     const { paused } = await watchStatusOf(db, watch);
     outcome.paused = paused;
     if (paused !== null) return undefined;
+    const blocked = context.blocked?.() ?? null;
+    if (blocked !== null) {
+      outcome.failure = { reason: blocked, retry_at: null, tried: false };
+      return undefined;
+    }
     const pending = (await pendingOf(db, watch)) ?? (await nextMessage(context, running));
     const fault = setupFault(watch);
     if (fault === null) return pending;

@@ -1,9 +1,9 @@
 /** `fundfeed watch run`: deliver what is new to the receivers of watches. */
 
-import { statfsSync } from "node:fs";
 import { Option } from "commander";
 import { Failure, messageOf, reasonOf } from "../../../db/reason.ts";
 import { tryLockIn } from "../../../db/sqlite/lock.ts";
+import { freeBytes } from "../../../db/sqlite/read-file.ts";
 import { removedAmong } from "../../accounts/members.ts";
 import { watchMetricsText } from "../../monitoring/watch-metrics.ts";
 import { isOutputClosed } from "../../runtime/machine.ts";
@@ -16,7 +16,6 @@ import { removeWatchesOf } from "../../watch/member-watches.ts";
 import { countsInWords } from "../../watch/message.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { MEMBER } from "../../watch/send.ts";
-import type { Watch } from "../../watch/watch.ts";
 import { durationAtLeast } from "../arguments.ts";
 import type { Cli, CliCommand } from "../command.ts";
 import { withInstants } from "../output.ts";
@@ -30,7 +29,7 @@ type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?:
 /** The shortest wait between two runs. */
 const RETRY_WAIT_MIN_MS = 1000;
 
-/** Nothing is sent with less room on the disk. */
+/** Nothing is sent with less room on the disk: that it was accepted could not be stored, and each run would send it again. */
 const FREE_MIN_BYTES = 1 << 20;
 const DISK_FULL = "the disk of watch.db is full";
 
@@ -111,26 +110,20 @@ async function runOnce(
         const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
         await removeWatchesOf(db, removed);
         const named = all.filter(({ owner }) => owner === null || !removed.includes(owner));
-        const setupFault = (watch: Watch) => (isFull(watchDirectory(options)) ? DISK_FULL : sending.setupFault(watch));
-        const setUp = named.filter((watch) => setupFault(watch) === null);
+        const blocked = () => (freeBytes(watchDirectory(options)) < FREE_MIN_BYTES ? DISK_FULL : null);
+        const setUp = named.filter((watch) => sending.setupFault(watch) === null);
         const due = async () => nextTimes(db, setUp, machine.now());
         const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
-        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, setupFault };
+        const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, blocked };
         const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
         const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
         const times = (await due()).map(({ at }) => at);
-        return { outcomes, nextAt: times.length === 0 ? undefined : Math.min(...times), metricsFailure };
+        return { outcomes, nextAt: times.length === 0 || blocked() !== null ? undefined : Math.min(...times), metricsFailure };
       });
     } finally {
       release();
     }
   });
-}
-
-/** Whether what a receiver accepts could not be stored. The message would then be sent again at each run. Some file systems report no sizes. */
-function isFull(directory: string): boolean {
-  const { bavail, blocks, bsize } = statfsSync(directory);
-  return blocks > 0 && bavail * bsize < FREE_MIN_BYTES;
 }
 
 /** Others may read the file, because the node exporter is another user. Returns the error instead of throwing, so that deliveries are still reported. */
