@@ -180,6 +180,6 @@ export async function addressOfMember(sql: StateSql, id: string): Promise<string
 
 /** Those of these members who were removed; not those who are only shut out. */
 export async function removedAmong(sql: StateSql, ids: readonly string[]): Promise<string[]> {
-  const present = (await sql.all(statesAmong, { id: ids })).filter(({ revoked_at }) => revoked_at === null);
-  return ids.filter((id) => !present.some((each) => each.id === id));
+  const present = new Set((await sql.all(statesAmong, { id: ids })).flatMap(({ id, revoked_at }) => (revoked_at === null ? [id] : [])));
+  return ids.filter((id) => !present.has(id));
 }

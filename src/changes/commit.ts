@@ -21,8 +21,17 @@ const insertOpportunity = insertInto(opportunities, { key: "seq" });
 const updateOpportunity = updateBy(
   opportunities,
   [
-    ...(["source_opportunity_id", "updated_at", "stored_at", "facet_id", "status_basis", "turns_at"] as const),
-    ...(["canonical_id", "parent_id", "hash", "document", "sidecar"] as const),
+    "source_opportunity_id",
+    "updated_at",
+    "stored_at",
+    "facet_id",
+    "status_basis",
+    "turns_at",
+    "canonical_id",
+    "parent_id",
+    "hash",
+    "document",
+    "sidecar",
   ],
   "seq",
 );
@@ -219,7 +228,7 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-/** Stores an event: detected here, unless `imported_at` says when another system's was added. Returns false if it is already stored. */
+/** Stores an event. With `imported_at` it is one of another system, without it one detected here. Returns false if it was stored already. */
 export async function insertEvent(
   sql: CatalogSql,
   opportunity_seq: number,

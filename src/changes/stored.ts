@@ -10,8 +10,16 @@ import { withoutContactValues } from "./contacts.ts";
 import { isSameHash, type PreparedRecord } from "./content.ts";
 
 const storedFields = [
-  ...(["seq", "id", "source_opportunity_id", "created_at", "facet_id"] as const),
-  ...(["status_basis", "turns_at", "hash", "document", "sidecar"] as const),
+  "seq",
+  "id",
+  "source_opportunity_id",
+  "created_at",
+  "facet_id",
+  "status_basis",
+  "turns_at",
+  "hash",
+  "document",
+  "sidecar",
 ] as const;
 
 /** A stored record with the columns that deciding and storing a change need. */
@@ -63,7 +71,7 @@ const sourceDigestsByLineages = query({ source: opportunities.source, lineages: 
     .innerJoin(readings, eq(readings.opportunity_seq, opportunities.seq))
     .where(and(eq(opportunities.source, source), inArray(opportunities.lineage, lineages))),
 );
-const upstreamIdOfRecord = selectSome(upstreamIds, ["since"], "upstream_id", "opportunity_seq");
+const upstreamIdOfRecord = selectSome(upstreamIds, ["source"], "upstream_id", "opportunity_seq");
 const eventById = selectSome(events, ["seq"], "id");
 const eventsThatMayHaveContacts = query(
   { opportunity_seq: events.opportunity_seq, text: parameter<string>() },

@@ -23,8 +23,17 @@ export type Summary = {
   events: number;
 };
 
-const none = { read: 0, added: 0, changed: 0, unchanged: 0, merged: 0, rejected: 0 };
-export const emptySummary: Readonly<Summary> = { ...none, removed: 0, linked: 0, events: 0 };
+export const emptySummary: Readonly<Summary> = {
+  read: 0,
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  merged: 0,
+  rejected: 0,
+  removed: 0,
+  linked: 0,
+  events: 0,
+};
 
 export type FileDigest = { name: string; bytes: number; sha256: string };
 

@@ -32,8 +32,18 @@ const updatedAt = (asOf: SQL<number>) => {
 };
 const recordColumns = pick(
   opportunities,
-  ...(["seq", "id", "lineage", "created_at", "updated_at", "stored_at", "restored_at"] as const),
-  ...(["status_basis", "turns_at", "source_opportunity_id", "document", "sidecar"] as const),
+  "seq",
+  "id",
+  "lineage",
+  "created_at",
+  "updated_at",
+  "stored_at",
+  "restored_at",
+  "status_basis",
+  "turns_at",
+  "source_opportunity_id",
+  "document",
+  "sidecar",
 );
 const recordsWith = (asOf: SQL<number>, which: SQL) =>
   select({ ...recordColumns, past_updated_at: updatedAt(asOf) })
