@@ -157,6 +157,12 @@ export function pick<Table extends SQLiteTable, Name extends keyof Columns<Table
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
 }
 
+/** That each of the columns has the value of its name. */
+function areEqual<Name extends string>(columns: Readonly<Record<Name, unknown>>, values: Readonly<Record<Name, unknown>>) {
+  const names = Object.keys(columns) as Name[];
+  return and(...names.map((name) => eq(columns[name] as Column, values[name])));
+}
+
 /** All columns of a table's rows, by the values of some of them. */
 export function selectBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
   return selectSome(table, Object.keys(getTableColumns(table)) as (keyof Columns<Table> & string)[], ...by);
@@ -172,7 +178,7 @@ export function selectSome<
   return query(columns, (values) =>
     select(pick(table, ...fields))
       .from(table)
-      .where(and(...by.map((name) => eq(columns[name] as Column, values[name])))),
+      .where(areEqual(columns, values)),
   );
 }
 
@@ -200,14 +206,14 @@ export function updateBy<
   return query({ ...pick(table, ...fields), ...columns }, (values: Readonly<Record<Field | Name, SQL>>) =>
     update(table)
       .set(Object.fromEntries(fields.map((name) => [name, values[name]])) as never)
-      .where(and(...by.map((name) => eq(columns[name] as Column, values[name])))),
+      .where(areEqual(columns, values)),
   );
 }
 
 /** Deletes the rows of a table with these values. */
 export function deleteBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
   const columns = pick(table, ...by);
-  return query(columns, (values) => deleteFrom(table).where(and(...by.map((name) => eq(columns[name] as Column, values[name])))));
+  return query(columns, (values) => deleteFrom(table).where(areEqual(columns, values)));
 }
 
 /** The rows of a query. */

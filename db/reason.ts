@@ -7,6 +7,8 @@ export class Failure extends Error {}
 /** A Failure because of a value that somebody gave, as only the data show: a usage error on the command line. */
 export class UsageFailure extends Failure {}
 
+const DISK_FULL = "the disk is full";
+
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)\b/, "there is a file where a directory should be"],
   [/^ENOENT\b/, "the directory cannot be made there"],
@@ -17,9 +19,9 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_NOTADB/, "it is not a database file"],
   [/^SQLITE_CORRUPT/, "it is damaged; put a backup back with: fundfeed restore"],
   [/^SQLITE_BUSY/, "another process has held the write lock for too long; try again"],
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "the disk is full"],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, DISK_FULL],
   [/^EFBIG\b/, "the file is larger than this disk or this user may have (ulimit -f)"],
-  [/^SQLITE_IOERR/, "the disk is full or failing"],
+  [/^SQLITE_IOERR/, `${DISK_FULL} or failing`],
   [/^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED|TIMEOUT)/, "no server answers there"],
   [/^ERR_POSTGRES_CONNECTION/, "the connection to the server was lost"],
   [/SELF_SIGNED|^UNABLE_TO_(VERIFY|GET_ISSUER)/, "its certificate is not trusted; name that of its issuer with sslrootcert"],
@@ -67,6 +69,11 @@ export function reasonOf(error: unknown): string {
   return (
     reasons.find(([pattern]) => pattern.test(code))?.[1] ?? (remedy === undefined ? messageOf(cause) : `${messageOf(cause)}: ${remedy}`)
   );
+}
+
+/** Whether the reason is a full disk, also of a Failure that quotes it. */
+export function isDiskFull(error: unknown): boolean {
+  return reasonOf(error).includes(DISK_FULL);
 }
 
 /** The code of an error, such as `ENOENT` or `SQLITE_BUSY`; "" if it has none. */

@@ -21,7 +21,7 @@ export type Part = {
 const installation: readonly Part[] = [{ name: "installation", command: ["install", "--frozen-lockfile", "--no-summary"] }];
 /** Side by side they keep two cores busy while tests wait. */
 const quick: readonly Part[] = [
-  // Two workers: each one compiles the code anew, so more of them take more processor time. Most code runs too seldom to pay for the last stage.
+  // Each worker compiles all code again, so more than two cost processor time. Most code runs too rarely for the optimizing compiler to pay off.
   { name: "tests", command: ["run", "test", "--parallel=2", "--path-ignore-patterns=**/*.thorough.test.ts"], env: WITHOUT_FTL },
   { name: "types", command: ["run", "types"] },
   { name: "lint", command: ["run", "lint"] },

@@ -1,6 +1,6 @@
 /**
- * Short texts that only an installation with this secret can have made: cookies, addresses of feeds, links of mails, addresses of channels. Signed
- * ones can be read by whoever holds them, sealed ones cannot. They hold no key. (E-80)
+ * Short texts that only an installation with this secret can have made: cookies, addresses of feeds, links of mails, addresses of channels. Anyone
+ * who holds a signed text can read it; a sealed one is encrypted. Neither contains a key. (E-80)
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 

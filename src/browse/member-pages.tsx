@@ -53,7 +53,7 @@ const DONE: Readonly<Record<string, string>> = {
   unmute: "Reported again.",
 };
 
-/** A page of members. It says first what the action did that led to it. */
+/** A page of members. Above its content it confirms the action that redirected here. */
 function pageWith(
   { query, sent }: Pick<MemberContext, "query" | "sent">,
   section: "watches" | "following",

@@ -1,6 +1,7 @@
 /**
- * The searches of the pages for other programs: as CSV, JSON, Atom and iCalendar. Each output has the parameters of its page. The description
- * of all is made from this table. They stand beside the pages, not in `/v1`: that is a contract for copies, and a ranking may improve at any time.
+ * The searches of the pages for other programs: as CSV, JSON, Atom and iCalendar. Each output has the parameters of its page. The OpenAPI
+ * description of all outputs is generated from this table. They are served beside the pages and not in `/v1`, which is a contract for copies: how
+ * results are ranked may change at any time.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { foundCsvHeader, foundCsvLine } from "../export/csv.ts";

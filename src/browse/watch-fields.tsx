@@ -86,7 +86,7 @@ export function WatchFields({ definition: { title = "", at_least, zone, every, r
 
 type Options = readonly (readonly [value: string, text: string])[];
 
-/** A field with these options, or one to type in. `input` has what is special of that one. */
+/** A field with these options, or one to type in. `input`: further attributes of the input. */
 type FieldProps = { name: string; label: string; help?: string; options?: Options; input?: object };
 
 /** A value that is not offered, such as another zone, is offered too. */
@@ -117,12 +117,12 @@ function Field({ name, label, help = "", options, input, value, reason }: FieldP
   );
 }
 
-type ActionProps = { value: string; isFirst?: boolean; children: string };
+type ActionProps = { value: string; isPrimary?: boolean; children: string };
 
-/** A button of a form. Most are secondary. */
-export function Action({ value, isFirst = false, children }: ActionProps) {
+/** A submit button. Most look secondary. */
+export function Action({ value, isPrimary = false, children }: ActionProps) {
   return (
-    <button type="submit" name="action" value={value} data-second={isFirst ? undefined : ""}>
+    <button type="submit" name="action" value={value} data-second={isPrimary ? undefined : ""}>
       {children}
     </button>
   );
@@ -139,7 +139,7 @@ export function FollowForm({ id, isFollowed, back, isMuted }: FollowProps) {
       {isFollowed ? (
         <Action value="unfollow">Stop following</Action>
       ) : (
-        <Action value="follow" isFirst>
+        <Action value="follow" isPrimary>
           Follow
         </Action>
       )}

@@ -37,7 +37,7 @@ type EventRow = RowsOf<typeof eventsOfRows>;
 /** Records in memory at a time, with all their events. Larger batches are no faster, and hold more. */
 const CHECKED_AT_ONCE = 200;
 
-/** Garbage is collected after this many records: by itself the collector falls behind while the check runs. */
+/** How many records are checked between two garbage collections. Left to itself, the collector falls behind during a check. */
 const COLLECT_EVERY = 20_000;
 
 const allFacets = query({}, () => selectAll(facets));

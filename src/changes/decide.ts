@@ -152,7 +152,7 @@ function listedIn(changes: readonly Change[], previous: Content, current: Conten
   return new Map(changes.filter(isListed).map(({ field }) => [field, "listed"]));
 }
 
-/** Fields first read now: a set-aside in words, and questions, if the layouts of all files so far had none. Nobody who reads the texts sees a change. */
+/** Fields that this import is the first to read: set-aside codes for words that stay the same, and questions that no earlier layout had. */
 function firstReadIn(changes: readonly Change[], previous: Content, current: Content): Causes {
   const isFirst = ({ field, previous: before }: Change) => {
     if (!Array.isArray(before) || before.length > 0) return false;

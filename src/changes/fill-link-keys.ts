@@ -29,14 +29,16 @@ const recordsAfter = query({ source: opportunities.source, after: opportunities.
 /** Fills the keys of all stored records, unless that was done. `between` runs between two transactions. */
 export async function fillLinkKeys(db: CatalogDb, between: () => Promise<void>): Promise<void> {
   if ((await db.get(settingByName, { name: DONE })) !== undefined) return;
-  for (let after: string | undefined = ""; after !== undefined; await between()) {
-    const last: string | undefined = await db.transaction(async (sql) => {
-      const rows = await sql.all(recordsAfter, { source: SOURCE, after: after ?? "" });
-      for (const { id, document, sidecar } of rows)
-        await noteMovedKeys(sql, await saveLinkKeys(sql, id, readContent(document, sidecar), false));
-      if (rows.length === 0) await sql.run(insertSetting, { name: DONE, value: new Uint8Array() });
-      return rows.at(-1)?.lineage;
-    });
-    after = last;
-  }
+  for (let after: string | undefined = ""; after !== undefined; await between()) after = await fillSome(db, after);
+}
+
+/** Returns the lineage of the last record; undefined after the last one of all. */
+async function fillSome(db: CatalogDb, after: string): Promise<string | undefined> {
+  return db.transaction(async (sql) => {
+    const rows = await sql.all(recordsAfter, { source: SOURCE, after });
+    for (const { id, document, sidecar } of rows)
+      await noteMovedKeys(sql, await saveLinkKeys(sql, id, readContent(document, sidecar), false));
+    if (rows.length === 0) await sql.run(insertSetting, { name: DONE, value: new Uint8Array() });
+    return rows.at(-1)?.lineage;
+  });
 }

@@ -37,7 +37,7 @@ const fieldRules = [
   rule("qanda_updated", "noise", ["questions"], REORDERED, isReordered),
   rule("attachments_changed", "noise", ["attachments"], REORDERED, isReordered),
   rule("field_updated", "noise", ["contacts", "classifications.*"], REORDERED, isReordered),
-  rule("status_changed", "informational", ["status"], "foreseen: a date that was known has passed", causedBy("foreseen")),
+  rule("status_changed", "informational", ["status"], "foreseen: a date that was known has passed", isCause("foreseen")),
   rule("status_changed", "critical", ["status"], "it becomes cancelled", ({ current }) => current === "cancelled"),
   rule(
     "status_changed",
@@ -54,10 +54,10 @@ const fieldRules = [
     "informational",
     ["dates.response_at"],
     "foreseen: one of several due dates has passed, and the next one comes",
-    causedBy("foreseen"),
+    isCause("foreseen"),
   ),
   rule("date_changed", "cosmetic", ["dates.*"], "only its seconds differ", isSameMinute),
-  rule("date_changed", "material", DEADLINES, "due dates are listed where only the expiry was known", causedBy("listed")),
+  rule("date_changed", "material", DEADLINES, "due dates are listed where only the expiry was known", isCause("listed")),
   rule("date_changed", "critical", DEADLINES, "the new instant is earlier", isEarlier),
   rule("date_changed", "material", DEADLINES, "later, newly set or cleared"),
   rule("date_changed", "informational", ["dates.posted_at", "dates.opens_at"], "any change"),
@@ -70,7 +70,7 @@ const fieldRules = [
   rule("description_changed", "critical", ["title"], SAYS_CANCELLED, saysCancelled),
   rule("description_changed", "material", ["summary", "description"], SAYS_CANCELLED, saysCancelled),
   rule("description_changed", "informational", ["title", "summary", "description"], ANY_OTHER),
-  rule("qanda_updated", "cosmetic", ["questions"], "no file had them so far, because its layout lacks them", causedBy("first read")),
+  rule("qanda_updated", "cosmetic", ["questions"], "no file had them so far, because its layout lacks them", isCause("first read")),
   rule("qanda_updated", "informational", ["questions"], ANY_OTHER),
   rule("attachments_changed", "material", ["attachments"], ANY_OTHER),
   rule(
@@ -78,7 +78,7 @@ const fieldRules = [
     "cosmetic",
     ["classifications.set_aside_types"],
     "the first codes, for words that stay the same",
-    causedBy("first read"),
+    isCause("first read"),
   ),
   rule("field_updated", "material", ["eligibility.*", "classifications.set_aside_types"], ANY_OTHER),
   rule("field_updated", "cosmetic", ["*_display", "source.name", "source.url"], "any change"),
@@ -108,7 +108,7 @@ function moves(from: readonly string[], to: readonly string[]): (change: Change)
   return ({ previous, current }) => from.includes(String(previous)) && to.includes(String(current));
 }
 
-function causedBy(wanted: Cause): Rule["applies"] {
+function isCause(wanted: Cause): Rule["applies"] {
   return (_, cause) => cause === wanted;
 }
 

@@ -67,7 +67,7 @@ type Between = () => Promise<void>;
 /** Lets the server handle requests. */
 const yieldOnce: Between = () => Bun.sleep(0);
 
-/** Runs `turnSome` until no turn is due, and then fills what an older version lacks, since that takes long in a large catalog. It is given the instant at which the first one was due. */
+/** Runs `turnSome`, with the instant at which the first turn is due, until none is due. Then fills link keys: last, because that takes long. */
 async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
   for (;;) {
     const first = await db.get(firstTurn, { until });

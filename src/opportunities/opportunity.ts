@@ -111,7 +111,7 @@ export const Opportunity = object({
   }),
 });
 
-/** What is stored with an opportunity and not served. Only attachments, questions and the deadline note have events. (E-56) */
+/** What is stored with an opportunity but not served by `/v1`. Changes have events only in attachments, questions and the deadline note. (E-56) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({

@@ -1,5 +1,5 @@
 /** This program, or another one, as a child that ends with its parent: its output comes back line by line. */
-import { getPriority, setPriority } from "node:os";
+import { constants, getPriority, setPriority } from "node:os";
 
 /** The environment variable that every such child has. `main.ts` stops a process that has it and whose parent is gone. */
 export const CHILD_VARIABLE = "FUNDFEED_CHILD";
@@ -8,8 +8,6 @@ export const CHILD_VARIABLE = "FUNDFEED_CHILD";
 const LINE_MAX = 10_000;
 /** How long to wait for the output of a child that has ended: a program that it started may hold the pipe open. */
 const OUTPUT_WAIT_MS = 1000;
-/** The system knows no lower priority. */
-const NICEST = 19;
 
 export type ChildProcess = {
   /** Resolves to its exit code, or to the signal that ended it, after its output. Never rejects. */
@@ -43,7 +41,7 @@ export function startChild(
     detached: true, // A process group of its own: Ctrl-C in a terminal would signal it a second time, which cuts it off.
     ipc: () => undefined, // When this process dies, the channel closes, and the child notices.
   });
-  ignoreFailure(() => setPriority(child.pid, Math.min(getPriority() + niceness, NICEST))); // It may have ended already, or the system may forbid it.
+  ignoreFailure(() => setPriority(child.pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW))); // It may have ended already, or the system may forbid it.
   const output = Promise.all([eachLine(child.stdout, onOutput), eachLine(child.stderr, onError)]);
   const end = async () => {
     await child.exited;

@@ -25,8 +25,8 @@ const [ONE_IN, RECORDS_MIN] = [200, 1000];
 const RANGES_AT_ONCE = 64;
 
 /**
- * What the column `tags` holds for each stem of a title. To find a common word in the titles of the newest rows, FTS5 would read back to the last
- * title that has it, which may be the first of all.
+ * The tag of a stem that the title has. Asked for a common word in titles, FTS5 reads all rows that have it in any column until enough have it
+ * in the title. A tag lists only those.
  */
 export function titleTag(stem: string): string {
   return `\ue003${stem}`;
@@ -102,7 +102,7 @@ export function deletedRowsOf(sqlite: Database): Map<number, Uint8Array> {
     const ranges = Map.groupBy(rows, ([row]) => Math.floor((row - 1) / RANGE_ROWS));
     return new Map([...ranges].map(([range, some]) => [range, gapsOf(some, range * RANGE_ROWS + 1)]));
   };
-  return kept(sqlite, read, lastRow(sqlite)); // Every write adds rows.
+  return kept(sqlite, read, lastRow(sqlite)); // Row numbers are new after each write.
 }
 
 /** For each range from `begin` to before `end`: the gaps between its rows. */

@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { columns, requirementsCell } from "../filter/columns.ts";
-import { INSERT_TEXTS, indexedTexts, textColumns } from "../filter/texts.ts";
+import { INSERT_TEXTS, indexedTexts, titleAndText } from "../filter/texts.ts";
 import { tagsOf } from "../filter/words.ts";
 import { numberKeyOf, numberOf } from "../opportunities/number.ts";
 import type { Obstacle } from "../opportunities/obstacle.ts";
@@ -131,7 +131,8 @@ export function writeRecords(sqlite: Database, records: readonly Written[], isBu
 
 function allTagsOf(opportunity: WholeOpportunity, obstacle: Obstacle | null, texts: readonly string[]): string[] {
   const isAccepting = obstacle === null && unendedStatuses.includes(opportunity.status);
-  const stems = new Set(wordsOf(texts[textColumns.indexOf("title")] ?? "").map(stemOf));
+  const [title = ""] = titleAndText(texts);
+  const stems = new Set(wordsOf(title).map(stemOf));
   return [...(isAccepting ? [ACCEPTING_TAG] : []), ...tagsOf(opportunity), ...[...stems].map(titleTag)];
 }
 

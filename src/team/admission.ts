@@ -66,7 +66,7 @@ export const ADMISSION = {
   bodyMs: 10_000,
   /** The longest time from the arrival of the request. The listener closes a connection on which nothing is sent for 30 seconds. */
   responseMs: 25_000,
-  /** How long a refusal waits: who asks again at once would keep this process busy with opening and closing connections. */
+  /** How long a refusal is held back. A client that retries at once would otherwise keep this process busy with new connections. */
   refusalMs: 250,
 };
 

@@ -3,7 +3,7 @@
  * one search. Each belongs to a key, is refused when the key is, and counts against its quota. (E-80) Members, stored as keys without a secret,
  * may also send the forms of their pages. (E-186)
  */
-import { reasonOf } from "../../db/reason.ts";
+import { isDiskFull } from "../../db/reason.ts";
 import { type Access, findHeir, type KnownKey, updateAccess } from "../accounts/access.ts";
 import { sealedTokens, signedTokens, type Tokens } from "../accounts/signed.ts";
 import { plainResponse } from "../browse/headers.ts";
@@ -166,7 +166,7 @@ export function createPageGate({
   };
   return (arrival, show) =>
     respond(arrival, show).catch((error: unknown) => {
-      if (!/disk is full/.test(reasonOf(error))) return refusalOf(error, arrival);
+      if (!isDiskFull(error)) return refusalOf(error, arrival);
       onFailure(error);
       return refusalOf(new Refused(503, "The disk of this server is full, and nothing was stored. Try again later."), arrival);
     });

@@ -1,5 +1,5 @@
 /**
- * The reader process. It is started before the first request, so that this does not wait for it; when it has ended, by the next request. A
+ * The reader process. `up` starts it at once, so that the first page need not wait; after it has ended, the next request starts another one. A
  * response may take any time, but a reader that does not answer `ALIVE_PATH` meanwhile is killed.
  */
 import { rmSync } from "node:fs";
@@ -21,9 +21,7 @@ export const ALIVE_PATH = "/alive";
 export const READER_VARIABLE = "FUNDFEED_READER";
 
 export type ReaderProcess = {
-  /** Starts it. Returns when it listens or has failed, which the next request tries again. */
-  start: () => Promise<void>;
-  /** Never rejects: returns 503 while the reader cannot respond. A response is complete, unless it is a stream of events. */
+  /** Starts the reader if it does not run. Never rejects: returns 503 while the reader cannot respond. A response is complete, unless it is a stream of events. */
   fetch: (path: string, request: Pick<RequestInit, "method" | "headers" | "body" | "signal">) => Promise<Response>;
   /** Returns when the reader has finished what it was doing at the time of the call, or hangs. */
   settled: () => Promise<void>;
@@ -60,7 +58,7 @@ const SOCKET_PATH_BYTES_MAX = 107;
 
 type Running = { child: ChildProcess; socket: string; listening: Promise<void> };
 
-/** The reader, which runs once `start` or `fetch` was called. */
+/** The reader, which runs once `fetch` was called. */
 export function createReaderProcess({ command, env, writeLog, onFailure, limits }: ReaderDeps): ReaderProcess {
   const { startMs, answerMs, pauseMs, pauseMaxMs, steadyMs, graceMs } = { ...LIMITS, ...limits };
   let directory: string | undefined;
@@ -70,7 +68,7 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   let notBefore = 0;
   let isStopping = false;
 
-  const startOne = (): Running => {
+  const start = (): Running => {
     directory ??= temporaryDirectory("reader"); // Not the data directory, whose path may be too long for a socket.
     const socket = join(directory, `${++starts}`); // A new path each time, so that no connection to an older reader is reused.
     if (Buffer.byteLength(socket) > SOCKET_PATH_BYTES_MAX)
@@ -122,20 +120,12 @@ export function createReaderProcess({ command, env, writeLog, onFailure, limits 
   };
 
   return {
-    start: async () => {
-      try {
-        running ??= startOne();
-      } catch (error) {
-        onFailure(String(error));
-      }
-      await running?.listening.catch(() => undefined);
-    },
     fetch: async (path, request) => {
       const waitMs = notBefore - performance.now();
       if (isStopping || (running === undefined && waitMs > 0)) return unavailable(waitMs);
       let reader: Running | undefined;
       try {
-        running ??= startOne();
+        running ??= start();
         reader = running;
         await reader.listening;
         const { socket: unix } = reader;

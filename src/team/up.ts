@@ -17,7 +17,7 @@ import { readJobs, saveJobs } from "./job-file.ts";
 import { createJobs } from "./jobs.ts";
 import { createMcpGate } from "./mcp-gate.ts";
 import { createPageGate } from "./page-gate.ts";
-import { createReaderProcess, MCP_PATH, pickHeaders } from "./reader-process.ts";
+import { ALIVE_PATH, createReaderProcess, MCP_PATH, pickHeaders } from "./reader-process.ts";
 import { jobsOf, type ScheduleOptions } from "./schedule.ts";
 
 export type UpOptions = ServeOptions &
@@ -104,8 +104,8 @@ function additionOf(machine: Machine, options: UpOptions, { api, access, log, co
     randomBytes: machine.randomBytes,
     log,
   });
-  // Before the first page, which would wait for it, and before the jobs, which would slow it down.
-  const readerStarted = options.pages === "off" ? Promise.resolve() : reader.start();
+  // Started now, so that the first page need not wait. The jobs begin once it listens, because they would slow its start.
+  const readerStarted = options.pages === "off" ? Promise.resolve() : reader.fetch(ALIVE_PATH, {});
   return {
     fetch: front,
     hasPages: options.pages !== "off",

@@ -36,10 +36,10 @@ export function memberMailing(machine: Pick<Machine, "env">): MemberMailing {
 export type MailBase = { origin: string; secret: Uint8Array };
 
 /**
- * The page that unsubscribes from what the words name, and the headers by which mail programs sort the mails of a watch, and unsubscribe
- * (RFC 2369, RFC 2919, RFC 8058). A mail of several watches has no `name`.
+ * The unsubscribe link with these words (the owner, then the names of watches), and the headers by which mail programs sort the mails of a
+ * watch and unsubscribe (RFC 2369, RFC 2919, RFC 8058). A mail of several watches has no `name`.
  */
-function stopping({ origin, secret }: MailBase, words: readonly string[], name?: string) {
+function unsubscribing({ origin, secret }: MailBase, words: readonly string[], name?: string) {
   const stop = `${origin}/unsubscribe/${signedTokens(secret, "unsubscribe").make(words.join(" "))}`;
   const id = [...(name === undefined ? [] : [name]), "watches", new URL(origin).hostname.replace(/[^\w.-]/g, "-")].join(".");
   const post = "List-Unsubscribe=One-Click";
@@ -54,7 +54,7 @@ function addressCode(secret: Uint8Array, receiver: Receiver): string {
   return receiver.to === "smtp" ? (signedTokens(secret, "unsubscribe").make(receiver.mail_to).split(".")[1] ?? "") : "";
 }
 
-/** The watches that a path unsubscribes from; none if the path was not made by `stopping`. */
+/** The watches that a path unsubscribes from; none if the path was not made by `unsubscribing`. */
 export async function watchesToStop(db: WatchDb, secret: Uint8Array, token: string): Promise<Watch[]> {
   const [owner = "", ...names] = signedTokens(secret, "unsubscribe").open(token)?.split(" ") ?? [];
   if (owner !== OPERATOR) return (await watchesOf(db, owner)).filter(({ name }) => names.includes(name));
@@ -68,7 +68,7 @@ export function additionsFor(
   { name, definition: { receiver } }: Watch,
   base: MailBase,
 ): { links: MailLinks; headers: Record<string, string> } {
-  const { stop, headers } = stopping(base, [OPERATOR, name, addressCode(base.secret, receiver)], name);
+  const { stop, headers } = unsubscribing(base, [OPERATOR, name, addressCode(base.secret, receiver)], name);
   return { links: { stop }, headers };
 }
 
@@ -91,7 +91,7 @@ export async function sendToMember(
   const mailing = memberMailing(machine);
   const { origin } = mailing;
   const names = sent.map(({ watch }) => watch.name);
-  const { stop: stopAt, headers: ofList } = stopping({ origin, secret }, [owner, ...names], names.length === 1 ? names[0] : undefined);
+  const { stop: stopAt, headers: ofList } = unsubscribing({ origin, secret }, [owner, ...names], names.length === 1 ? names[0] : undefined);
   const parts = sent.map(({ watch, message }): MailPart => {
     const links = { watch: origin + pathOf(watch), stop: stopAt };
     return { message: JSON.parse(message.body), zone: watch.definition.zone, links };

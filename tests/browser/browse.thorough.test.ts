@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { AXE, DROP_ROWS } from "../support/axe.ts";
+import { AXE, DROP_ROWS, findingsOf } from "../support/axe.ts";
 import { type BrowsedSite, browsed, storeVersions } from "../support/browse.ts";
 import { aDirectoryOfTheDemo } from "../support/demo-data.ts";
 import { dropScratch } from "../support/imports.ts";
@@ -207,14 +206,6 @@ describe.skipIf(!isThere)("the pages in a browser", () => {
     expect(site.failures).toEqual([]);
   });
 });
-
-/** What axe finds, as rule and element. */
-async function findingsOf(page: Page, rules: axe.RunOptions): Promise<string[]> {
-  const { violations } = await page.evaluate<axe.AxeResults>(
-    `axe.run(document, ${JSON.stringify({ ...rules, resultTypes: ["violations"] })})`,
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
 
 /** Expects that nothing is wider than the screen. */
 async function expectFits(page: Page): Promise<void> {

@@ -4,10 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import type axe from "axe-core";
 import { HtmlValidate } from "html-validate/node";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { AXE } from "../support/axe.ts";
+import { AXE, findingsOf } from "../support/axe.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { freePort } from "../support/free-port.ts";
@@ -93,7 +92,7 @@ describe.skipIf(!isThere)("the sign-in in a browser", () => {
       ] as const) {
         await page.setViewportSize({ width, height: 844 });
         const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-        expect([path, width, await axeFindings(page, rules), overflow]).toEqual([path, width, [], 0]);
+        expect([path, width, await findingsOf(page, rules), overflow]).toEqual([path, width, [], 0]);
       }
     };
     await expectGood("/sign-in?to=%2Fdeadlines");
@@ -103,11 +102,3 @@ describe.skipIf(!isThere)("the sign-in in a browser", () => {
     for (const path of ["/status", "/subscribe?words=quantum&status=open,closing_soon", "/sign-out"]) await expectGood(path);
   }, 300_000);
 });
-
-/** What axe finds, as rule and element. */
-async function axeFindings(page: Page, rules: object): Promise<string[]> {
-  const { violations } = await page.evaluate<axe.AxeResults>(
-    `axe.run(document, ${JSON.stringify({ ...rules, resultTypes: ["violations"] })})`,
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}

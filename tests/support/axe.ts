@@ -1,5 +1,7 @@
 /** axe, which finds what people with a disability cannot use, for pages in Chromium. */
 import { readFileSync } from "node:fs";
+import type axe from "axe-core";
+import type { Page } from "playwright-core";
 
 /** Its source, minified: Chromium reads it again on each page. */
 export const AXE = readFileSync(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
@@ -13,3 +15,11 @@ export const DROP_ROWS = `
     if (times[shape] > 2) row.remove();
   }
 `;
+
+/** What axe finds on a page that has its source, as rule and element. */
+export async function findingsOf(page: Page, rules: object): Promise<string[]> {
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    `axe.run(document, ${JSON.stringify({ ...rules, resultTypes: ["violations"] })})`,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}

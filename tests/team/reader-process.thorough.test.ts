@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { familiesText } from "../../src/monitoring/families.ts";
-import { createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
+import { ALIVE_PATH, createReaderProcess, type ReaderProcess } from "../../src/team/reader-process.ts";
 import { aDirectory, dropScratch } from "../support/imports.ts";
 import { runs } from "../support/processes.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -88,7 +88,7 @@ test("the first requests start one reader", async () => {
 
 test("a started reader runs before the first request, which starts no other", async () => {
   const { reader, get, started } = aReader();
-  await reader.start();
+  await reader.fetch(ALIVE_PATH, {});
   expect(started()).toHaveLength(1);
   expect([await get("/a"), started().length]).toEqual([[200, "GET /a"], 1]);
 });
@@ -166,7 +166,7 @@ test("a temporary directory whose path is too long for a socket is reported", as
 
 test("it listens in a directory that only this user can enter", async () => {
   const { reader, started } = aReader();
-  await reader.start();
+  await reader.fetch(ALIVE_PATH, {});
   expect(statSync(dirname(started()[0]?.[1] ?? "")).mode & 0o777).toBe(0o700);
 });
 

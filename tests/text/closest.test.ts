@@ -1,4 +1,4 @@
-/** Which known name a mistyped one stands for, and that one without any likeness costs next to nothing. */
+/** Which known name is suggested for a mistyped one, and that a name that resembles none is compared with none. */
 import { expect, test } from "bun:test";
 import { listAgencies } from "../../src/agencies/table.ts";
 import { closest, isWithinEdits, mayBeClosest } from "../../src/text/closest.ts";

@@ -15,7 +15,7 @@ export function manCommand(command: CliCommand, cli: Cli): CliCommand {
 
 const help = new Help();
 
-/** Of a variable that more commands than this have, the commands are not listed. */
+/** The commands that read a variable are listed only if there are at most this many. */
 const USES_SHOWN = 3;
 
 /** Options that most commands have, described once. */
