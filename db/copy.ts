@@ -1,7 +1,4 @@
-/**
- * Copies catalog and state from one engine to the other: every row of every table unchanged, or nothing. The state's transaction runs
- * inside the catalog's, so only a kill between the two commits can leave one database alone.
- */
+/** Copies catalog and state to the other engine, every row unchanged or nothing. Only a kill between the two commits leaves one alone. */
 import { type Column, sql } from "drizzle-orm";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { BATCH_ROWS, type CatalogDb, type DatabaseName, type Engine, type Sql, type StateDb } from "./engine.ts";
@@ -19,10 +16,7 @@ export type Copied = Record<string, number>;
 /** Called after each batch with the number of rows copied from a table, and the number it has. */
 export type CopyProgress = (table: string, done: number, total: number) => void;
 
-/**
- * Reads each database in one read transaction and writes it in one transaction; both commit together. The table of applied migrations is
- * not copied, because each engine has its own. Throws, with nothing changed, when a target is not a new database.
- */
+/** Throws, with nothing changed, if a target is not a new database. Migrations are not copied: each engine has its own. */
 export async function copyDatabases(
   from: BothDatabases,
   to: BothDatabases,

@@ -3,10 +3,7 @@ import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 
 export type Dialect = {
   name: "SQLite" | "PostgreSQL";
-  /**
-   * The elements of a JSON array as a table with one text column, `value`, for `from`. Integers need `cast(value as bigint)`. In a join,
-   * name the columns of the other tables in full: SQLite's `json_each` has more columns than `value`.
-   */
+  /** A JSON array as a table with one text column, `value`. In a join, name other columns in full: SQLite's `json_each` has more. */
   jsonElements: (json: SQLWrapper) => SQL;
   /** A member of a JSON object as text. Integers need a cast. */
   jsonMember: (json: SQLWrapper, name: string) => SQL<string>;

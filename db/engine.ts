@@ -1,7 +1,4 @@
-/**
- * The interface between the domain and a database. Two engines implement it: bun:sqlite for the files of a data directory, and PostgreSQL
- * for several servers. Both run the statements that `query.ts` builds.
- */
+/** What the domain knows of a database: bun:sqlite for the files of a data directory, or PostgreSQL for several servers. */
 import type { Dialect } from "./dialect.ts";
 import type { Query, StatementValues } from "./query.ts";
 
@@ -26,38 +23,21 @@ export type Sql<Name extends DatabaseName> = {
   each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
 };
 
-/**
- * How long to wait for readers, in milliseconds, and what to call once when the wait begins. On files, `forMs` is how long one writer waits
- * for another.
- */
+/** How long to wait for readers (on files, for another writer), and what to call once when the wait begins. */
 export type Patience = { forMs: number; onWait: () => void };
 
-/**
- * State of an open database file.
- * - `intact`: the open file is the one at its path.
- * - `missing`: there is no file at its path.
- * - `replaced`: another file is at its path, for example after `mv`. The open file is still whole.
- */
+/** Whether the open file is the one at its path, or that has gone, or is another one, as after `mv`. The open file is whole in any case. */
 export type FileState = "intact" | "missing" | "replaced";
 
-/**
- * A database. Inside `transaction` and `readTransaction`, use the `sql` that they pass in. SQLite has one connection, so a statement on the
- * engine itself would wait for the transaction to end, for ever.
- */
+/** Within a transaction use its `sql`: SQLite has one connection, so a statement on the engine would wait for ever. */
 export type Engine<Name extends DatabaseName> = Sql<Name> & {
   /** Commits all of `write` or nothing. Takes the write lock before anything is read, so writers run one after the other (D-31). */
   transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** Gives several reads the same state of the database. */
   readTransaction<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
-  /**
-   * Returns a number that changes with every commit, of any process. Returns NaN, which never equals itself, where only a statement could
-   * find out: on PostgreSQL.
-   */
+  /** A number that changes with every commit of any process. NaN, which never equals itself, on PostgreSQL. */
   commits(): number;
-  /**
-   * Takes a lock that all programs on this database share. Returns the function that releases it, or `undefined` while another program
-   * holds it. The lock ends with the program, even a killed one; on PostgreSQL also with its connection, so it does not protect data.
-   */
+  /** Locks a name for all programs; undefined while another has it. On PostgreSQL it ends with its connection, so it protects no data. */
   tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
   /** Prepares for many writes: SQLite gets a larger page cache. */
   makeRoomForWrites(): Promise<void>;
@@ -67,10 +47,7 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
   mayVacuum(): Promise<boolean>;
   /** Rewrites the storage, so that erased data is in no unused page. Returns false if a reader kept it from being complete. */
   vacuum(patience?: Patience): Promise<boolean>;
-  /**
-   * Whether the open file is still the one at its path, and only SQLite wrote to it. If not, removes its log, which would damage the next
-   * file at the path. Always `intact` on PostgreSQL.
-   */
+  /** If the file is no longer intact, removes its log, which would damage the next file at the path. */
   checkFile(): FileState;
   close(): Promise<void>;
 };

@@ -17,10 +17,7 @@ export async function openCatalogAt(location: DatabaseLocation, now: number, ope
   return (await postgresEngine()).openPostgresCatalog(location.database, now, postgres);
 }
 
-/**
- * Returns the function that opens the catalog for one request. On PostgreSQL, which limits the number of connections, requests under way share
- * one pool. Files are opened for each request, so that a restore can replace them.
- */
+/** Opens the catalog for one request: files anew, so that a restore can replace them; on PostgreSQL, requests under way share one pool. */
 export function catalogPerRequest(location: DatabaseLocation, now: () => number): () => Promise<CatalogDb> {
   if (location.database === undefined) return () => openCatalogAt(location, now());
   let shared: { catalog: Promise<CatalogDb>; users: number } | undefined;

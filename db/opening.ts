@@ -1,12 +1,7 @@
 /** What opening a database may change, on either engine. */
 import { Failure } from "./reason.ts";
 
-/**
- * - `create` makes what is missing and migrates what is older.
- * - `change` refuses what is missing and migrates what is older.
- * - `read` refuses what is missing or older, and changes nothing.
- * - `inspect` refuses what is missing, opens an older version as it is, and changes nothing.
- */
+/** `change` refuses what is missing, `read` also what is older, and `inspect` opens an older version as it is. */
 export type Mode = "create" | "change" | "read" | "inspect";
 
 export type Opening = {

@@ -1,10 +1,6 @@
 /**
- * Statements that Drizzle builds from the schema.
- *
- * Each statement is declared once, with named parameters that take their types from columns. It is rendered at its first use, once for
- * each engine, and the engine keeps it prepared. So a request pays nothing for Drizzle, and a renamed column does not compile.
- *
- * One statement serves both engines: PostgreSQL reads the SQLite text, but for what `dialect.ts` spells differently.
+ * Statements that Drizzle builds from the schema, each declared once with named parameters. It is rendered at its first use, so that a
+ * request pays nothing for Drizzle. PostgreSQL reads SQLite's text, but for what `dialect.ts` spells differently.
  */
 import {
   and,
@@ -132,10 +128,7 @@ export const update = <Table extends SQLiteTable>(table: Table) => builder.updat
 
 export const deleteFrom = <Table extends SQLiteTable>(table: Table) => builder.delete(table);
 
-/**
- * Drizzle's `select`, with each field under the name given here: Drizzle maps columns by position, an engine returns them by name. A
- * fragment is nested, because Drizzle drops the table names of a fragment's columns in a select of one table.
- */
+/** Drizzle's `select` with each field under this name, as engines return rows. It drops table names in fragments that are not nested. */
 export function select<Fields extends SelectedFields>(fields: Fields) {
   const named = Object.entries(fields).map(([name, field]) => {
     if (is(field, SQLiteColumn)) return [name, field.name === name ? field : sql`${field}`.as(name)];
@@ -222,10 +215,7 @@ export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 /** The row that `select(fields)` returns. */
 export type SelectedRow<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
 
-/**
- * Inserts one row: all columns of the table but `key`, its identity column. Drizzle's own insert would give that column a `null`, which
- * PostgreSQL refuses.
- */
+/** Inserts all columns but `key`, an identity: Drizzle's own insert would give it a `null`, which PostgreSQL refuses. */
 export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<Table> & string = never>(
   table: Table,
   { key, onConflict = sql`` }: { key?: Key; onConflict?: SQL } = {},
@@ -241,10 +231,7 @@ export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<
 /** For `insertInto`: keeps an existing row. */
 export const orIgnore = sql` on conflict do nothing`;
 
-/**
- * For `insertInto`: updates the existing row with the same `target`. Drizzle would write the target with its table, which PostgreSQL
- * refuses.
- */
+/** For `insertInto`: updates the row with the same `target`. Drizzle writes it with its table, which PostgreSQL refuses. */
 export const orUpdate = (target: Column | readonly Column[], ...columns: readonly Column[]) =>
   sql` on conflict (${sql.join(
     [target].flat().map(({ name }) => sql.identifier(name)),

@@ -5,10 +5,7 @@ import { codeOf, Failure, sqlStateOf } from "./reason.ts";
 /** Bun's own codes: nobody listens, the connection broke, nobody answered in time. */
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 
-/**
- * SQLSTATE (PostgreSQL, appendix A): connection lost, too many connections, cancelled by a time limit, shutting down or starting, lock not
- * available, replica.
- */
+/** SQLSTATE: connection lost, too many of them, cancelled by a limit, shutting down or starting, lock not available, replica. */
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 
 /** Thrown where nothing is broken, but there is no answer at the moment. */
@@ -27,10 +24,7 @@ export function isUnavailable(error: unknown): boolean {
 /** SQLite's result codes that a bug in a statement can cause. Any other means that the file cannot be read (D-26). */
 const BUG = /^SQLITE_(ERROR|CONSTRAINT|MISUSE|RANGE|MISMATCH|TOOBIG)/;
 
-/**
- * True if a read failed because of its database, on either engine: unavailable, locked, damaged, or closed. False for a bug in a
- * statement, and for anything that is not the database's.
- */
+/** True if a read failed because of its database: unavailable, locked, damaged or closed. False for a bug in a statement. */
 export function isUnreadable(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   if (!(error instanceof Error)) return false;

@@ -1,16 +1,11 @@
 /**
  * Bun's client for PostgreSQL (1.4.5), with what it lacks:
  *
- * - It waits for a response without limit. If a server stops or becomes unreachable without closing its connections, the wait lasts until
- *   the operating system gives up. So `withDeadline` limits it.
- * - A statement behind a slow one on the same connection waits for it. So whatever may take long, or waits for a lock, uses its own
- *   connection (`inTransaction`, `dedicated`).
- * - Statements that were under way on a broken connection fail.
- * - It sends a number as int4, int8 or float8, depending on its value. PostgreSQL infers the type of `null` and of text from the statement:
- *   `? is null` alone is an error, `cast(? as text) is null` is not. A text for a json parameter is encoded again. An integer column rounds
- *   a fraction, and half a surrogate pair is replaced. So `requireStorable` refuses them.
- * - It sends a statement without values through the simple protocol, which allows several statements in one text. With values only one.
- * - If a table changes, prepared statements are prepared again outside of a transaction, and fail inside of one.
+ * - It waits without limit for a server that became unreachable. So `withDeadline` limits it.
+ * - A statement waits for a slow one on its connection. So what may take long, or waits for a lock, has its own (`inTransaction`, `dedicated`).
+ * - It rounds fractions in integer columns and replaces half surrogate pairs. So `requireStorable` refuses them.
+ * - `? is null` alone is an error, `cast(? as text) is null` is not: PostgreSQL infers the type. A text for json is encoded again.
+ * - Without values, a text may have several statements.
  */
 import type { SQL } from "bun";
 import { Failure, sqlStateOf } from "../reason.ts";

@@ -1,6 +1,6 @@
 /**
- * The connections of a client. Bun's own pool would send their settings as startup parameters, which PgBouncer refuses, and does not say on
- * which connection a statement runs. So each is a pool of Bun's with one connection, and its first statement makes the settings.
+ * Bun's own pool sends settings as startup parameters, which PgBouncer refuses, and does not say which connection runs a statement. So each
+ * connection is a pool of one, and its first statement makes the settings.
  */
 import { SQL } from "bun";
 import { Failure } from "../reason.ts";

@@ -1,7 +1,4 @@
-/**
- * The engine on PostgreSQL. Its write lock (D-31) is a row: not every compatible database has advisory locks, and a commit releases a row
- * exactly.
- */
+/** The engine on PostgreSQL. */
 import { crc32 } from "node:zlib";
 import { postgresDialect } from "../dialect.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine, type Sql } from "../engine.ts";
@@ -9,10 +6,7 @@ import { boundTo, type Query, type StatementValues } from "../query.ts";
 import type { Client, Executor } from "./client.ts";
 import { rewriteTables } from "./rewrite.ts";
 
-/**
- * The row of the first migration is the write lock. A commit releases it after everybody can see what was committed, and a read committed
- * transaction that gets the lock sees it. An advisory lock would not do on CockroachDB, which ignores them.
- */
+/** The write lock (D-31) is the row of the first migration: its commit releases it exactly, and CockroachDB ignores advisory locks. */
 const WRITE_LOCK = "select 1 from migrations where n = 1 for update";
 
 /** PostgreSQL lets the owner of a table or of the database vacuum it, and only warns everybody else. */
@@ -63,9 +57,7 @@ export function postgresEngine<Name extends DatabaseName>(client: Client, name: 
   };
 }
 
-/**
- * Unlocks explicitly, because the server may notice a closed connection too late for the next program. A broken connection has released it.
- */
+/** The server may notice a closed connection too late for the next program. */
 async function release(lock: number, connection: Awaited<ReturnType<Client["dedicated"]>>): Promise<void> {
   await connection.rows("select pg_advisory_unlock(?)", [lock]).catch(() => undefined);
   await connection.close();

@@ -24,10 +24,7 @@ const MIGRATING = 0x66756e64;
 export const schemas = { catalog: "fundfeed_catalog", state: "fundfeed_state" } as const;
 export type Kind = keyof typeof schemas;
 
-/**
- * Migrates the schema of a kind, and creates the other one if it is missing, so that a database with imports alone can be copied and rights
- * on both can be granted. Uses one transaction. Returns the schemas that were older. Throws as `missingOf` does.
- */
+/** Migrates a schema, and creates the other one, so that both can be copied and granted. Returns the schemas that were older. */
 export async function migratePostgres(client: Client, kind: Kind, now: number): Promise<Migrated[]> {
   if ((await haveBothSchemas(client)) && (await schemaVersionOf(client, kind)).missing === 0) return []; // The usual case, without a lock.
   const versions = await inUnlimitedTransaction(client, async (connection) => {

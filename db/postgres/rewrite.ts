@@ -3,10 +3,7 @@ import type { Patience } from "../engine.ts";
 import { sqlStateOf } from "../reason.ts";
 import type { Executor } from "./client.ts";
 
-/**
- * VACUUM FULL needs a table for itself. It waits for the readers of the table, and later readers wait for it. So each attempt waits for
- * less than the time limit of a server's statement, and for more than the second after which PostgreSQL cancels an autovacuum in the way.
- */
+/** Readers wait behind VACUUM FULL: so less than their time limit, and more than the second after which an autovacuum is cancelled. */
 const [LOCK_WAIT_MS, PAUSE_MS] = [2000, 8000];
 /** A connection that is being opened reads for a moment, this command's own ones too. */
 const OPENING_MS = 1000;

@@ -36,10 +36,7 @@ const keepsOpenFiles = process.platform === "win32";
 /** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
-/**
- * Backs up the committed state of `data`, whatever its schema version. Replaces an earlier backup in `directory` only after the new one is
- * complete and checked. Returns the names and sizes of the files.
- */
+/** Backs up `data`, whatever its version. Replaces an earlier backup only after the new one is complete and checked. */
 export function backUp(
   databases: { catalog: CatalogFile; state: StateFile; watch?: WatchFile | undefined },
   data: string,
@@ -68,10 +65,7 @@ export function backUp(
   });
 }
 
-/**
- * Replaces the files of `data` by those of a backup; without watches in the backup, those of `data` stay. Throws, with nothing changed, if the backup is damaged or the files are in use. A
- * server or an import that starts meanwhile waits (`openPresent` in `open.ts`).
- */
+/** Replaces all files of `data`, but for watches that the backup lacks, or none, if it is damaged or they are in use. Other programs wait. */
 export function restore(
   directory: string,
   data: string,
@@ -94,10 +88,7 @@ export function restore(
   });
 }
 
-/**
- * Creates a directory under another name, fills it with the files `names` and renames it. So a killed backup leaves no directory that looks
- * complete.
- */
+/** Fills a directory under another name first, so that a killed backup leaves none that looks complete. */
 function createDirectory(directory: string, names: readonly string[], fill: (partial: string) => void): void {
   const partial = `${directory}.partial`;
   const created = mkdirSync(partial, { recursive: true, mode: 0o700 });
@@ -192,9 +183,7 @@ function refuseUnfinished(directory: string, name: string): void {
     );
 }
 
-/**
- * `replacesDamaged`: files that cannot be opened may be replaced. `createsMissing`: also keeps other programs from creating missing files.
- */
+/** `createsMissing` also keeps other programs from creating missing files. */
 type Holding = { replacesDamaged: boolean; createsMissing: boolean };
 
 /** Keeps all other programs out of the files, except those that replace them. */
@@ -204,10 +193,7 @@ function holdBoth(directory: string, holding: Holding): DisposableStack {
   return held.move();
 }
 
-/**
- * Switching off write-ahead logging needs exclusive access, so it fails while another program has the file open. An exclusive transaction
- * then keeps other programs out. A file of another program is never replaced.
- */
+/** Switching off write-ahead logging fails while another program has the file open, and an exclusive transaction keeps others out. */
 function hold(directory: string, kind: Kind, { replacesDamaged, createsMissing }: Holding): () => void {
   const path = join(directory, fileNames[kind]);
   const isThere = existsSync(path);

@@ -1,6 +1,6 @@
 /**
- * Read-only descriptors of files that SQLite also has open. When a process closes any descriptor of a file, it loses all its locks on that
- * file (fcntl(2)), including SQLite's. So each file has one shared descriptor, which is closed after the last connection.
+ * Descriptors of files that SQLite has open, too. A process that closes any descriptor of a file loses SQLite's locks on it (fcntl(2)). So
+ * each file has one, which is closed after the last connection.
  */
 import { closeSync, openSync } from "node:fs";
 import { identityOf } from "../file-identity.ts";

@@ -44,10 +44,7 @@ export function sqliteReader<Name extends DatabaseName>(sqlite: Database, name: 
   };
 }
 
-/**
- * The engine on a connection. `beforeWrite` is called before each write, and at the beginning and end of each transaction. It throws if the
- * file must not be written to.
- */
+/** `beforeWrite` is called before each write, and at both ends of a transaction. It throws if the file must not be written to. */
 function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, beforeWrite: () => void = () => undefined): Engine<Name> {
   const statements = statementCache(sqlite);
   const inside = sqlOf(sqlite, statements, name, (work) => {

@@ -4,10 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../reason.ts";
 
-/**
- * Locks a name in a directory, by an exclusive transaction on the empty file NAME.lock, which is never written. Returns the function that
- * releases the lock, or `undefined` while another program holds it.
- */
+/** Locks NAME.lock, which is never written, in a directory. Returns the function that releases it; undefined while another has it. */
 export function tryLockIn(directory: string, name: string): (() => void) | undefined {
   const lock = new Database(fileOf(directory, name), { create: true, strict: true });
   try {

@@ -1,7 +1,4 @@
-/**
- * Which file a write-ahead log belongs to. SQLite applies any log it finds next to a file, even one of another file that was at that path
- * before. So a note next to each log records its file. (E-34)
- */
+/** A note of the file that a write-ahead log belongs to: SQLite applies any log that it finds next to a file. (E-34) */
 import { readFileSync, readSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { identityOf } from "../file-identity.ts";
 import { shareDescriptor } from "./descriptors.ts";

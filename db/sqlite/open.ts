@@ -18,16 +18,10 @@ export type CatalogFile = CatalogDb & { sqlite: Database };
 export type StateFile = StateDb & { sqlite: Database };
 export type WatchFile = WatchDb & { sqlite: Database };
 
-/**
- * Page sizes of new files. Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system
- * calls.
- */
+/** Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system calls. */
 const PAGE_BYTES = { catalog: 16_384, state: 4096, watch: 4096 };
 
-/**
- * The size of the write-ahead log that starts a checkpoint. With SQLite's 4 MB, each chunk of an import starts one, and takes four times as
- * long.
- */
+/** With SQLite's 4 MB, each chunk of an import starts a checkpoint, and takes four times as long. */
 const CHECKPOINT_BYTES = 64_000_000;
 
 export const fileNames = { catalog: "catalog.db", state: "state.db", watch: "watch.db" } as const;
@@ -134,10 +128,7 @@ function makeFile(directory: string, path: string): void {
   if (identityOf(path) === undefined) closeSync(openSync(path, "a", 0o600));
 }
 
-/**
- * Opens the file at `path` once it can be read. A restore makes other programs wait until it has replaced the file. A program that waited
- * then has the old file open, and must open the new one.
- */
+/** Opens the file once it can be read. A program that waited for a restore has the old file open, and must open the new one. */
 function openPresent(path: string, kind: DatabaseName, waitMs: number, open: () => ReadFile): ReadFile & { isMarked: boolean } {
   for (;;) {
     if (path !== ":memory:") requireOwnLog(path, waitMs);

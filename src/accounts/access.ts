@@ -1,19 +1,9 @@
 /**
- * Access: every key in memory, with its account, its plan and its use, so that no request waits for a write, and most wait for no read
- * (D-24, D-25).
+ * Every key in memory, with its account, plan and use, so that no request waits for a write, and most for no read (D-24, D-25).
  *
- * Keys. Each request calls `updateAccess`, which reads the keys that other processes changed if anything was committed since
- * `lastSeenCommit`. So a revoked key is refused at the next request.
- *
- * Use. The requests of a key on one day go through these steps:
- *
- * 1. If another server stored use since the last updateAccess, the key's next request reads its stored count. From then on the key is in
- *    `counted`.
- * 2. `addUse` counts each request in memory: in `use`, and in `unsaved`. The key is then in `dirty`.
- * 3. When a key's window moves to another day, its unsaved requests move to `endedDays`.
- * 4. `saveUse` moves `endedDays` and the unsaved requests of `dirty` to `saving`, and adds them to the stored counts in one transaction.
- *    The sums include what other servers stored, and memory takes them over. If the transaction fails, the requests move back, and the
- *    next save writes them.
+ * `addUse` counts a request in `use` and `unsaved` of its key, which is then `dirty`; what is unsaved of a day that ends moves to `endedDays`.
+ * `saveUse` adds both to the stored counts, and takes over the sums, which include what other servers stored. If that fails, the next save
+ * writes them. A key whose stored count may be newer than memory is not in `counted`, and its next request reads it.
  */
 import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
@@ -90,10 +80,7 @@ export async function createAccess(db: StateDb): Promise<Access> {
   return access;
 }
 
-/**
- * Brings memory up to date with every commit made before the call. Returns `undefined` if it is: most calls need not be awaited. Each
- * request calls it before `findKey`. Throws if the database cannot be read.
- */
+/** Reads what other processes committed; undefined if nothing. Each request calls it before `findKey`, so a revoked key is refused at once. */
 export function updateAccess(access: Access): Promise<void> | undefined {
   return access.db.commits() === access.lastSeenCommit ? undefined : access.updateOnce();
 }
@@ -109,10 +96,7 @@ export function findUsableKey({ keysById }: Access, id: string, now: EpochMs): K
   return key === undefined || !key.subscribed || key.revoked_at !== null || isExpired(key.expires_at, now) ? undefined : key;
 }
 
-/**
- * The same key, or the one by which it was replaced: addresses that were given out live on when a key is rotated. A key that was revoked
- * has no heir, because revoking is meant to end them. Reads memory only.
- */
+/** The same key, or its successor, so that addresses outlive a rotation. A revoked key has none, because revoking is meant to end them. */
 export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | undefined {
   const seen = new Set<string>();
   for (let next: string | null = id; next !== null && !seen.has(next); ) {
@@ -125,10 +109,7 @@ export function findHeir(access: Access, id: string, now: EpochMs): KnownKey | u
   return undefined;
 }
 
-/**
- * Counts one request as `uses` uses of a key against both of its limits, unless one refuses it. Returns what is left; a promise if the stored
- * count must be read first, or if the quotas are shared.
- */
+/** Counts a request as `uses` uses against both limits, unless one refuses it. A promise if the count must be read, or quotas are shared. */
 export function addUse(access: Access, key: KnownKey, now: EpochMs, uses = 1): Allowance | Promise<Allowance> {
   if (!access.counted.has(key)) return readStoredUse(access, key, now).then(() => addUse(access, key, now, uses));
   const taken = access.quotas.take(key, now, uses);
@@ -164,10 +145,7 @@ function recordUse(access: Access, key: KnownKey, { use, allowance, taken }: Tak
   return allowance;
 }
 
-/**
- * Takes back a counted request of which the client got no response, if its day has not ended. The minute keeps it, so that nobody who closes
- * connections early can ask without limit.
- */
+/** Takes back a request without response. The minute keeps it, so that nobody who closes connections early can ask without limit. */
 export function takeBackUse({ quotas, dirty }: Access, key: KnownKey, { reset, retryAfterSeconds }: Allowance): void {
   const { window } = key.use;
   if (retryAfterSeconds > 0 || resetOf(window) !== reset) return;
@@ -177,10 +155,7 @@ export function takeBackUse({ quotas, dirty }: Access, key: KnownKey, { reset, r
   quotas.takeBack?.(key, window.day);
 }
 
-/**
- * Stores the requests counted since the last call, and reads what other servers stored for the same keys. Throws if the database cannot
- * be written; nothing is lost, because the next call writes it.
- */
+/** Stores what was counted since the last call, and reads the sums of all servers. If it throws, the next call writes it. */
 export async function saveUse(access: Access): Promise<void> {
   await updateAccess(access); // Even without requests, so that the next one has little to read.
   await access.saveOnce();

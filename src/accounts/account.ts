@@ -51,10 +51,7 @@ export async function createAccount(
 
 type Change = { plan?: string | undefined; subscription?: string | undefined };
 
-/**
- * Changes the plan, the subscription or both of an account. Servers apply it from the next request on. Throws if there is no such account
- * or plan, or if the subscription is none of `subscriptions`.
- */
+/** Servers apply it from the next request on. Throws if there is no such account or plan, or no such `subscription`. */
 export async function setAccount(db: StateDb, name: string, change: Change): Promise<Account> {
   return db.transaction((sql) => changeAccount(sql, name, change));
 }

@@ -1,7 +1,4 @@
-/**
- * Generations: one number that grows with every change of a key, an account or a plan, and one that grows whenever use is stored. A server
- * compares them with one small read to find out what other processes changed. (E-29)
- */
+/** Two numbers by which a server finds what others changed: of keys, accounts and plans, and of stored use. (E-29) */
 import { sql as fragment } from "drizzle-orm";
 import type { StateSql } from "../../db/engine.ts";
 import { query, selectAll } from "../../db/query.ts";

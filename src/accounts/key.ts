@@ -138,10 +138,7 @@ export async function createKey(
   });
 }
 
-/**
- * Creates a key with the account and the label of an old one. The old key stays valid for `graceMs`, but not beyond its own expiry.
- * Throws if the old key is unknown, revoked or expired, or if it has an expiry and the new key has none.
- */
+/** Replaces a key, which stays valid for `graceMs`. Throws if it cannot be used, or expires while the new one would not. */
 export async function rotateKey(
   db: StateDb,
   id: string,
@@ -174,10 +171,7 @@ export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]>
   return rows.map(({ id, used_today, ...key }) => ({ id, state: stateOf(key, now), ...key, used_today: used_today ?? 0 }));
 }
 
-/**
- * The requests of all keys, or of one, in the last `days` UTC days, newest day first. Leaves out days without requests. Throws if the
- * key is unknown.
- */
+/** The requests of all keys, or of one, in the last `days` UTC days, newest first. Days without any are left out. */
 export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs): Promise<KeyUse[]> {
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });

@@ -1,7 +1,4 @@
-/**
- * Short texts that only an installation with this secret can have made: cookies, addresses of feeds, links of mails, addresses of channels. Anyone
- * who holds a signed text can read it; a sealed one is encrypted. Neither contains a key. (E-80)
- */
+/** Texts that only an installation with this secret can have made. Anyone can read a signed one; a sealed one is encrypted. (E-80) */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** What a text is for. One that was made for another purpose is refused. */

@@ -44,10 +44,7 @@ function depthOf(code: string | undefined): number {
   return code === undefined ? 0 : code.split(".").length;
 }
 
-/**
- * The code that a number stands for in the table, "" if for none: NIH:CA of RFA-CA-26-001, by the letters of an institute of NIH, which other
- * agencies of HHS have, too; DODAAC:M of M6785426R0001, by the first letter of the contracting office (DoDAAC), which is that of the service.
- */
+/** The table's code for a number, or "": NIH:CA of RFA-CA-26-001, by its institute; DODAAC:M of M6785426R0001, by its service. */
 function agencyOfNumber(numbers: readonly (string | null)[]): string {
   for (const number of numbers) {
     const [, institute, service] = /^(?:RFA|NOT|OTA)-([A-Z]{2})-\d|^(M)\d{5}-?\d{2}-?[A-Z]/.exec(number ?? "") ?? [];

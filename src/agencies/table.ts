@@ -1,8 +1,4 @@
-/**
- * The federal departments, agencies and offices. `tests/support/agencies-table.ts` made the table; it is read when it is needed first. (E-59)
- *
- * Our code of an agency begins with that of its parent: `HHS.NIH.NCI` is a part of `HHS.NIH`.
- */
+/** The federal agencies, made by `tests/support/agencies-table.ts`. Our code begins with the parent's: `HHS.NIH.NCI`. (E-59) */
 import { normalForm } from "./names.ts";
 import text from "./table.tsv" with { type: "text" };
 

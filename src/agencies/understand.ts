@@ -13,10 +13,7 @@ import {
   withParents,
 } from "./table.ts";
 
-/**
- * Our codes of the agencies that a text means; none if it is no abbreviation, code or full name. If agencies of several levels have it, the
- * highest of them are meant: NEA is the Endowment, and not a bureau of the Department of State.
- */
+/** Our codes of the agencies that a text means. Of several levels the highest: NEA is the Endowment, not a bureau of State. */
 export function codesMeant(text: string): readonly string[] {
   const value = text.trim();
   const own = agencyByCode(value.toUpperCase())?.code;
@@ -136,10 +133,7 @@ function withSlip(agencies: readonly Agency[], typed: string): Agency | undefine
     .sort((left, right) => levelOf(left.code) - levelOf(right.code))[0];
 }
 
-/**
- * The highest agency whose name has the text at the beginning of a word, else the one with a name that is spelt almost so. Of a text with a
- * number there is none: Region 4 is not Region V.
- */
+/** The highest agency with the text at the beginning of a word, else one spelt almost so. Region 4 is not Region V. */
 function closestByName(agencies: readonly Agency[], text: string): Agency | undefined {
   if (/\d/.test(text)) return undefined;
   const words = ` ${plainWords(text)}`;

@@ -1,8 +1,6 @@
 /**
- * The events of all opportunities. `readFeed` continues from a position and returns every event exactly once. `readWindow` reads a period.
- *
- * The feed is in the order in which events were stored: there is one writer at a time, so the row numbers of events follow the order of
- * commits (D-31). `detected_at` does not: an imported history brings events from long ago. (E-47)
+ * The events of all opportunities. Row numbers follow the order of commits, because there is one writer at a time (D-31); `detected_at` does
+ * not, because an imported history brings events from long ago. (E-47)
  */
 import { and, asc, desc, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -42,10 +40,7 @@ export type FeedEntry = {
   at: string | null;
 };
 
-/**
- * `filter`, with its sources resolved (`filter/known.ts`), is compared with the opportunity as it is now. `types` are as the API returns them. `since` is exclusive (D-11) and `until` is
- * inclusive, so that consecutive periods have no event in common.
- */
+/** `filter` has its sources resolved (`filter/known.ts`). `since` is exclusive (D-11), `until` inclusive: consecutive periods share no event. */
 export type FeedFilter = {
   filter: Filter;
   /** Selects the wanted records. One of a group is enough. Documents of other groups are not read. */
@@ -61,10 +56,7 @@ export type FeedFilter = {
 /** An opportunity as it is now, known by when it was last stored. */
 export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
-/**
- * `repeats` counts events that another record reported before. `position` is that of the last event examined, and `atEnd` says that none
- * follows. A page may be empty before the end. `isFull` if it has as many entries, or bytes, as a page may have.
- */
+/** `repeats`: events that another record reported before. `position`: of the last event examined. A page may be empty before the end. */
 export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; position: Position; atEnd: boolean; isFull: boolean };
 
 export const windowOrders = ["oldest", "newest"] as const;

@@ -4,10 +4,7 @@ import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 /** An event of a record of a group. `record` is the row number of the record. */
 export type GroupEvent = { seq: number; record: number; event: OpportunityEvent };
 
-/**
- * Whether another record reported the same before: the group's last report of each changed field came from another record, with the same value,
- * the same type and at least the same severity, when both belonged to the group. `earlier` has the events of the group in the order of storing.
- */
+/** Whether each field's last report in the group was another record's, with the same value and type, and no less severe. */
 export function isRepeat({ seq, record, event }: GroupEvent, earlier: readonly GroupEvent[]): boolean {
   const before = earlier.filter((each) => each.seq < seq);
   const same = before.filter((each) => each.event.type === event.type && rankOf(each.event) >= rankOf(event));

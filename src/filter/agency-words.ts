@@ -1,7 +1,4 @@
-/**
- * Agencies in questions. A word or several that mean an agency also find what is of that agency, by a tag of the index: NIH finds records
- * that do not say "NIH". Ordinary words such as "energy", "state" or "ice" stay words.
- */
+/** Agencies in questions: NIH also finds what is of NIH and does not say so, by a tag of the index. "Energy" or "ice" stay words. */
 import { codesMeant, codesNamed } from "../agencies/understand.ts";
 
 /** Abbreviations and names of one word that mean an agency without capitals, too. Others may be ordinary words. */
@@ -17,10 +14,7 @@ export function agencyTag(code: string): string {
   return `\ue001${code.toLowerCase().replace(/[^a-z0-9]/g, "\ue001")}`;
 }
 
-/**
- * For each word of a question as it was typed, "" standing for what is no word: our code of the agency that it means, alone or with the words
- * after it, which have ""; else undefined.
- */
+/** For each word as it was typed, or "": our code of the agency that it means, alone or with the next words, which then have "". */
 export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
   const found: (string | undefined)[] = typed.map(() => undefined);
   const isAllCaps = typed.length > 2 && !/[a-z]/.test(typed.join(""));

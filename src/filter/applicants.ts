@@ -1,7 +1,4 @@
-/**
- * Who may apply: the kinds that people ask for, and the codes of Grants.gov that stand for them. Unrestricted counts for everyone. The text
- * on eligibility cannot be asked: "small" also stands in what excludes small businesses.
- */
+/** Who may apply, by the codes of Grants.gov. The text on eligibility cannot be asked: "small" also stands in what excludes small businesses. */
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 /** Grants.gov's codes by kind. Code 25, "others", stands for what only the text on eligibility says. */

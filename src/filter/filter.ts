@@ -1,8 +1,6 @@
 /**
- * Filters on opportunities. One table declares each field: its values, its help, its words, how it matches an opportunity, and how it
- * matches a row of search.db. Options of the command line and `--match` files are read by the same table.
- *
- * A filter holds texts as they were given, so `30d` means 30 days from whenever the filter is used. (E-136)
+ * Filters on opportunities: one table declares each field, for options, `--match` files, opportunities and rows of search.db. A filter holds
+ * texts as they were given, so `30d` means 30 days from whenever it is used. (E-136)
  */
 import { Failure } from "../../db/reason.ts";
 import { dueOf } from "../opportunities/due.ts";

@@ -16,10 +16,7 @@ export class UnknownAgency extends UsageFailure {
   }
 }
 
-/**
- * The filter to match with: `OTHER` is replaced by the codes of all records whose source is not named (D-13). Throws if a code belongs to no
- * named source and no record. Throws an UnknownAgency for an agency that does not exist. `action` is for the message: "find opportunities of".
- */
+/** Replaces `OTHER` by the codes of all other sources (D-13). Throws for an unknown source or agency. `action`: "find opportunities of". */
 export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: string): Promise<Filter> {
   await requireAgencies(catalog, filter.agency ?? []);
   if (filter.source === undefined) return filter;

@@ -1,7 +1,4 @@
-/**
- * Places of performance: US states and countries, by the codes and names that people and upstreams use. Two letters are a US state before
- * they are a country.
- */
+/** Places of performance: US states and countries, by code and name. Two letters are a US state before they are a country. */
 import type { Sidecar } from "../opportunities/opportunity.ts";
 import { fold } from "../text/fold.ts";
 

@@ -1,7 +1,4 @@
-/**
- * How the words of a search are read: into groups that must all be there, and what must not be. Any text is a question: there is no syntax
- * that could be wrong. Everything that searches reads it here, so the same words mean the same everywhere. (E-150)
- */
+/** Reads the words of a search, the same everywhere: what must be there, and what must not. No text is wrong. (E-150) */
 import { numberKeyOf } from "../opportunities/number.ts";
 import { stemOf, wordsOf } from "../text/words-of.ts";
 import { agenciesIn } from "./agency-words.ts";

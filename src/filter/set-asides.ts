@@ -1,7 +1,4 @@
-/**
- * Families of set-asides: competed and sole source, partial and total, have a code each at SAM.gov and one name for people. A name that
- * meant one code of its family would find half, and would not look wrong.
- */
+/** Families of set-asides: SAM.gov has a code each for competed and sole source, and people have one name for both. */
 import { closest } from "../text/closest.ts";
 
 /** The codes of SAM.gov by the name of the family, which may be one of them. */

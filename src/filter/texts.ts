@@ -13,10 +13,7 @@ export const textColumns = Object.keys(textWeights) as TextColumn[];
 
 const TOKENIZER = 'tokenize = "unicode61 remove_diacritics 2"';
 
-/**
- * Creates the table `texts`. It keeps no text: the catalog has it. `tags` is a column of words that no text has, for what is sought besides
- * words.
- */
+/** Creates the table `texts`, which keeps no text. `tags` has words that no text has, for what is sought besides words. */
 export const CREATE_TEXTS = `create virtual table texts using fts5 (${[...textColumns, "tags", TOKENIZER, "content = ''", "contentless_delete = 1"].join(", ")})`;
 
 /** Inserts a row: its number, then what `indexedTexts` returns, then tags. */

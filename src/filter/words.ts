@@ -22,10 +22,7 @@ const PREFIX_LENGTH_MIN = 2;
 
 const HELP = 'what is sought: quantum sensing, "a phrase", +exactly, quant*, laser OR lidar, -mustnot';
 
-/**
- * What has every word matches. In JSON a text such as `quantum "machine learning" -optical`, or a list of such texts. In a list, an item of
- * several plain words is a phrase, as the shell removes the quotes of an argument.
- */
+/** A text, or in JSON a list: there, an item of several plain words is a phrase, as the shell removes the quotes of an argument. */
 export const words: Field<string> = {
   label: "Words",
   value: "<words>",

@@ -4,10 +4,7 @@ import { parseStored } from "../text/stored-json.ts";
 import { noSidecar, type Opportunity, type Sidecar } from "./opportunity.ts";
 import { type StatusStatement, statusAt, statusTurnsAt } from "./status.ts";
 
-/**
- * For a record whose status turns at instants that its dates do not determine: what the source states, until when that holds, and when the
- * record is archived (UTC). `status` and `status_display` are then what holds now. Absent from other records.
- */
+/** Of a record whose status does not follow its dates: what the source states, until when, and when it is archived. */
 export type StatusTerms = {
   stated?: { status: string | null; status_display: string | null };
   status_until?: string;

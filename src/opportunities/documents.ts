@@ -1,9 +1,4 @@
-/**
- * Recently read documents, in memory, so that popular ones are not read from the database each time.
- *
- * Changed documents are not removed. Callers compare `updated_at` with the list index: two versions of a record never share one (D-31).
- * (E-31)
- */
+/** Recently read documents. Changed ones stay: callers compare `updated_at`, which two versions never share (D-31), with the index. (E-31) */
 import type { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
 /** The columns of a `StoredDocument`. */

@@ -166,10 +166,7 @@ export function dueInWords(due: Due, now: EpochMs, shown: InWords = {}): string 
   return first + [dated, ...more].join(due.kind === "in_words" ? ": " : "; ");
 }
 
-/**
- * The same for a table: "Jan 8 (46d)", "today", "~Mar 28 (4mo)" for what is expected, "ends Jan 7" for an expiry, "over, ends Jan 8" if the announcement outlives
- * its due dates, "anytime", "posted 2016".
- */
+/** For a table: "Jan 8 (46d)", "~Mar 28 (4mo)" if only expected, "ends Jan 7" for an expiry, "over, ends Jan 8", "posted 2016". */
 export function dueInShort({ kind, at, verb, expires_at }: Due, now: EpochMs): string {
   const ms = parseStoredMs(at);
   if (at === null || ms === undefined) return kind === "none" ? (/posted \d+$/.exec(verb)?.[0] ?? "–") : kind.replace("_", " ");

@@ -1,7 +1,6 @@
 /**
- * Who won earlier rounds of the same call, from the award notices of SAM.gov. A notice holds a key of its office and title in `link_keys`, so
- * that one read of an index finds it, on both engines and without the search index. Precision comes before recall: of all real files, 27 awards
- * are shown, all of them right. Titles of nearly the same words, as `similar` takes them, would add wrong ones.
+ * Who won earlier rounds of the same call: award notices of SAM.gov with the same key of office and title. Precision before recall: of all real
+ * files, 27 awards are shown, all right. Titles of nearly the same words would add wrong ones.
  */
 import { hash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";

@@ -248,10 +248,7 @@ export function needsCompaction({ end, dead, sizes }: ListIndex): boolean {
   return dead > sizes.fewDead && 6 * dead > end;
 }
 
-/**
- * Moves live slots down over dead ones, with a pause after each slice. During a pause the index may be read and appended to, but no other
- * work that goes through the slots in steps may be under way. Works in place, because allocating a copy and freeing the original take long.
- */
+/** Works in place, because a copy takes long, with pauses. During a pause the index may be read and appended to, but not gone through in steps. */
 export async function compact(index: ListIndex, pause: () => Promise<void>): Promise<void> {
   const { gap } = index;
   let moved = 0; // Checkpoints.

@@ -1,8 +1,4 @@
-/**
- * NIH's standard due dates. Many of its announcements (PA, PAR, PAS) name no due date of their own: applications are due three times a
- * year, and the closing date at Grants.gov is the day on which the announcement expires. Such dates are only expected, and of a code that
- * the table lacks nothing is shown: no date is better than a wrong one.
- */
+/** NIH's standard due dates, for announcements (PA, PAR, PAS) whose closing date is their expiry. No date is better than a wrong one. */
 import { easternInstant } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import type { WholeOpportunity } from "./opportunity.ts";

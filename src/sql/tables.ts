@@ -1,7 +1,4 @@
-/**
- * The SQLite file for people who use SQL: what `mirror` keeps and `export --format sqlite` writes. Its tables hold each document, its
- * fields as columns, and a full-text index. Its views have one column a field. Documented in docs/reference/sql.md.
- */
+/** The SQLite file of `mirror` and `export --format sqlite`: documents, their fields as columns, a full-text index (docs/reference/sql.md). */
 import { type Column, flatColumns, furtherColumns } from "../facts/columns.ts";
 
 /** To be raised with any change of the tables: a file of another version is refused. */
@@ -227,10 +224,7 @@ const views: Readonly<Record<string, string>> = {
 /** A statement, and its name in two words. */
 type Step = { step: string; sql: string };
 
-/**
- * To be run in this order when the tables of TABLES are filled. Until then they have no index and no trigger: maintaining those row by row takes
- * many times as long. Afterwards, triggers keep everything in step.
- */
+/** To be run when the tables are filled: indexes and triggers, which keep them in step, would make filling take many times as long. */
 export const COMPLETION: readonly Step[] = [
   ...derived.map(({ table, of, rows }) => ({
     step: `filling ${table}`,

@@ -48,10 +48,7 @@ export const PRIVATE_ADDRESS = "EPRIVATEADDRESS";
 
 type Resolve = (host: string, options: { all: true }, done: (error: Error | null, found: LookupAddress[]) => void) => void;
 
-/**
- * A lookup for `node:http` that finds public addresses only. The connection goes to the address that was checked, so a name server that
- * answers differently the second time gains nothing.
- */
+/** Finds public addresses only, and connects to those: a name server that answers differently the second time gains nothing. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (host, options, done) => {
     resolve(host, { ...options, all: true }, (error, found) => {

@@ -1,7 +1,4 @@
-/**
- * Attempts to deliver a message: how one fails, when the message is sent again, and when the watch is paused. The clock may be changed at any
- * time: an instant in the future is ignored, and a leap counts as at most one day.
- */
+/** Attempts to deliver. The clock may be changed: an instant in the future is ignored, and a leap counts as at most one day. */
 import { backoffMs } from "../../clients/typescript/src/backoff.ts";
 import { Failure } from "../../db/reason.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";

@@ -14,9 +14,7 @@ import type { Zone } from "./watch.ts";
 /** One opportunity: its title and page, a line of facts, what changed, and in how many changes. */
 export type DigestEntry = { id: string; title: string; url: string | null; facts: string; changes: string[]; count: number };
 
-/**
- * A section of changes counts changes; other sections count opportunities. `more` of them are not shown, and `above` are shown with a change.
- */
+/** A section counts changes or opportunities. `more` are not shown, and `above` are shown with a change. */
 export type DigestSection = {
   heading: string;
   isUrgent: boolean;

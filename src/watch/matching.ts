@@ -15,10 +15,7 @@ import type { WatchDefinition } from "./watch.ts";
 /** The part of a watch that decides which opportunities match. */
 export type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
 
-/**
- * The filters in words, and the words that a watch does not require, because they change only the order of a search: 'words solar due next
- * month ("due next month" is not required)'.
- */
+/** The filters, and what changes only the order of a search: 'words solar due next month ("due next month" is not required)'. */
 export function watchedInWords({ filter, all_sources }: Matching, now: EpochMs): string {
   const { words = "", ...given } = filter;
   const preferred = wantedOf(readQuestion(words).preferences, given, now).map(({ asked }) => quoted(asked));

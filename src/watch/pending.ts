@@ -1,8 +1,4 @@
-/**
- * The pending message of a watch. There is at most one, and it is stored before it is sent. When the receiver has accepted it, its effects on
- * the watch's position are stored in one transaction. So after a kill at any point, no message is lost, and at worst one is delivered again
- * with the same id and content.
- */
+/** A watch has at most one pending message, stored before it is sent; its effects are stored when it was accepted. (E-51) */
 import { and, desc, eq, inArray, isNull, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteBy, deleteFrom, insertInto, listOf, parameter, pick, query, select, selectSome, update, updateBy } from "../../db/query.ts";
@@ -155,10 +151,7 @@ export async function storeAttempts(db: WatchDb, id: string, after: Attempts, pa
   });
 }
 
-/**
- * Stores which missing setting of the machine prevents sending a message. This does not count as an attempt, and once the setting is fixed the
- * message can be sent immediately.
- */
+/** Stores why this machine cannot send. It is no attempt: once the setting is fixed, the message can be sent immediately. */
 export async function storeSetupFault(db: WatchDb, { key }: Watch, former: Attempts, error: string): Promise<void> {
   await db.run(setAttempts, { watch: key, ...former, at: null, wait_ms: 0, error });
 }
@@ -170,10 +163,7 @@ export async function joinInMail(db: WatchDb, ids: readonly string[], mail: stri
   });
 }
 
-/**
- * Applies accepted messages, so that their watches continue after them. Skips those that are no longer pending. A part of their mail that was
- * not sent, because its watch is paused, then gets a mail of its own, with an id that no mail program has seen.
- */
+/** Moves watches behind accepted messages. A part of their mail that was not sent gets a mail, and so an id, of its own. */
 export async function accept(db: WatchDb, ids: readonly string[], mail: string | null, delivered_at: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
     for (const id of ids) await acceptOne(sql, id, delivered_at);

@@ -1,9 +1,6 @@
 /**
- * Plans the next message of a watch: what matches now and did not before, what has changed since its position in the feed, the reminders that
- * are due, and what no longer matches.
- *
- * The opportunities that match are read before the feed. A change stored between the two reads is still reported, because an opportunity stays
- * matched until a message says that it left. (E-51)
+ * Plans the next message of a watch. What matches is read before the feed. A change stored in between is still reported, because an opportunity
+ * stays matched until a message says that it left. (E-51)
  */
 import type { CatalogDb } from "../../db/engine.ts";
 import { severities } from "../events/event.ts";
@@ -83,10 +80,7 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
 const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, due: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
-/**
- * A full page: first what is new, then the changes in the order of the feed and, if there is room, what is due and what no longer matches. The
- * rest comes in the next message.
- */
+/** A full page: what is new, changes and, if there is room, what is due and what no longer matches. The rest comes in the next message. */
 async function collectPage(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now, itemsMax = ITEMS_MAX } = planning;
   const comparison = compared(planning);

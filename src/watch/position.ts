@@ -1,6 +1,4 @@
-/**
- * The position of a watch: how much of the feed was delivered, which opportunities the receiver knows as matching, and the reminders it got.
- */
+/** How much of the feed a watch's receiver got, which opportunities it knows as matching, and its reminders. */
 import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
 import { deleteBy, deleteFrom, listOf, pick, query, select, selectSome, updateBy } from "../../db/query.ts";

@@ -1,8 +1,4 @@
-/**
- * Posts JSON to a receiver that someone else runs: no redirects, no proxy, a limit on time, and only public addresses unless the watch allows
- * others. Only the head of the response counts; its body is not read. Error messages name the host but never the rest of the URL, which may be
- * a secret.
- */
+/** Posts JSON to somebody else's server. Its response is not read, and errors never have the whole URL, which may be a secret. */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
 import { isIP } from "node:net";

@@ -1,7 +1,4 @@
-/**
- * One run of the watches. Each watch delivers its messages one after the other, independently of other watches, so a failing or slow receiver
- * does not delay others. (E-51)
- */
+/** One run of the watches, independent of each other: a slow receiver does not delay others. (E-51) */
 import { createHash } from "node:crypto";
 import type { CatalogDb, WatchDb } from "../../db/engine.ts";
 import { messageOf } from "../../db/reason.ts";
@@ -85,9 +82,7 @@ type Running = { watch: Watch; outcome: WatchOutcome; matching?: readonly string
 /** A message, and the watch in the run that it is of. */
 type Part = { running: Running; pending: PendingMessage };
 
-/**
- * Runs one watch, or all watches of a member, whose simultaneous messages become one mail. Mail programs drop a second mail with a known id.
- */
+/** Runs one watch, or all of a member, whose messages become one mail: mail programs drop a second one with a known id. */
 async function runTogether(context: RunContext, watches: readonly Watch[]): Promise<Running[]> {
   const all = watches.map(begun);
   const startedAt = performance.now(); // Not the machine's clock, which may be set.

@@ -1,7 +1,4 @@
-/**
- * Days and times in the zone of a watch: when its messages are made, and which reminders are due. Both depend only on the clock, so it does not
- * matter how often, or by which process, the watches are run. (E-77)
- */
+/** Schedules and reminders depend only on the clock and the zone, however often and by which process watches are run. (E-77) */
 import type { EpochMs } from "../text/instant.ts";
 
 const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -22,10 +19,7 @@ export function readSchedule(text: string): Schedule | undefined {
   return Number(hour) < 24 && Number(minute) < 60 ? `${day} ${hour.padStart(2, "0")}:${minute}` : undefined;
 }
 
-/**
- * Whether a watch last compared at `checkedAt` must be compared with the catalog: always without a schedule, otherwise if a scheduled time has
- * passed since, however long ago. A `checkedAt` in the future comes from a clock that was set back, and is ignored.
- */
+/** Whether a scheduled time has passed since `checkedAt`. One in the future comes from a clock that was set back, and is ignored. */
 export function isTime(watch: Scheduled, checkedAt: EpochMs, now: EpochMs): boolean {
   return watch.every === undefined || checkedAt > now || lastTime(watch.every, watch.zone, now) > checkedAt;
 }
@@ -36,10 +30,7 @@ export function behindSince(watch: Scheduled, checkedAt: EpochMs, now: EpochMs):
   return isTime(watch, checkedAt, now) ? lastTime(watch.every, watch.zone, now) : now;
 }
 
-/**
- * The last time of a schedule until `now`. A time that is skipped in spring moves later by the skipped hour; a time that occurs twice in autumn
- * means the first one.
- */
+/** A time that spring skips moves later; of one that autumn repeats, the first counts. */
 function lastTime(every: Schedule, zone: string, now: EpochMs): EpochMs {
   return timesOf(every, zone, now, 1, -8).find((at) => at <= now) ?? now;
 }
@@ -76,10 +67,7 @@ type Reminding = {
   daysBefore: (due: EpochMs) => number | undefined;
 };
 
-/**
- * The reminders that are due. A reminder is due when its day begins; with a schedule, at the last scheduled time before that day ends, so that
- * none is late.
- */
+/** A reminder is due when its day begins, or at the last scheduled time before that day ends, so that none is late. */
 export function remindersAt({ remind = [], every, zone }: Scheduled & { remind?: number[] }, now: EpochMs): Reminding {
   const nextAt = every === undefined ? startOf(dateIn(zone, now).add({ days: 1 }), zone) : nextTime(every, zone, now);
   const next = dateIn(zone, nextAt);

@@ -60,9 +60,7 @@ export async function sendMail(
   );
 }
 
-/**
- * Returns once the server has accepted the mail. Throws a DeliveryError that never repeats the server's text, which could repeat a password.
- */
+/** Returns once the server accepted the mail. Its text is in no error, because it could repeat a password. */
 export async function handToServer(
   { url, mail_from, mail_to, to, id, date, headers, subject, text, html }: OutgoingMail,
   { env }: Pick<Machine, "env">,
@@ -102,10 +100,7 @@ function isRefused(error: unknown): boolean {
   return command === "RCPT TO" && responseCode >= 550 && responseCode <= 556;
 }
 
-/**
- * The server of a URL such as smtps://user:password@mail.example.org or smtp://mail.example.org:587. `smtp:` requires STARTTLS, except on this
- * machine or with ?requireTLS=false. Throws a DeliveryError.
- */
+/** The server of smtps://user:password@mail.example.org or smtp://…, which requires STARTTLS but on this machine or with ?requireTLS=false. */
 export function smtpServer({ url: place }: Pick<MailReceiver, "url">, machine: Pick<Machine, "env">) {
   const url = URL.parse(readSecret(place, machine));
   const credentials = url === null ? undefined : credentialsOf(url);

@@ -219,10 +219,7 @@ type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning;
 /** The matches that a changed filter adds and removes, or "all" to deliver everything once more. */
 type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
 
-/**
- * Gives receivers of a watch another definition. Each keeps its position, and what the changed filter adds or removes is not reported. With
- * "all", each gets everything that matches once more. Returns false if the watch was removed or changed since it was read.
- */
+/** Gives receivers another definition. Only "all" reports what it matches. False if the watch was removed or changed since it was read. */
 export async function changeWatch(
   db: WatchDb,
   changed: readonly Watch[],
@@ -254,10 +251,7 @@ export async function changeRow(sql: WatchSql, { key: former, definition }: Watc
   else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(sendAtOnce, { watch: key });
 }
 
-/**
- * Gives a watch another key, so that a concurrent run only stores the result of the message that it is sending. Returns undefined if the watch
- * was removed, or got another key, since it was read.
- */
+/** Another key, so that a concurrent run only stores the result of what it is sending. Undefined if the watch has gone or changed. */
 async function renewKey(sql: WatchSql, former: number): Promise<number | undefined> {
   await sql.run(countKey);
   return (await sql.get(setKey, { key: former }))?.key;

@@ -1,9 +1,4 @@
-/**
- * The tables of `../sqlite/catalog.ts` in a PostgreSQL schema of their own.
- *
- * An entry of a B-tree has at most 2,704 bytes. What may be longer has a hash index: the values of a facet together. A test compares both
- * declarations.
- */
+/** The tables of `../sqlite/catalog.ts`. What may exceed the 2,704 bytes of a B-tree's entry has a hash index. */
 import { sql } from "drizzle-orm";
 import { index, pgSchema, uniqueIndex } from "drizzle-orm/pg-core";
 import * as sqlite from "../sqlite/catalog.ts";

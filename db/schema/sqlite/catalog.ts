@@ -1,7 +1,4 @@
-/**
- * The tables of `catalog.db`: imported data. Only text, 64-bit integers and bytes, which both engines store alike. Instants are
- * milliseconds since 1970 UTC.
- */
+/** The tables of `catalog.db`: text, 64-bit integers and bytes, which both engines store alike. Instants are milliseconds since 1970 UTC. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { bytes } from "./column-types.ts";
@@ -13,10 +10,7 @@ export const sources = sqliteTable("sources", {
   description: text("description").notNull(),
 });
 
-/**
- * Every distinct combination of the values that list filters compare. Rows are only added, and of a row only `records` changes. A missing
- * program type or agency is "".
- */
+/** Every combination of the values that list filters compare. Of a row only `records` changes. A missing type or agency is "". */
 export const facets = sqliteTable(
   "facets",
   {
@@ -31,10 +25,7 @@ export const facets = sqliteTable(
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
 );
 
-/**
- * Sums that transactions add to, so that no command has to count (`sources/counts.ts`). `subject` is the code of a source, or the name of the
- * format whose imports are counted.
- */
+/** Sums that transactions add to (`sources/counts.ts`). `subject` is the code of a source, or the format whose imports are counted. */
 export const counts = sqliteTable(
   "counts",
   {
@@ -58,10 +49,7 @@ export const instants = sqliteTable(
   (table) => [primaryKey({ columns: [table.source, table.day, table.name] })],
 );
 
-/**
- * One row for each record. `document` is the opportunity as the API returns it: UTF-8 JSON, rendered once in `changes/`. Rows are never
- * deleted.
- */
+/** `document` is the opportunity as the API returns it, UTF-8 JSON, rendered once in `changes/`. Rows are never deleted. */
 export const opportunities = sqliteTable(
   "opportunities",
   {
@@ -101,10 +89,7 @@ export const opportunities = sqliteTable(
   ],
 );
 
-/**
- * What a record was before a change, as far as no event has it: the basis of its status, and its sidecar without attachments and questions.
- * `until` is the instant of the change. (E-85)
- */
+/** What no event has of a record before its change at `until`: the basis of its status, and its sidecar. (E-85) */
 export const earlierSidecars = sqliteTable(
   "earlier_sidecars",
   {
@@ -116,10 +101,7 @@ export const earlierSidecars = sqliteTable(
   (table) => [primaryKey({ columns: [table.opportunity_seq, table.until] })],
 );
 
-/**
- * The keys by which records of different sources are linked (`changes/link.ts`): those that a record holds, and those that it seeks. Of several
- * holders of a key, the one with the greatest `newness` is the newest.
- */
+/** The keys that a record holds and seeks (`changes/link.ts`). The greatest `newness` is the newest of several holders. */
 export const linkKeys = sqliteTable(
   "link_keys",
   {
@@ -137,10 +119,7 @@ export const linkKeys = sqliteTable(
 /** Keys that may lead to another record than before. The import that stored the change, or the next one, links the records that seek them again. */
 export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text("key").primaryKey() });
 
-/**
- * The digest of the text that a record was last read from, if its format has one (`import/source-digest.ts`). Valid while the record's hash
- * is the same.
- */
+/** The digest of the text that a record was last read from (`import/source-digest.ts`), valid while its hash is the same. */
 export const readings = sqliteTable("readings", {
   opportunity_seq: integer("opportunity_seq").primaryKey(),
   digest: bytes("digest").notNull(),
@@ -155,10 +134,7 @@ export const sightings = sqliteTable("sightings", {
   missed_at: integer("missed_at"),
 });
 
-/**
- * The same by layout of the files that contained it: only a file of that layout can show that the source dropped it. What an older version of the
- * program noted has no row here.
- */
+/** The same by layout: only a file of that layout can show that the source dropped it. */
 export const layoutSightings = sqliteTable(
   "layout_sightings",
   {
@@ -186,10 +162,7 @@ export const upstreamIds = sqliteTable(
   ],
 );
 
-/**
- * Versions of opportunities whose upstream gives each version its own id (D-30): the record that each belongs to, and the facts that later
- * versions are compared with (`import/versions`). A version never moves to another record.
- */
+/** Versions with ids of their own (D-30), their records, and what later versions are compared with (`import/versions`). */
 export const versions = sqliteTable(
   "versions",
   {

@@ -65,10 +65,7 @@ export const use = sqliteTable(
   (table) => [primaryKey({ columns: [table.key_id, table.day] })],
 );
 
-/**
- * Counters of changes to keys (`keys`) and use (`use`), by which a server notices changes of other processes. No row before the first
- * change.
- */
+/** Counters of changes to keys and use, by which a server notices changes of other processes. */
 export const generations = sqliteTable("generations", {
   name: text("name").primaryKey(),
   number: integer("number").notNull(),
