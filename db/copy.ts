@@ -10,10 +10,9 @@ import type { Value } from "./value.ts";
 
 export type BothDatabases = { catalog: CatalogDb; state: StateDb };
 
-/** Rows by table. */
 export type Copied = Record<string, number>;
 
-/** Called after each batch with the number of rows copied from a table, and the number it has. */
+/** Called after each batch. */
 export type CopyProgress = (table: string, done: number, total: number) => void;
 
 /** Throws, with nothing changed, if a target is not a new database. Migrations are not copied: each engine has its own. */
@@ -41,7 +40,6 @@ const ping = query({}, () => sql`select 1`);
 
 type Row = Record<string, Value>;
 
-/** The statements that copy one table. */
 type Table = {
   name: string;
   clear: Query<object, never>;
@@ -91,7 +89,6 @@ function tableOf(table: SQLiteTable): Table {
   };
 }
 
-/** Throws for a database that already holds data. */
 async function requireUnused<Name extends DatabaseName>(target: Sql<Name>, { tables, openNew }: Kind<Name>): Promise<void> {
   const fresh = openNew();
   try {
@@ -138,7 +135,7 @@ const identityColumns = query(
     where table_schema = current_schema() and is_identity = 'YES'`,
 );
 
-/** PostgreSQL numbers new rows by a sequence, which copied rows do not advance. SQLite takes the largest number and adds one. */
+/** PostgreSQL numbers new rows by a sequence, which copied rows do not advance. */
 async function advanceSequences<Name extends DatabaseName>(target: Sql<Name>): Promise<void> {
   for (const { table, column } of await target.all(identityColumns)) {
     const [tableName, columnName] = [sql.identifier(table), sql.identifier(column)];

@@ -7,7 +7,6 @@ export type Dialect = {
   jsonElements: (json: SQLWrapper) => SQL;
   /** A member of a JSON object as text. Integers need a cast. */
   jsonMember: (json: SQLWrapper, name: string) => SQL<string>;
-  /** Whether bytes contain the UTF-8 of a text. */
   containsText: (bytes: SQLWrapper, text: SQLWrapper) => SQL;
 };
 

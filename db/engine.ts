@@ -2,24 +2,22 @@
 import type { Dialect } from "./dialect.ts";
 import type { Query, StatementValues } from "./query.ts";
 
-/** There are three databases; that of the watches is always a file. With the name in its type, one cannot be passed in place of another. */
+/** That of the watches is always a file. With the name in its type, one database cannot be passed in place of another. */
 export type DatabaseName = "catalog" | "state" | "watch";
 
-/** Rows in one batch of `each`. */
 export const BATCH_ROWS = 1000;
 
 /** Runs statements. Integers come back as numbers, booleans as 1 or 0, bytes as a Uint8Array. */
 export type Sql<Name extends DatabaseName> = {
   readonly name: Name;
   readonly dialect: Dialect;
-  /** The first row, or `undefined`. */
   get<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row | undefined>;
   all<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<Row[]>;
   /** Inserts one row and returns the value of its column `query.key`. On SQLite without `returning`, which would copy the whole row. */
   insert<Values>(query: Query<Values, never>, values: NoInfer<Values>): Promise<number>;
   /** Returns how many rows it wrote. */
   run<Values, Row>(query: Query<Values, Row>, ...values: StatementValues<Values>): Promise<number>;
-  /** Reads any number of rows in one read transaction and passes them to `take` in batches. `take` must not use the engine. */
+  /** Passes any number of rows to `take` in batches, in one read transaction. `take` must not use the engine. */
   each<Values, Row>(query: Query<Values, Row>, values: NoInfer<Values>, take: (rows: Row[]) => void | Promise<void>): Promise<void>;
 };
 
@@ -31,21 +29,19 @@ export type FileState = "intact" | "missing" | "replaced";
 
 /** Within a transaction use its `sql`: SQLite has one connection, so a statement on the engine would wait for ever. */
 export type Engine<Name extends DatabaseName> = Sql<Name> & {
-  /** Commits all of `write` or nothing. Takes the write lock before anything is read, so writers run one after the other (D-31). */
+  /** Takes the write lock before anything is read, so writers run one after the other (D-31). */
   transaction<T>(write: (sql: Sql<Name>) => Promise<T>): Promise<T>;
-  /** Gives several reads the same state of the database. */
   readTransaction<T>(read: (sql: Sql<Name>) => Promise<T>): Promise<T>;
   /** A number that changes with every commit of any process. NaN, which never equals itself, on PostgreSQL. */
   commits(): number;
   /** Locks a name for all programs; undefined while another has it. On PostgreSQL it ends with its connection, so it protects no data. */
   tryLock(name: string): Promise<(() => Promise<void>) | undefined>;
-  /** Prepares for many writes: SQLite gets a larger page cache. */
   makeRoomForWrites(): Promise<void>;
-  /** Lists damage in pages, indexes and references. The command `check` looks for faults in the content. */
+  /** Damage in pages, indexes and references. */
   storageFaults(): Promise<string[]>;
-  /** Returns whether this user may `vacuum`. Ask before erasing anything. */
+  /** Whether this user may `vacuum`. Ask before erasing anything. */
   mayVacuum(): Promise<boolean>;
-  /** Rewrites the storage, so that erased data is in no unused page. Returns false if a reader kept it from being complete. */
+  /** So that erased data is in no unused page. False if a reader kept it from being complete. */
   vacuum(patience?: Patience): Promise<boolean>;
   /** If the file is no longer intact, removes its log, which would damage the next file at the path. */
   checkFile(): FileState;
@@ -53,7 +49,6 @@ export type Engine<Name extends DatabaseName> = Sql<Name> & {
 };
 
 export type CatalogDb = Engine<"catalog">;
-/** The catalog, or a transaction of it. */
 export type CatalogSql = Sql<"catalog">;
 export type StateDb = Engine<"state">;
 export type StateSql = Sql<"state">;

@@ -1,9 +1,8 @@
 /** Migrations: every change of a schema, in order. Tests open the data of every released version, so a released migration never changes. */
 
-/** The text of one migration. `tag` is its file name. */
+/** `tag` is its file name. */
 export type Migration = { tag: string; sql: string };
 
-/** A migration that a database lacks: its row in the table `migrations`, and its statements. */
 type Step = { n: number; tag: string; hash: string; statements: readonly string[] };
 
 /** The migrations that a database lacks. Throws if it is newer than this program, or if one of its migrations had another text. */

@@ -5,7 +5,7 @@ import { shownAddress } from "./postgres/address.ts";
 import type { PostgresOptions } from "./postgres/open.ts";
 import { type FileOpening, openCatalog, openState, openWatchFile } from "./sqlite/open.ts";
 
-/** The PostgreSQL database at the URL `database` if there is one, otherwise the files in the directory `data`. */
+/** PostgreSQL if there is a `database`, a URL, otherwise files. */
 export type DatabaseLocation = { data: string; database?: string | undefined; mode?: Mode | undefined };
 
 type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };

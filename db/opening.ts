@@ -14,15 +14,12 @@ export function isReading(mode: Mode): mode is "read" | "inspect" {
   return mode === "read" || mode === "inspect";
 }
 
-/** A database cannot be opened. The message names it. */
 export class CannotOpen extends Failure {}
 
-/** There is no database to open, and the mode does not create one. */
 export class NoData extends CannotOpen {
   override readonly name = "NoData";
 }
 
-/** The database is of an older version, and the mode does not migrate it. */
 export class OlderVersion extends CannotOpen {
   override readonly name = "OlderVersion";
 }

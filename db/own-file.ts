@@ -11,7 +11,6 @@ const applicationIds = {
   export: 0x66666578,
 };
 
-/** What people call a file of this program. */
 type OwnFileName = keyof typeof applicationIds;
 
 /** How long to wait for another program that is writing. A server sets less, since waiting stalls every request. */

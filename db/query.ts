@@ -21,18 +21,15 @@ import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Dialect } from "./dialect.ts";
 import { requireStorable, type Value } from "./value.ts";
 
-/** A statement that takes `Values` by name and returns rows of `Row`. */
 export type Query<Values, Row> = {
   render(dialect: Dialect): Rendered<Values>;
-  /** The identity column of an insert. */
   key?: string | undefined;
-  /** Exists in types only. */
   readonly row?: Row;
 };
 
 type Rendered<Values> = { text: string; bind: (values: Values) => Value[] };
 
-/** The values of a statement, or nothing where it has no parameters. */
+/** Nothing where a statement has no parameters. */
 export type StatementValues<Values> = keyof Values extends never ? [] : [values: NoInfer<Values>];
 
 type Parameter = Column | ListParameter<Column> | ValueParameter<unknown> | JsonParameter<unknown>;
@@ -57,7 +54,6 @@ type ValueFor<Given extends Parameter> = Given extends Column
       : never;
 type ValuesFor<Given extends Parameters> = { readonly [Name in keyof Given]: ValueFor<Given[Name]> };
 
-/** The placeholder of a parameter while a statement is built. */
 type PlaceholderFor<Given extends Parameter> = Given extends { kind: "value" | "json" } ? Placeholder : SQL<ValueFor<Given>>;
 type PlaceholdersFor<Given extends Parameters> = { readonly [Name in keyof Given]: PlaceholderFor<Given[Name]> };
 
@@ -82,7 +78,7 @@ export function query<const Given extends Parameters, Built extends SQLWrapper>(
   return declared;
 }
 
-/** Every declared statement, for the test that prepares them all. */
+/** For the test that prepares them all. */
 export const queries: Query<never, unknown>[] = [];
 
 const sqlite = new SQLiteSyncDialect();
@@ -121,7 +117,6 @@ function placeholdersFor<Given extends Parameters>(parameters: Given, dialect: D
   return Object.fromEntries(entries) as PlaceholdersFor<Given>;
 }
 
-/** Drizzle's builder without a connection: engines run what it builds. */
 const builder = drizzle(() => Promise.reject(new Error("Statements are run by an engine")));
 
 export const update = <Table extends SQLiteTable>(table: Table) => builder.update(table);
@@ -150,7 +145,6 @@ export function pick<Table extends SQLiteTable, Name extends keyof Columns<Table
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
 }
 
-/** That each of the columns has the value of its name. */
 function areEqual<Name extends string>(columns: Readonly<Record<Name, unknown>>, values: Readonly<Record<Name, unknown>>) {
   const names = Object.keys(columns) as Name[];
   return and(...names.map((name) => eq(columns[name] as Column, values[name])));
@@ -209,7 +203,6 @@ export function deleteBy<Table extends SQLiteTable, Name extends keyof Columns<T
   return query(columns, (values) => deleteFrom(table).where(areEqual(columns, values)));
 }
 
-/** The rows of a query. */
 export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 
 /** The row that `select(fields)` returns. */
@@ -228,7 +221,6 @@ export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<
   return Object.assign(declared, { key }) as unknown as Query<ValuesFor<Omit<Columns<Table>, Key>>, never>;
 }
 
-/** For `insertInto`: keeps an existing row. */
 export const orIgnore = sql` on conflict do nothing`;
 
 /** For `insertInto`: updates the row with the same `target`. Drizzle writes it with its table, which PostgreSQL refuses. */
@@ -241,7 +233,6 @@ export const orUpdate = (target: Column | readonly Column[], ...columns: readonl
     sql`, `,
   )}`;
 
-/** The field of a query that only asks whether there is a row. */
 export const exists = { one: sql<number>`1` };
 
 /** A statement and its values as an engine runs them. */

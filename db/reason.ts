@@ -1,10 +1,10 @@
 /** Turns errors of the disk and the databases into messages that an operator can act on. */
 import { DrizzleQueryError } from "drizzle-orm/errors";
 
-/** An error whose message is a whole sentence for the operator: what could not be done, and why. Of other errors, only the reason is known. */
+/** The message is a whole sentence for the operator. Of other errors, only the reason is known. */
 export class Failure extends Error {}
 
-/** A Failure because of a value that somebody gave, as only the data show: a usage error on the command line. */
+/** A usage error that only the data show. */
 export class UsageFailure extends Failure {}
 
 const DISK_FULL = "the disk is full";
@@ -29,7 +29,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(EMFILE|ENFILE)\b/, "too many files are open"],
 ];
 
-/** What to do about an error of PostgreSQL, by SQLSTATE. Its own message names the cause, but no remedy. */
+/** By SQLSTATE: PostgreSQL's message names the cause, but no remedy. */
 const advice: Readonly<Record<string, string>> = {
   "42501": "the role needs the rights that fundfeed help postgres lists",
   "25006": "it is a replica, which is only read; name the primary",

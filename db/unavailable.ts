@@ -8,7 +8,6 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT)/;
 /** SQLSTATE: connection lost, too many of them, cancelled by a limit, shutting down or starting, lock not available, replica. */
 const PASSING = /^(08...|53...|57014|57P0[1235]|55P03|40001|40P01|25006)$/;
 
-/** Thrown where nothing is broken, but there is no answer at the moment. */
 export class Unavailable extends Failure {
   override readonly name = "Unavailable";
 }

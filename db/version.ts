@@ -5,7 +5,6 @@ import { postgresMigrations } from "./postgres/migrate.ts";
 import { query } from "./query.ts";
 import { migrations } from "./sqlite/migrate.ts";
 
-/** How many migrations a database has had, and how many this program has for it. */
 type SchemaVersion = { applied: number; known: number };
 
 const countMigrations = query({}, () => sql<{ count: number }>`select count(*) as count from migrations`);

@@ -14,30 +14,24 @@ import { type Connection, connectionClosed, createConnections } from "./connecti
 import { numbered } from "./placeholders.ts";
 
 export type ClientOptions = {
-  /** The PostgreSQL schema of unqualified names. */
   schema: string;
-  /** How many connections it has at most. */
   connections?: number;
   connectTimeoutMs?: number;
-  /** The time limit of a statement. The server cancels it then; a second later the client gives up on the server. */
+  /** The server cancels a statement then; a second later the client gives up on the server. */
   statementTimeoutMs?: number;
-  /** How long a transaction may be idle. */
   idleInTransactionMs?: number;
-  /** PostgreSQL refuses every statement that would change something. */
   readOnly?: boolean;
 };
 
-/** Runs statements. */
 export type Executor = {
   rows<Row>(statement: string, values: readonly Value[]): Promise<Row[]>;
-  /** Returns the number of rows that were written. */
   execute(statement: string, values: readonly Value[]): Promise<number>;
 };
 
 export type Client = Executor & {
-  /** Runs `work` between `begin` and a commit, on its own connection. Rolls back if it throws. */
+  /** Runs `work` between `begin` and a commit, on its own connection. */
   inTransaction<T>(begin: string, work: (connection: Executor) => Promise<T>): Promise<T>;
-  /** A connection of its own until it is closed. Its statements have no time limit. */
+  /** A connection of its own, without time limit. */
   dedicated(): Promise<Executor & { close: () => Promise<void> }>;
   /** Throws if a pooler stands between that gives a connection to others between two statements. */
   requireSessions(): Promise<void>;
@@ -47,7 +41,7 @@ export type Client = Executor & {
 /** A command uses two to four at a time. Each costs PostgreSQL some 4 ms. */
 const CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A writing transaction that is idle for this long is rolled back, since it would keep every other writer waiting. */
+/** One that is idle for longer would keep every other writer waiting. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -62,10 +56,10 @@ export function connect(url: string, options: ClientOptions): Client {
     idle_in_transaction_session_timeout: `${idleInTransactionMs}`,
     ...(readOnly && { default_transaction_read_only: "on" }),
   });
-  /** How long to wait until a connection is free, which another statement may use until its limit, or until a new one is open. */
+  /** Another statement may use a connection until its limit. */
   const patience = () => AbortSignal.timeout(Math.max(connectTimeoutMs, statementTimeoutMs));
 
-  /** Replaces all connections to a server that does not respond. Their pending statements fail with ERR_POSTGRES_CONNECTION_CLOSED. */
+  /** Drops all connections to a server that does not respond. */
   async function withDeadline<T>(response: Promise<T>): Promise<T> {
     const asked = pool.open();
     const giveUp = setTimeout(() => asked.forEach(pool.drop), statementTimeoutMs + 1000);
@@ -134,10 +128,10 @@ export function connect(url: string, options: ClientOptions): Client {
   };
 }
 
-/** SQLSTATE of a replica that cancelled a statement, because its primary vacuumed rows that the statement could see. */
+/** A replica cancelled a statement, because its primary vacuumed rows that it could see. */
 const CONFLICT_WITH_RECOVERY = "40001";
 
-/** Sends a statement again that a replica cancelled outside of a transaction. It then reads a newer state. */
+/** Sent again, it reads a newer state. */
 function retrying(executor: Executor): Executor {
   return {
     ...executor,
@@ -153,10 +147,9 @@ async function unlimited<T>(response: Promise<T>): Promise<T> {
   return response;
 }
 
-/** Type numbers in PostgreSQL's pg_type.dat. */
 const [BOOL, INT8, NUMERIC] = [16, 20, 1700];
 
-/** Columns to convert, by the list of columns, which is the same object at each run of a statement on a connection. */
+/** Columns to convert, by the list of columns: the same object at each run of a statement on a connection. */
 const integerColumns = new WeakMap<SQL.ResultColumn[], string[]>();
 
 /** Converts 64-bit integers, which arrive as text, their sums, which arrive as decimals, and booleans. */

@@ -5,34 +5,29 @@
 import { SQL } from "bun";
 import { Failure } from "../reason.ts";
 
-/** Settings by name, as `set_config` takes them. */
 type Settings = Readonly<Record<string, string>>;
 
 export type Connection = {
   sql: SQL;
-  /** Resolves when the settings are made. Rejects if it cannot be opened. */
+  /** Resolves when the settings are made. */
   ready: Promise<void>;
-  /** False once it is broken or closed. It is never used again then: Bun would open another one, without the settings. */
+  /** False once it is broken: Bun would open another one, without the settings. */
   isOpen: boolean;
   /** Whether a transaction has it for itself. */
   isTaken: boolean;
-  /** Statements under way. */
   pending: number;
-  /** Names the process that serves it; `undefined` until it is ready. */
   process: string | undefined;
 };
 
 type Connections = {
-  /** Runs a single statement: on an idle one, else a new one, else the one with the fewest statements. Waits while all are taken. */
+  /** On an idle one, else a new one, else the one with the fewest statements. */
   share: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>;
-  /** One for the caller alone, until `release`. Waits until its statements have ended; rejects with the reason of the signal. */
+  /** For the caller alone, until `release`. */
   take: (signal: AbortSignal) => Promise<Connection>;
   release: (connection: Connection) => void;
-  /** Closes one at once. */
   drop: (connection: Connection) => void;
-  /** Those that are open now. */
   open: () => Connection[];
-  /** Opens two, each of which must keep a process of its own. Throws if one does not. */
+  /** Throws if two connections do not each keep a process of their own. */
   requireSessions: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -48,7 +43,6 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
   const all = new Set<Connection>();
   const waiting = new Set<() => void>();
   let isClosed = false;
-  /** Lets all that wait look again. */
   const wake = () => {
     for (const look of waiting) look();
     waiting.clear();
@@ -78,7 +72,7 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     connection.ready.catch(() => undefined); // Callers await the connection, and get the error.
     return connection;
   };
-  /** Makes the settings. In transaction mode PgBouncer gives a process to another connection as soon as a statement ends. */
+  /** In transaction mode PgBouncer gives a process to another connection as soon as a statement ends. */
   const prepare = async (connection: Connection) => {
     const values = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value.replaceAll("'", "''")}', false)`);
     const [row] = await connection.sql.unsafe(`select ${[...values, PROCESS].join(", ")}`);
@@ -89,7 +83,7 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     const isShared = [...all].some((other) => other !== connection && other.process === process);
     if (isShared || (connection.process ?? process) !== process) throw new Failure(NO_SESSIONS);
   };
-  /** Throws if another process than at first serves it. The text has no values, so no statement is prepared on the process of others. */
+  /** The text has no values, so no statement is prepared on the process of others. */
   const requireSameProcess = async (connection: Connection) => {
     await connection.ready;
     const [row] = await connection.sql.unsafe(`select ${PROCESS}`);

@@ -20,7 +20,6 @@ export const postgresMigrations: Record<Kind, Migration[]> = {
 /** The advisory lock of a migration, "fund" in ASCII. There may be no table yet that could be locked. */
 const MIGRATING = 0x66756e64;
 
-/** The names of the schemas. */
 export const schemas = { catalog: "fundfeed_catalog", state: "fundfeed_state" } as const;
 export type Kind = keyof typeof schemas;
 
@@ -36,7 +35,7 @@ export async function migratePostgres(client: Client, kind: Kind, now: number): 
   return versions.filter(({ from, to }) => from > 0 && from < to);
 }
 
-/** A transaction without time limits: a migration of millions of records takes minutes, and programs that start meanwhile wait for it. */
+/** A migration of millions of records takes minutes, and programs that start meanwhile wait for it. */
 async function inUnlimitedTransaction<T>(client: Client, work: (connection: Executor) => Promise<T>): Promise<T> {
   const connection = await client.dedicated();
   try {
@@ -50,7 +49,6 @@ async function inUnlimitedTransaction<T>(client: Client, work: (connection: Exec
   }
 }
 
-/** A schema, and how many migrations it had before and has now. */
 type Migrated = { schema: string; from: number; to: number };
 
 /** How many of this program's migrations a schema has, and how many it lacks. Throws as `missingOf` does. */

@@ -10,5 +10,4 @@ export function numbered(statement: string): string {
 
 const SKIPPED_OR_PLACEHOLDER = /'[^']*'|"[^"]*"|--[^\n]*|\/\*.*?\*\/|\?/gs;
 
-/** One entry for each statement of the program. */
 const translated = new Map<string, string>();

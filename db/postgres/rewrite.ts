@@ -7,7 +7,6 @@ import type { Executor } from "./client.ts";
 const [LOCK_WAIT_MS, PAUSE_MS] = [2000, 8000];
 /** A connection that is being opened reads for a moment, this command's own ones too. */
 const OPENING_MS = 1000;
-/** SQLSTATE: no lock within the limit. */
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Returns false if a table could not be locked in time, or still holds old versions because a reader can see them. */
@@ -15,7 +14,7 @@ export async function rewriteTables(connection: Executor, { forMs, onWait }: Pat
   await connection.execute(`set lock_timeout = ${LOCK_WAIT_MS}`, []);
   const tables = await connection.rows<{ name: string }>("select tablename as name from pg_tables where schemaname = current_schema()", []);
   let waitedMs = 0;
-  /** Returns false if the table could not be locked in time, or has more row versions than it had rows before. */
+  /** False if the table could not be locked in time, or has more row versions than it had rows. */
   const rewrite = async (table: string): Promise<boolean> => {
     for (;;) {
       const [before] = await connection.rows<{ count: number }>(`select count(*) as count from "${table}"`, []);

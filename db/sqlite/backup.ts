@@ -24,16 +24,15 @@ import { type CatalogFile, fileNames, hasWatches, requireOwnLog, type StateFile,
 
 export type BackedUp = { name: string; bytes: number };
 
-/** In the order of copying. The watches are first, so that no watch is ahead of the catalog. A directory need not have any. */
+/** In the order of copying: no watch may be ahead of the catalog. */
 const kinds = ["watch", "catalog", "state"] as const;
 type Kind = (typeof kinds)[number];
-/** The lock on the partial files of a directory. */
 const LOCK = "partial";
 
 /** Windows neither replaces nor removes a file that a program has open, this one included. */
 const keepsOpenFiles = process.platform === "win32";
 
-/** Called before each step, with the name and size of the file. A step is one long statement, so nothing can be reported within it. */
+/** Called before each step, which is one long statement. */
 export type BackupReport = (step: "copying" | "checking", name: string, bytes: number) => void;
 
 /** Backs up `data`, whatever its version. Replaces an earlier backup only after the new one is complete and checked. */
@@ -102,7 +101,7 @@ function createDirectory(directory: string, names: readonly string[], fill: (par
   }
 }
 
-/** Removes `directory` and its parents up to `top`, as far as they are empty. */
+/** As far as they are empty. */
 function removeEmpty(directory: string, top: string): void {
   try {
     for (let path = directory; path.startsWith(top); path = dirname(path)) rmdirSync(path);
@@ -111,7 +110,7 @@ function removeEmpty(directory: string, top: string): void {
   }
 }
 
-/** Replaces all files or none. Each new file is made and checked before any is replaced. `held` keeps other programs out of those there. */
+/** All or none: each new file is made and checked before any is replaced. */
 function replaceAll(
   directory: string,
   which: readonly Kind[],
@@ -138,10 +137,9 @@ function replaceAll(
   }
 }
 
-/** Another program is replacing the files of the directory. */
 class DirectoryInUse extends Error {}
 
-/** Throws `DirectoryInUse` while another program replaces the files of a directory, because it uses the same partial files. */
+/** Another program that replaces the files uses the same partial files. */
 function lockPartialFiles(directory: string): Disposable {
   const removeLockFile = () => rmSync(join(directory, `${LOCK}.lock`), { force: true });
   let release: (() => void) | undefined;
@@ -173,7 +171,7 @@ function refuseSame(backup: string, data: string): void {
   if (realpathSync(backup) === realpathSync(data)) throw new Error("it is the data directory itself");
 }
 
-/** Refuses files that were not closed: their newest changes are in a log next to them. */
+/** The newest changes of a file that was not closed are in a log next to it. */
 function refuseUnfinished(directory: string, name: string): void {
   const path = join(directory, name);
   if (!existsSync(path)) throw new Error(`it has no ${name}`);
@@ -186,7 +184,6 @@ function refuseUnfinished(directory: string, name: string): void {
 /** `createsMissing` also keeps other programs from creating missing files. */
 type Holding = { replacesDamaged: boolean; createsMissing: boolean };
 
-/** Keeps all other programs out of the files, except those that replace them. */
 function holdBoth(directory: string, holding: Holding): DisposableStack {
   using held = new DisposableStack();
   for (const kind of kinds) held.defer(hold(directory, kind, holding));

@@ -10,7 +10,7 @@ import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
 import { ownFile } from "./open-file.ts";
 
-/** The page cache of an import. Ids and hashes are spread over their indexes; with SQLite's 2 MB, their pages are read again and again. */
+/** Ids and hashes are spread over their indexes; with SQLite's 2 MB, an import reads the pages again and again. */
 const WRITER_CACHE_KB = 32_000;
 
 /** The engine on a file that is open and migrated. It writes to the file only as long as that is the one at its path. */
@@ -52,7 +52,6 @@ function engineOn<Name extends DatabaseName>(sqlite: Database, name: Name, befor
     if (!sqlite.inTransaction) throw new Failure("Cannot continue a transaction that was rolled back");
     return work();
   });
-  /** The transaction under way. Other statements wait for its end. */
   let underWay: Promise<unknown> | undefined;
 
   async function whenFree<T>(work: () => T): Promise<T> {
@@ -114,7 +113,7 @@ async function inTransaction<T>(sqlite: Database, begin: string, work: () => Pro
 
 type Statements = (statement: string) => Statement<unknown, Value[]>;
 
-/** Keeps every prepared statement of the program. `sqlite.query` would keep only twenty. */
+/** `sqlite.query` would keep only twenty. */
 function statementCache(sqlite: Database): Statements {
   const prepared = new Map<string, Statement<unknown, Value[]>>();
   return (statement) => {
@@ -173,7 +172,6 @@ function tryLock(path: string, name: string): (() => Promise<void>) | undefined 
   return release && (async () => release());
 }
 
-/** Enlarges the page cache for indexes, and keeps rollback data of statements in memory. */
 function makeRoomForWrites(sqlite: Database): void {
   sqlite.run(`pragma cache_size = -${WRITER_CACHE_KB}`);
   sqlite.run("pragma temp_store = memory");

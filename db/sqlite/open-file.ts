@@ -7,11 +7,9 @@ import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
 type OpenFile = {
-  /** If the file is no longer intact, also removes its log, which would damage the next file at the path. */
   check: () => FileState;
-  /** A number that changes with every commit; NaN once the connection is closed. */
+  /** NaN once the connection is closed. */
   commits: () => number;
-  /** Closes the connection. */
   close: () => void;
 };
 
@@ -58,7 +56,6 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
   };
 }
 
-/** Writes the log back into the file, as far as possible at the moment. Returns whether that was all of it. */
 function checkpoint(sqlite: Database): boolean {
   try {
     const done = sqlite.query<{ log: number; checkpointed: number }, []>("pragma wal_checkpoint(passive)").get();

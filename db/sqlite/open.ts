@@ -97,13 +97,12 @@ function open(
   });
 }
 
-/** Draws the cursor secret of a new catalog. Checks first, because even an insert without effect waits for a writer. */
+/** Checks first, because even an insert without effect waits for a writer. */
 function ensureCursorSecret(sqlite: Database): void {
   if (sqlite.query("select 1 from settings where name = 'cursor_secret'").get() !== null) return;
   sqlite.run("insert into settings (name, value) values ('cursor_secret', randomblob(32)) on conflict do nothing");
 }
 
-/** An engine that changes neither the file nor its directory. */
 function openReader<Name extends DatabaseName>(directory: string, kind: Name, mode: "read" | "inspect", { waitMs = WAIT_MS }: FileOpening) {
   const path = pathOf(directory, kind);
   return naming(path, () => {
@@ -121,7 +120,7 @@ function openReader<Name extends DatabaseName>(directory: string, kind: Name, mo
   });
 }
 
-/** Makes an empty file before SQLite opens it, so that `openPresent` notices if that file is replaced. */
+/** Makes an empty file first, so that `openPresent` notices if it is replaced. */
 function makeFile(directory: string, path: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   requireOwnLog(path);
@@ -144,7 +143,7 @@ function openPresent(path: string, kind: DatabaseName, waitMs: number, open: () 
   }
 }
 
-/** How long a command waits for a server to remove the log of a file that was replaced, and how often it looks. */
+/** How long to wait for a server to remove the log of a replaced file. */
 const [WAIT_FOR_REMOVAL_MS, LOOK_EVERY_MS] = [3000, 50];
 
 /** Refuses a file if the log next to it belongs to another file. SQLite would apply that log. */
@@ -166,7 +165,6 @@ function requireThere(directory: string, kind: DatabaseName): void {
   if (!isThere(directory, kind)) throw noData(directory, kind);
 }
 
-/** An empty file was left by a command that was killed. */
 function isThere(directory: string, kind: DatabaseName): boolean {
   try {
     const file = statSync(join(directory, fileNames[kind]));
@@ -205,7 +203,7 @@ function closingOnFailure<File extends ReadFile, T>(file: File, work: (file: Fil
   }
 }
 
-/** Two processes that switch a new file at once can fail despite the busy timeout. So this reads the mode first, and tries again. */
+/** Two processes that switch a new file at once can fail despite the busy timeout. */
 function useWriteAheadLog(sqlite: Database): void {
   for (let attempt = 1; ; attempt++) {
     const mode = sqlite.query<{ journal_mode: string }, []>("pragma journal_mode").get()?.journal_mode;

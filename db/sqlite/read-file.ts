@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { fingerprintOf } from "../file-identity.ts";
 import { codeOf, Failure } from "../reason.ts";
 
-/** Call `finish` after closing `sqlite`. It throws if the data that were read cannot be trusted. */
+/** `finish`, called after closing `sqlite`, throws if what was read cannot be trusted. */
 export type ReadFile = { sqlite: Database; finish: () => void };
 
 /** The index of a log starts with 32 KB. */
@@ -70,7 +70,6 @@ function openPrivateCopy(path: string, copy = copyFileSync): ReadFile {
   }
 }
 
-/** Records the state of a file. The function it returns throws if the file has changed. */
 function requireUnchanged(path: string): () => void {
   const before = fingerprintOf(path);
   return () => {

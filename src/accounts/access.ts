@@ -16,45 +16,36 @@ import { findGenerations, type Generations } from "./generations.ts";
 import { hashFromBytes, hashOfKey, isExpired, isWellFormedKey, type KeyHash } from "./key.ts";
 import { findUse, type StoredSums, storeUse } from "./use.ts";
 
-/** A stored key, with all that its next request depends on. */
 export type KnownKey = {
   id: string;
   account: string;
   subscribed: boolean;
   revoked_at: EpochMs | null;
   expires_at: EpochMs | null;
-  /** The mail address of a member, whose key nobody has. No log and no response to others has it. */
+  /** A member's mail address. No log and no response to others has it. */
   member: string | null;
-  /** The id of the key by which a rotation replaced it. */
   successor: string | null;
   daily: number;
   per_minute: number;
   use: Use;
-  /** Requests of the current window that are not stored yet; negative if stored ones were taken back. */
+  /** Negative if stored ones were taken back. */
   unsaved: number;
   last_used_at: EpochMs;
 };
 
-/** Requests of a key on one day that are not stored yet. */
 type UnsavedDay = { key: KnownKey; day: number; count: number };
 
 export type Access = {
   db: StateDb;
   keys: Map<KeyHash, KnownKey>;
-  /** The same keys. */
   keysById: Map<string, KnownKey>;
   quotas: Quotas;
-  /** Keys whose `use` includes what was stored as of `lastSeen`. */
   counted: Set<KnownKey>;
-  /** Keys with unsaved requests. */
   dirty: Set<KnownKey>;
-  /** Unsaved requests of windows that have ended. */
   endedDays: UnsavedDay[];
-  /** What the save under way is writing. */
   saving: UnsavedDay[];
   /** What `db.commits()` returned before the newest commit that is in memory was read. */
   lastSeenCommit: number;
-  /** The generations of keys and use that are in memory. */
   lastSeen: Generations;
   updateOnce: () => Promise<void>;
   saveOnce: () => Promise<void>;
@@ -125,7 +116,7 @@ async function readStoredUse(access: Access, key: KnownKey, now: EpochMs): Promi
   access.counted.add(key);
 }
 
-/** Before a key's window moves to `day`: keeps the unsaved requests of the day that ends. */
+/** Keeps the unsaved requests of the day that ends. */
 function endDay(access: Access, key: KnownKey, day: number): void {
   if (day === key.use.window.day || key.unsaved === 0) return;
   access.endedDays.push({ key, day: key.use.window.day, count: key.unsaved });
@@ -228,7 +219,6 @@ const keysAfter = query({ generation: keys.generation }, ({ generation }) =>
     .where(gt(keys.generation, generation)),
 );
 
-/** Reads the keys of later generations than the last one seen. If the newest is older than that, as after a restore, it reads all of them. */
 async function readChangedKeys(access: Access, newest: number): Promise<void> {
   const isOlder = newest < access.lastSeen.keys;
   const keysByHash = isOlder ? new Map<KeyHash, KnownKey>() : access.keys;

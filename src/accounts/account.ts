@@ -10,10 +10,8 @@ import { nextGeneration } from "./generations.ts";
 import { readName } from "./name.ts";
 import { findPlan, listPlans } from "./plan.ts";
 
-/** What a subscription can be. */
 export const subscriptions = ["active", "inactive"] as const;
 
-/** The plan of a new account, if none is named. */
 export const DEFAULT_PLAN = "trial";
 
 export type Account = { id: number; name: string; plan: string; subscription: string; created_at: EpochMs };

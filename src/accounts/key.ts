@@ -15,10 +15,9 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
-/** How every key begins. */
 export const KEY_PREFIX = "ffk_live_";
 
-/** A key as its caller holds it. Only `createKey` and `rotateKey` return one, and nothing stores or logs it. */
+/** A key as its caller holds it: nothing stores or logs it. */
 type PlainKey = string & { readonly kind: "plain key" };
 
 /** The SHA-256 of a key, in hexadecimal. */
@@ -26,7 +25,7 @@ export type KeyHash = string & { readonly kind: "key hash" };
 
 type RandomBytes = (count: number) => Uint8Array;
 
-/** What `createKey` makes: a key of an account, which it creates if it is missing, and moves to `plan` if there is one. */
+/** The account is created if it is missing, and moved to `plan` if there is one. */
 type WantedKey = { account: string; plan?: string | undefined; label?: string | undefined; expires_at?: EpochMs | undefined };
 
 const insertKey = insertInto(keys);
@@ -63,10 +62,8 @@ const useByDay = () =>
 const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
 const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
-/** Whether a key can be used. */
 type KeyState = "active" | "expired" | "revoked";
 
-/** A stored key as an operator sees it. It does not contain the key itself. */
 export type KeyListing = {
   id: string;
   state: KeyState;
@@ -80,10 +77,8 @@ export type KeyListing = {
   used_today: number;
 };
 
-/** A new key, with the id under which it is managed. */
 export type NewKey = { id: string; key: PlainKey; account: string; plan: string };
 
-/** Requests of one key on one UTC day, such as 2026-03-01. */
 type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
 /** Whether a key has expired. It works until just before that instant. */
@@ -200,7 +195,6 @@ function refusePast(expires_at: EpochMs | undefined, action: string, now: EpochM
 type KeyRow = typeof keys.$inferSelect;
 type KeyTerms = Pick<KeyRow, "account_id" | "label" | "expires_at" | "generation">;
 
-/** Makes a key and stores its hash. */
 async function addKey(sql: StateSql, terms: KeyTerms, randomBytes: RandomBytes, now: EpochMs): Promise<Pick<NewKey, "id" | "key">> {
   const key = newKey(randomBytes);
   const row = { ...terms, hash: Buffer.from(hashOfKey(key), "hex"), last_four: key.slice(-4) };

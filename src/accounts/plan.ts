@@ -32,7 +32,6 @@ export async function findPlan(sql: StateSql, name: string): Promise<Plan | unde
   return sql.get(planByName, { name });
 }
 
-/** The new quotas of a plan. A quota that is left out does not change. */
 type PlanChange = { name: string; daily?: number | undefined; per_minute?: number | undefined };
 
 /** Changes a plan, or adds one. Throws if a new plan lacks a quota, or if a name or a quota is refused. */

@@ -1,13 +1,11 @@
 /** Texts that only an installation with this secret can have made. Anyone can read a signed one; a sealed one is encrypted. (E-80) */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** What a text is for. One that was made for another purpose is refused. */
 type Purpose = "session" | "feed" | "link" | "unsubscribe" | "channel";
 
-/** `make` returns a text that contains the payload. `open` returns the payload, or `undefined` for any text that `make` has not made. */
+/** `open` returns the payload, or `undefined` for what `make` has not made for this purpose. */
 export type Tokens = { make: (payload: string) => string; open: (text: string) => string | undefined };
 
-/** A longer text is refused before it is looked at. */
 const TEXT_MAX = 4000;
 const MAC_BYTES = 16;
 

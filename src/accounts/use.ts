@@ -7,10 +7,8 @@ import { keys, use } from "../../db/schema/sqlite/state.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nextGeneration } from "./generations.ts";
 
-/** Requests to add to a key's day. The newest of them was at `last_used_at`. */
 type AddedUse = { key_id: string; day: number; count: number; last_used_at: EpochMs };
 
-/** The stored counts after an addition, and its generation. */
 export type StoredSums = { generation: number; sums: { key_id: string; day: number; count: number }[] };
 
 const useOfDay = selectSome(use, ["count"], "key_id", "day");

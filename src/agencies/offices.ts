@@ -2,7 +2,6 @@
 import { plainWords } from "./names.ts";
 import text from "./offices.tsv" with { type: "text" };
 
-/** An office whose name has the words is of the agency with this code. */
 type Pattern = { words: RegExp; code: string };
 
 /** Changes with the table: what was resolved by another one is resolved again. */

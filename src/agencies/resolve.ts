@@ -59,7 +59,6 @@ const BETWEEN = /\s+[-–—]+\s+|[–—]|--+|\/|[()]|[:;]/;
 /** Grants.gov cut long names. */
 const CUT_LENGTH = 45;
 
-/** The agency that a name means within `before`, else `before`. */
 function withName(before: string | undefined, name: string): string | undefined {
   const whole = narrowed(before, codesOfName(name));
   if (whole !== before) return whole;
@@ -72,7 +71,7 @@ function withName(before: string | undefined, name: string): string | undefined 
   return found;
 }
 
-/** The agencies that a part of a name can mean: its name, its abbreviation, or one that it begins or ends with. */
+/** By its name, its abbreviation, or one that it begins or ends with. */
 function codesOfPart(part: string): readonly string[] {
   const text = part.trim();
   if (text === "") return [];
@@ -86,7 +85,7 @@ function codesOfPart(part: string): readonly string[] {
   return [];
 }
 
-/** The agency of `codes` within `before` that has all others within `before` as its parts. Returns `before` if there is none. */
+/** The agency of `codes` within `before` that has all others as its parts; `before` if there is none. */
 function narrowed(before: string | undefined, codes: readonly string[]): string | undefined {
   const within = codes.filter((code) => code !== "" && (before === undefined || isWithin(code, before)));
   const [least] = within.toSorted((one, other) => one.length - other.length);

@@ -9,15 +9,13 @@ export type Agency = { code: string; name: string; abbreviations: readonly strin
 export const tableVersion = Bun.hash.crc32(text);
 
 type Table = {
-  /** By our code: the cells of the row. */
   rows: Map<string, readonly string[]>;
   byUpstreamCode: Map<string, string>;
-  /** By abbreviation in upper case, and by the normal form of a name: the codes of all that have it. */
+  /** By abbreviation in upper case, and by the normal form of a name. */
   byAbbreviation: Map<string, string[]>;
   byName: Map<string, string[]>;
   /** Normal forms of names that go on: "mission to" of "U.S. Mission to *". */
   beginnings: [string, string][];
-  /** Our codes that others begin with. */
   parents: Set<string>;
 };
 

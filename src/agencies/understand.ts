@@ -35,7 +35,7 @@ export function codesNamed(name: string): readonly string[] {
   return codesOfAbbreviation(bare).filter((code) => levelOf(code) === 1); // "Dept of Ed".
 }
 
-/** All agencies that have a text as their abbreviation or name: U.S.D.A., "USDA (Agriculture)", "the NIH", "US EPA". */
+/** U.S.D.A., "USDA (Agriculture)", "the NIH", "US EPA". */
 function codesWith(text: string): readonly string[] {
   const plain = text
     .replace(/\([^)]*\)?/g, " ")
@@ -48,10 +48,9 @@ function codesWith(text: string): readonly string[] {
   return codesNamed(text);
 }
 
-/** The most words of an agency and its part. */
 const PART_WORDS_MAX = 16;
 
-/** The part of an agency that is named after it: "HHS/NIH", "DOE Office of Science". Commas stand between values. */
+/** "HHS/NIH", "DOE Office of Science". Commas stand between values. */
 function codesOfPartNamed(text: string): readonly string[] {
   const words = text.split(/\s+[-–—]\s+|[\s/.:]+|-(?=[A-Z]{2})/).filter((word) => word !== "");
   if (text.includes(",") || words.length > PART_WORDS_MAX) return [];
@@ -120,7 +119,7 @@ export function agencyMeantBy(text: string): string | undefined {
   return short === undefined ? found.name : `${short} (${found.name})`;
 }
 
-/** The highest agency whose abbreviation was typed with two neighboring letters in the wrong order, or with one of them twice. */
+/** By an abbreviation with two neighboring letters in the wrong order, or with one of them twice. */
 function withSlip(agencies: readonly Agency[], typed: string): Agency | undefined {
   const letters = typed.toUpperCase();
   const slips = [...letters].flatMap((letter, n) => {
@@ -146,7 +145,6 @@ function closestByName(agencies: readonly Agency[], text: string): Agency | unde
   return name === undefined ? undefined : agencyByCode(known.get(name) ?? "");
 }
 
-/** "Energy" of "Department of Energy". */
 function bareName(name: string): string {
   return name.replace(/^Department of (?:the )?/, "");
 }

@@ -6,7 +6,6 @@ import { arrayOf, isObject, type JsonObject, objectOf } from "../text/json-value
 import { nullable, object } from "../text/schema.ts";
 import type { OpportunityEvent } from "./event.ts";
 
-/** What the upstream does not state is null. */
 const stated = {
   name: nullable(Type.String()),
   url: nullable(Type.String()),
@@ -21,7 +20,7 @@ export const DatedAttachment = object({ ...stated, since: nullable(Type.String({
 export const RemovedAttachment = object({ ...stated, removed_at: Type.String({ format: "date-time" }) });
 type RemovedAttachment = Static<typeof RemovedAttachment>;
 
-/** All that an opportunity has or had; what was removed last comes first. */
+/** What was removed last comes first. */
 export type DatedAttachments = { attachments: Static<typeof DatedAttachment>[]; removed_attachments: RemovedAttachment[] };
 
 /** The attachments with the instants at which they appeared in the history, the oldest event first, and those that are gone. */
@@ -65,13 +64,13 @@ function aboutInWords({ kind, size }: Attachment): string {
   return [kind, size === null ? null : sizeInWords(size)].filter((each) => each !== null).join(", ");
 }
 
-/** The address; an attachment may get another name. */
+/** An attachment may get another name. */
 function keyOf(attachment: object): string {
   const { name, url } = objectOf(attachment);
   return `${url ?? name}`;
 }
 
-/** An attachment for people: "Full Announcement, 1.3 MB" is its `about`, "since Mar 3, 2026" or "removed Mar 3, 2026" its `dated`. Both may be "". */
+/** "Full Announcement, 1.3 MB" is its `about`, "since Mar 3, 2026" or "removed Mar 3, 2026" its `dated`. Both may be "". */
 export type AttachmentInWords = { name: string; url: string | null; about: string; dated: string; isRemoved: boolean };
 
 /** The present ones, then those that were removed. One without a name is called by its address. */

@@ -7,10 +7,10 @@ import type { EpochMs } from "../text/instant.ts";
 import { eventTypes, type Severity, severities } from "./event.ts";
 import { shownType } from "./list.ts";
 
-/** `since` is exclusive, `until` inclusive. Types are as the API returns them. The first bucket begins after `origin`, or `since`. */
+/** `since` is exclusive, `until` inclusive. The first bucket begins after `origin`, or `since`. */
 type CountedPeriod = { since: EpochMs; until: EpochMs; bucketMs: number; origin?: EpochMs; types?: readonly string[] | undefined };
 
-/** The events of a bucket. Events with an unknown severity are not counted. */
+/** An unknown severity is not counted. */
 export type EventCounts = Record<Severity, number>;
 
 const period = { since: events.detected_at, until: events.detected_at, types: listOf(events.type) };

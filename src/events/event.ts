@@ -22,7 +22,7 @@ export const severities = ["noise", "cosmetic", "informational", "material", "cr
 /** Severities that a list of events contains only on request (`include_insignificant`). */
 export const insignificant: readonly Severity[] = ["noise", "cosmetic"];
 
-/** Names of fields that hold contacts. Events of other systems may use other names, or have an e-mail address in a path. */
+/** Events of other systems may use other names, or have an e-mail address in a path. */
 export const CONTACT_FIELD = /contact|e-?mail|phone|fax|@/i;
 
 export type EventType = (typeof eventTypes)[number];

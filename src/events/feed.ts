@@ -21,29 +21,27 @@ import { parseStored } from "../text/stored-json.ts";
 import { eventTypes, type OpportunityEvent, type Severity, severities } from "./event.ts";
 import { type GroupEvent, isRepeat } from "./repeats.ts";
 
-/** A place in the feed: after this event. `null` is the beginning. */
+/** After this event; `null` is the beginning. */
 export type FeedPosition = { seq: number; id: string } | null;
 
-/** A place in a window: after this event in the window's order. `null` is the beginning. Valid for one window and order. */
+/** The same in the order of a window, and valid for that one. */
 export type WindowPosition = { detected_at: EpochMs; seq: number } | null;
 
-/** An event, and its opportunity as it is now. */
 export type FeedEntry = {
   seq: number;
   event: OpportunityEvent;
-  /** The row of the opportunity: its canonical record if that matches, else the first record that does. */
+  /** The canonical record if that matches, else the first record that does. */
   opportunity: WholeOpportunity;
   due: Due;
-  /** The other records of the opportunity. */
   duplicates: readonly WholeOpportunity[];
-  /** The name of the source at which it changed, if that is not the source of the row. */
+  /** The source at which it changed, if that is not the one of `opportunity`. */
   at: string | null;
 };
 
 /** `filter` has its sources resolved (`filter/known.ts`). `since` is exclusive (D-11), `until` inclusive: consecutive periods share no event. */
 export type FeedFilter = {
   filter: Filter;
-  /** Selects the wanted records. One of a group is enough. Documents of other groups are not read. */
+  /** One wanted record of a group is enough. Documents of other groups are not read. */
   wanted?: ((opportunities: readonly OpportunityVersion[]) => readonly OpportunityVersion[]) | undefined;
   /** Every record counts, and repeated changes are reported again. */
   allSources?: boolean | undefined;
@@ -53,7 +51,6 @@ export type FeedFilter = {
   until?: EpochMs | undefined;
 };
 
-/** An opportunity as it is now, known by when it was last stored. */
 export type OpportunityVersion = { seq: number; id: string; stored_at: EpochMs };
 
 /** `repeats`: events that another record reported before. `position`: of the last event examined. A page may be empty before the end. */
@@ -62,17 +59,13 @@ export type FeedPage<Position> = { entries: FeedEntry[]; repeats: number; positi
 export const windowOrders = ["oldest", "newest"] as const;
 export type WindowOrder = (typeof windowOrders)[number];
 
-/** The catalog does not have the event at a position, or has another one there. */
 export class LostPositionError extends Failure {}
 
-/** Events examined by one call. */
 const EXAMINED_MAX = 1000;
-/** Events whose documents are read at a time. */
 const DOCUMENTS = 100;
 /** Earlier and later than any date, and after any row number. */
 const [FIRST, LAST, LAST_SEQ] = [-8.64e15, 8.64e15, Number.MAX_SAFE_INTEGER];
 
-/** What is needed to select an event without its document. */
 const head = pick(events, "seq", "id", "opportunity_seq", "detected_at", "type", "severity");
 
 const headsAfter = query({ after: events.seq, limit: parameter<number>() }, ({ after, limit }) =>
@@ -186,13 +179,10 @@ export async function requirePosition(sql: CatalogSql, { seq, id }: NonNullable<
   throw new LostPositionError(`Cannot continue after event ${id}: ${reason}`);
 }
 
-/** What is needed to show a record as it is now. */
 type Today = { now: EpochMs; silent: SilentSources };
 
-/** `last` is the last event that was examined. */
 type Examined = Pick<FeedPage<never>, "entries" | "repeats" | "isFull"> & { last: Head | undefined; isComplete: boolean };
 
-/** The first `limit` entries that match, out of these events; fewer if they are long. */
 async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, today: Today, limit: number): Promise<Examined> {
   const candidates = heads.filter((each) => isWanted(each, filter));
   const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
@@ -217,7 +207,7 @@ async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFi
   return { entries, repeats, last: heads.at(-1), isComplete: true, isFull: false };
 }
 
-/** The records of the groups of events, by the row number of the record that changed: the canonical one first. */
+/** By the row number of the record that changed: the canonical record first. */
 type Groups = ReadonlyMap<number, readonly OpportunityVersion[]>;
 
 async function groupsOf(sql: CatalogSql, heads: readonly Head[], allSources: boolean): Promise<Groups> {
@@ -229,7 +219,6 @@ async function groupsOf(sql: CatalogSql, heads: readonly Head[], allSources: boo
   return new Map(changed.map(({ seq, id }) => [seq, (groups.get(id) ?? [id]).flatMap((each) => byId.get(each) ?? [])]));
 }
 
-/** The row numbers of the records that are wanted; undefined if all are. */
 function wantedRecords(groups: Groups, wanted: FeedFilter["wanted"]): Set<number> | undefined {
   if (wanted === undefined) return undefined;
   const records = new Map([...groups.values()].flat().map((version) => [version.seq, version]));
@@ -253,7 +242,6 @@ function isWanted(
   );
 }
 
-/** A type or severity as the API returns it. */
 function shown<Known extends string>(given: string, known: readonly (Known | "unknown")[]): Known | "unknown" {
   return known.find((each) => each === given) ?? "unknown";
 }
@@ -262,7 +250,6 @@ function rankOf(severity: Severity): number {
   return severities.indexOf(severity);
 }
 
-/** Whether a change is reported for this record of an opportunity. */
 type IsRow = (record: WholeOpportunity, seq: number, duplicates: readonly WholeOpportunity[]) => boolean;
 
 /** The entry of each event with its size, or why there is none. */
@@ -303,7 +290,7 @@ async function readEntries(
   });
 }
 
-/** All events of the groups that have several records, in the order of storing, by the row number of the record. */
+/** In the order of storing, by the row number of the record. Groups of one record have none. */
 async function readGroupEvents(sql: CatalogSql, heads: readonly Head[], groups: Groups): Promise<Map<number, GroupEvent[]>> {
   const several = heads.map(({ opportunity_seq }) => groups.get(opportunity_seq) ?? []).filter((group) => group.length > 1);
   const seqs = new Set(several.flat().map(({ seq }) => seq));

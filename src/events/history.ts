@@ -18,7 +18,6 @@ export async function readHistory(catalog: CatalogDb, id: string): Promise<Oppor
   return (await catalog.all(eventsOf, { id })).map(({ document }) => parseStored(document));
 }
 
-/** Some events of a history, newest first; `next` is the id of the last one if others follow. */
 type HistoryPage = { events: OpportunityEvent[]; total: number; next: string | undefined };
 
 /** The events behind the one with the id `after`, at most `limit`; `undefined` if that one is not in the history, which is the oldest first. */

@@ -7,15 +7,12 @@ import { PAGE_BYTES_MAX, unlessLong } from "../opportunities/page.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type FeedPosition, requirePosition } from "./feed.ts";
 
-/** A place in the histories of some records: after this event. `null` is the beginning. */
 export type HistoryPosition = { record: number; time: EpochMs; id: string } | null;
 
-/** Events as ready JSON documents, the position after the last one, and whether more follow. A page of long ones has fewer than asked for. */
+/** A page of long documents has fewer than asked for. */
 export type BulkPage<Position> = { documents: Uint8Array[]; position: Position; hasMore: boolean };
 
-/** Events whose documents are read at a time. */
 const AT_ONCE = 100;
-/** After any record and any date. */
 const [LAST_RECORD, LAST_TIME] = [Number.MAX_SAFE_INTEGER, 8.64e15];
 
 const place = pick(events, "seq", "opportunity_seq", "detected_at", "id");
@@ -77,7 +74,6 @@ export async function readHistories(
   });
 }
 
-/** The first of these places whose documents have room on a page. One more place than `limit` says that there is more. */
 async function pageOf(sql: CatalogSql, places: readonly Place[], limit: number) {
   const documents: Uint8Array[] = [];
   const wanted = places.slice(0, limit);

@@ -21,11 +21,10 @@ type ChangeInWords = {
   label: string;
   before: string | null | undefined;
   after: string | null | undefined;
-  /** "deadline moved from Mar 3 to Feb 20, 2026 (11 days earlier)" */
   words: string;
 };
 
-/** Labels of the fields that change most. Others are named by the last part of their path. */
+/** Other fields are named by the last part of their path. */
 const labels: Readonly<Record<string, string>> = {
   "dates.closes_at": "deadline",
   deadline_note: "deadline note",
@@ -51,7 +50,7 @@ const labels: Readonly<Record<string, string>> = {
   "relationships.parent_id": "link to a parent opportunity",
 };
 
-/** Fields of several words, which are put in quotes. */
+/** They are put in quotes. */
 const TEXTS: readonly string[] = [
   "deadline_note",
   "title",
@@ -61,15 +60,13 @@ const TEXTS: readonly string[] = [
   "program.solicitation_title",
 ];
 
-/** What names the record at its source. An amended notice changes these, too, which is the least that matters. */
+/** An amended notice changes these, too, which is the least that matters. */
 const IDS: readonly string[] = ["source.opportunity_id", "source.url"];
 
 /** The end of a text that was cut, and the last item of a list that was. */
 export const CUT = "…";
 
-/** Longer values are not shown. */
 const SHORT = 80;
-/** Items of a list that are named. */
 const NAMED = 3;
 
 /** What an event changed, without texts that repeat values. Dates are in `zone` (IANA), or in the offset in which they were published. */
@@ -91,7 +88,7 @@ export function entryInWords({ event, at }: Pick<FeedEntry, "event" | "at">, zon
   return changesInWords(event, zone).map(({ words }) => (at === null ? words : `${words} (at ${at})`));
 }
 
-/** For all fields that hold contacts: other systems' events may name a person in the path, the values and the summary. */
+/** Other systems' events may name a person in the path, the values and the summary. */
 const contactsChanged: ChangeInWords = { ...saying("contacts changed"), field: "contacts", label: "contacts" };
 
 /** What people call a field, by its path: "deadline". */
@@ -157,7 +154,7 @@ function amountChangeInWords({ field, previous, current }: Change): string | und
 
 type Named = (words: string, before?: string | null, after?: string | null) => ChangeInWords;
 
-/** Only the parts that differ, without those that repeat an amount that changed. */
+/** Without parts that repeat an amount that changed. */
 function moneyTextInWords(named: Named, { previous, current }: Change, changes: readonly Change[]): ChangeInWords {
   const { removed, added } = moneyParts(previous, current, changes);
   const [before, after] = [moneyPartsOf(previous), moneyPartsOf(current)].map((parts) => (parts.length === 0 ? null : cutMoney(parts)));
@@ -184,7 +181,7 @@ function hasAmounts(changes: readonly Change[]): boolean {
 
 type Move = Pick<ChangeInWords, "before" | "after" | "words">;
 
-/** Direction and distance to the minute; only days if the time of day is the same. `undefined` unless both values are timestamps. */
+/** Only days if the time of day is the same. `undefined` unless both values are timestamps. */
 function moveInWords({ previous, current }: Change, zone: string | undefined): Move | undefined {
   if (typeof previous !== "string" || typeof current !== "string") return undefined;
   const [before, after] = [clockTime(previous, zone), clockTime(current, zone)];
@@ -206,13 +203,12 @@ function moveInWords({ previous, current }: Change, zone: string | undefined): M
   return { words: `moved from ${start} to ${after.clock} ${after.zone} on ${after.day} ${exact}`, before: early, after: late };
 }
 
-/** "Mar 3" for a day of the same year. */
 function withoutYearOf(other: string, day: string): string {
   const [, year = ""] = /(, \d+)$/.exec(other) ?? [];
   return year !== "" && day.endsWith(year) ? day.slice(0, -year.length) : day;
 }
 
-/** Which items came and went. An item that only changed has the same name on both sides. */
+/** An item that only changed has the same name on both sides. */
 function listInWords(named: Named, previous: readonly unknown[], current: readonly unknown[]): ChangeInWords {
   if (previous.at(-1) === CUT || current.at(-1) === CUT) return named("changed");
   const [before, after] = [previous.map(nameOf), current.map(nameOf)];
@@ -230,7 +226,6 @@ function listInWords(named: Named, previous: readonly unknown[], current: readon
   return named(isReordered ? "reordered" : "changed", short(before), short(after));
 }
 
-/** What an item of a list is called: a code, an attachment's name, a question. */
 function nameOf(item: unknown): string {
   const name = isObject(item) ? (item.name ?? item.question ?? item.url) : item;
   return ellipsized(plainText(typeof name === "string" ? taxonomyInWords(name) : "without a name"), SHORT);

@@ -7,7 +7,6 @@ import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Instant } from "../text/instant.ts";
 import { eventTypes, insignificant } from "./event.ts";
 
-/** Types are as the API returns them; `since` is exclusive. */
 export type EventFilter = { type?: string[]; since?: Instant; include_insignificant: boolean };
 
 const seqById = selectSome(opportunities, ["seq"], "id");
@@ -44,7 +43,6 @@ const page = (withInsignificant: boolean) =>
 const [significantPage, wholePage] = [page(false), page(true)];
 const documentBySeq = selectSome(events, ["document"], "seq");
 
-/** The last and the first instant of JavaScript's dates. */
 const [LAST, FIRST] = [8.64e15, -8.64e15];
 
 type EventRow = Omit<RowsOf<typeof wholePage>, "document"> & { document: Uint8Array };

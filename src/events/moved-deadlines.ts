@@ -3,7 +3,7 @@ import type { Opportunity, Sidecar } from "../opportunities/opportunity.ts";
 import { parseStoredMs } from "../text/instant.ts";
 import type { OpportunityEvent } from "./event.ts";
 
-/** `until` is when it was replaced, and `to` the date that replaced it, null if none did. */
+/** It was replaced at `until`, by the date `to`, null if by none. */
 export type MovedDeadline = { at: string; until: string; to: string | null };
 
 /** Each former deadline once, with its last replacement, in that order; no expiry, no date that is still listed or had passed before. */

@@ -1,7 +1,6 @@
 /** Which changes another record of the same opportunity reported before: sources publish the same change one after the other. (E-57) */
 import { type OpportunityEvent, type Severity, severities } from "./event.ts";
 
-/** An event of a record of a group. `record` is the row number of the record. */
 export type GroupEvent = { seq: number; record: number; event: OpportunityEvent };
 
 /** Whether each field's last report in the group was another record's, with the same value and type, and no less severe. */
@@ -20,7 +19,6 @@ export function isRepeat({ seq, record, event }: GroupEvent, earlier: readonly G
   );
 }
 
-/** When a record joined the group: the last event that added it or changed its links. */
 function joinedAt(record: number, events: readonly GroupEvent[]): number {
   const isJoining = ({ type, changed_fields }: OpportunityEvent) =>
     type === "opportunity_added" || changed_fields.includes("relationships.canonical_id");

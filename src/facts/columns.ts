@@ -7,14 +7,13 @@ import { plainText } from "../text/plain-text.ts";
 /** What a column holds. A `day` is the calendar date as published, in the upstream's own offset (D-28). */
 export type ColumnType = "text" | "plain text" | "instant" | "day" | "decimal" | "integer" | "list";
 
-/** `path` is where the value is in a `FlatOpportunity`. */
 export type Column = { path: string; type: ColumnType };
 
 export type FlatOpportunity = WholeOpportunity & { due: Due };
 
 const column = (path: string, type: ColumnType = "text"): Column => ({ path, type });
 
-/** The columns of CSV, in this order. New ones are added at the end: docs/reference/filters.md promises that none moves or disappears. */
+/** New columns are added at the end: docs/reference/filters.md promises that none moves or disappears. */
 export const flatColumns = {
   id: column("id"),
   source: column("source.code"),
@@ -49,7 +48,7 @@ export const flatColumns = {
   deadline_note: column("due.note"),
 } satisfies Record<string, Column>;
 
-/** The additional columns of SQL and Parquet: fields of the API, then fields that only an export has. */
+/** Of SQL and Parquet. */
 export const furtherColumns = {
   status_display: column("status_display"),
   contract_class: column("program.contract_class"),

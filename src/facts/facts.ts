@@ -16,13 +16,11 @@ import { plainText } from "../text/plain-text.ts";
 /** A value in words, and its link: to a search with a filter, to another record, or to an address. */
 export type FactValue = { text: string; filter?: { name: string; value: string }; record?: string; url?: string };
 
-/** The group of a fact, for doors that show facts in groups. */
 export type FactGroup = "when" | "offered by" | "offers" | "won" | "won before" | "for" | "record" | "related";
 
-/** `isEach`: each value is a fact of its own, for a line of its own. */
+/** `isEach`: each value has a line of its own. */
 export type OpportunityFact = { id: string; label: string; group: FactGroup; values: readonly FactValue[]; isEach: boolean };
 
-/** Data related to an opportunity: its other records, its parent and parts, and the winners of earlier rounds. */
 export type RelatedRecords = Partial<Belonging> & { duplicates: readonly WholeOpportunity[]; earlierAwards?: readonly EarlierAward[] };
 
 /** The facts that are stated, in the order in which a reader looks for them. Long texts, attachments and the history are not included. */
@@ -82,7 +80,7 @@ export function factsOf(opportunity: WholeOpportunity, { duplicates, parent, ear
   return facts.filter(({ values }) => values.length > 0);
 }
 
-/** The data for a line of a list, a message or a calendar. Stored messages have it, too. */
+/** For a line of a list, a message or a calendar. Stored messages have it, too. */
 type BriefOpportunity = Pick<Opportunity, "organization" | "status" | "source"> & {
   number: string | null;
   due: Due;
@@ -142,19 +140,17 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Whether the due dates include the instant. */
 function isShownBy({ at, dates, expires_at }: Due, instant: string | null): boolean {
   const shown = [at, expires_at, ...dates.map((date) => date.at)].map(parseStoredMs);
   return shown.includes(parseStoredMs(instant));
 }
 
-/** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". If the award has no date, the date of its notice is used. */
+/** "Acme, Inc., $148,125, Apr 10, 2026 (1333MK26Q0039)". Without a date, that of the notice is used. */
 function awardInWords({ number, awardee, amount, date, posted_at }: EarlierAward): string {
   const words = [awardee, amount === null ? null : amountInWords(amount), dayOf(date ?? posted_at)].filter((each) => each !== null);
   return `${words.join(", ")}${number === null ? "" : ` (${number})`}`;
 }
 
-/** "Dayton, OH, USA" */
 function placeInWords(place: WholeOpportunity["sidecar"]["place"]): string | null {
   const { city = null, state = null, country = null } = place ?? {};
   return [city, state, country].filter((each) => each !== null && each !== "").join(", ") || null;

@@ -1,12 +1,11 @@
 /** Agencies in questions: NIH also finds what is of NIH and does not say so, by a tag of the index. "Energy" or "ice" stay words. */
 import { codesMeant, codesNamed } from "../agencies/understand.ts";
 
-/** Abbreviations and names of one word that mean an agency without capitals, too. Others may be ordinary words. */
+/** They mean an agency without capitals, too. Others may be ordinary words. */
 const IN_LOWER_CASE = new Set(
   `afosr afrl ahrq army arpa-e arpa-h barda blm cdc cms darpa dhs dod doe dhhs doj epa faa fda fema hhs hrsa hud imls nasa navy neh nifa nih nist
   noaa nsf onr samhsa usace usaid usda usgs`.split(/\s+/),
 );
-/** Words of the longest name that is looked for. */
 const WORDS_MAX = 10;
 
 /** What the index has in the column `tags` of records of an agency and its parts. The characters are letters to FTS5, and no text has them. */
@@ -29,7 +28,7 @@ export function agenciesIn(typed: readonly string[]): (string | undefined)[] {
   return found;
 }
 
-/** Of two letters only the known ones: there are many abbreviations of two letters, and most mean something else. */
+/** There are many abbreviations of two letters, and most mean something else. */
 const ABBREVIATION = /^(VA|ED|(?=.{3})[A-Z][A-Za-z]*[A-Z][A-Za-z]*(-[A-Z])?)$/;
 
 /** In a question that is shouted, capitals say nothing. */

@@ -10,7 +10,6 @@ import { type Condition, type Field, readPlain } from "./kinds.ts";
 
 const HELP = "agency by abbreviation, code or name, its parts included: NIH, DOE; else a text in names";
 
-/** Agencies that are named one by one; more are counted. */
 const NAMED_MAX = 3;
 
 /** One value of a list with commas must match. A name may have commas itself. */

@@ -29,10 +29,8 @@ export function codesOfKind(kind: string): string[] {
 /** Sources whose opportunities are for small businesses by law (15 U.S.C. 638), so that they do not publish it as a code. */
 const OF_SMALL_BUSINESSES: readonly string[] = ["SBIR_GOV", "DSIP"];
 
-/** What only the text on eligibility says. */
 export const IN_WORDS = "other";
 
-/** Kinds by the names of several. */
 const names: Readonly<Record<string, string>> = {
   university: "universities",
   "small-business": "small businesses",
@@ -50,7 +48,6 @@ const names: Readonly<Record<string, string>> = {
   unrestricted: "anyone",
 };
 
-/** The most kinds that are named in a row. */
 const SHOWN = 3;
 
 /** Who may apply: each kind with the word that asks for it. Codes of no kind are named as they are. Nothing if no code says it. */

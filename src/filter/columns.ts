@@ -10,7 +10,7 @@ import { placeCodes } from "./places.ts";
 
 type Cell = string | number | null;
 
-/** The columns of the table `records` in search.db. Instants are milliseconds since 1970 UTC, amounts are keys that sort as the decimals. */
+/** The columns of `records` in search.db. Amounts are keys that sort as the decimals. */
 export const columns = {
   status: (opportunity) => opportunity.status,
   source: ({ source }) => source.code,
@@ -63,7 +63,6 @@ function amountsOf(funding: WholeOpportunity["funding"]): string[] {
   return [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string" && isDecimal(amount)) as string[];
 }
 
-/** Schemes of codes. */
 export type Scheme = "naics" | "psc" | "listing" | "set_aside" | "applicant" | "place";
 
 const published: Readonly<Record<Scheme, (opportunity: WholeOpportunity) => readonly string[]>> = {

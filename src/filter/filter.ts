@@ -140,7 +140,7 @@ function placeGiven(text: string): string {
 
 export type FieldName = keyof typeof fields;
 
-/** Conditions that must all hold, as they were given. */
+/** As they were given. */
 export type Filter = { [Name in FieldName]?: ReturnType<(typeof fields)[Name]["read"]> };
 
 export const fieldNames = Object.keys(fields) as FieldName[];
@@ -204,7 +204,6 @@ function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(fields, name);
 }
 
-/** Each field that the filter has, with its value. */
 function conditionsOf(filter: Filter): [Field<unknown>, unknown][] {
   return fieldNames.flatMap((name): [Field<unknown>, unknown][] =>
     filter[name] === undefined ? [] : [[fields[name] as unknown as Field<unknown>, filter[name]]],

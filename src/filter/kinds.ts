@@ -14,18 +14,14 @@ import { UUID } from "../text/uuid.ts";
 import { type GivenValue, momentText } from "../text/value.ts";
 import { type ColumnName, codesOf, type Scheme } from "./columns.ts";
 
-/** A condition on the table `records` of search.db, with `?` for each value. */
+/** On the table `records` of search.db, with `?` for each value. */
 export type Condition = { sql: string; values: readonly (string | number)[] };
 
 export type Field<T> = GivenValue<T> & {
-  /** The name of the field for people: "Closes before". */
   label: string;
-  /** All values that it takes, if they are few. */
   choices?: readonly string[];
-  /** The name of the value in the help, such as `<date>`. */
   value: string;
   help: string;
-  /** The condition for people. */
   words: (value: T, now: EpochMs) => string;
   /** `duplicates` are the other records of the same opportunity. */
   matches: (value: T, opportunity: WholeOpportunity, now: EpochMs, duplicates: readonly WholeOpportunity[]) => boolean;
@@ -34,7 +30,7 @@ export type Field<T> = GivenValue<T> & {
 
 type ListField = Omit<Field<string[]>, "read" | "schema"> & { item: (text: string) => string };
 
-/** A list: in JSON an array of texts, on the command line one text with commas. One of them must match. */
+/** In JSON an array of texts, on the command line one text with commas. One of them must match. */
 function list({ item, ...field }: ListField): Field<string[]> {
   const { choices, help } = field;
   return {
@@ -50,7 +46,7 @@ function list({ item, ...field }: ListField): Field<string[]> {
 /** The most ids of a filter. */
 export const IDS_MAX = 200;
 
-/** Opportunities by id. Lists and feeds then tell what each of them has at its other sources too, as with any filter. */
+/** Lists and feeds tell what each of them has at its other sources too, as with any filter. */
 export const idField: Field<string[]> = {
   label: "Opportunities",
   value: "<ids>",
@@ -114,7 +110,6 @@ export function textField(name: "eligibility", help: string, get: (opportunity: 
   };
 }
 
-/** Reads a text of a filter. */
 export const readPlain = textReader(200);
 
 type CodeField = {
@@ -123,11 +118,9 @@ type CodeField = {
   label: string;
   choices?: readonly string[];
   value?: string;
-  /** The code of a text that a person gave. Throws a BadValue if there is none. */
+  /** Throws a BadValue. */
   read: (text: string) => string;
-  /** A code for people. */
   show?: (code: string) => string;
-  /** Whether a code of an opportunity matches the code sought. */
   fits: (code: string, sought: string) => boolean;
   /** A code cell contains one of these texts if one of its codes fits. */
   needles: (sought: string) => readonly string[];
@@ -176,7 +169,7 @@ const comparisons = {
   "<": { side: "before", help: "earlier than this", holds: (left: EpochMs, right: EpochMs) => left < right },
 };
 
-/** How the dates of a field are read: what was posted 7d ago lies in the past, what closes in 7d lies ahead. */
+/** What was posted 7d ago lies in the past, what closes in 7d lies ahead. */
 export const dates = { posted: PAST, opens: AHEAD, closes: AHEAD, updated: PAST };
 
 export function dateField(
@@ -234,10 +227,9 @@ export function amountField({ label, help, words, column, operator, read }: Amou
   };
 }
 
-/** Digits that `k` (thousand) and `m` (million) stand for. */
 const SUFFIX_DIGITS: Readonly<Record<string, number>> = { k: 3, m: 6 };
 
-/** "500000" of "500k", "1500000.50" of "$1,500,000.50"; `undefined` if the text is no amount. The digits move as text, so it is exact. */
+/** "1500000.50" of "$1,500,000.50". The digits move as text, so it is exact. */
 function decimalOf(text: string): string | undefined {
   const [, number = "", suffix = ""] = /^\$?(.*?)([km]?)$/i.exec(text) ?? [];
   const plain = number.replace(/,(?=\d{3}(?!\d))/g, "");
@@ -249,7 +241,7 @@ function decimalOf(text: string): string | undefined {
   return `${whole}${moved}`.replace(/^(-?)0+(?=\d)/, "$1") + (rest === "" ? "" : `.${rest}`);
 }
 
-/** A record matches if it has one of the values. The column of search.db has the same value as the opportunity. */
+/** The column of search.db has the same value as the opportunity. */
 function isOneOf(
   column: ColumnName,
   get: (opportunity: WholeOpportunity) => string | null,

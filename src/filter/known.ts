@@ -8,7 +8,7 @@ import { needleOf } from "./agency.ts";
 import { publishedWords } from "./columns.ts";
 import type { Filter } from "./filter.ts";
 
-/** The filter has a text that means no agency and is in no published name. */
+/** It means no agency and is in no published name. */
 export class UnknownAgency extends UsageFailure {
   constructor(value: string) {
     const meant = agencyMeantBy(value);
@@ -25,7 +25,6 @@ export async function resolveFilter(catalog: CatalogDb, filter: Filter, action: 
   return { ...filter, source: await withOtherSources(catalog, filter.source) };
 }
 
-/** Throws an UnknownAgency for a typo, which would otherwise select nothing. */
 async function requireAgencies(catalog: CatalogDb, values: readonly string[]): Promise<void> {
   const texts = values.filter((value) => codesMeant(value).length === 0);
   if (texts.length === 0) return;

@@ -2,7 +2,6 @@
 import type { Sidecar } from "../opportunities/opportunity.ts";
 import { fold } from "../text/fold.ts";
 
-/** US states and territories by postal code. */
 const states: Readonly<Record<string, string>> = {
   AL: "Alabama",
   AK: "Alaska",
@@ -62,7 +61,7 @@ const states: Readonly<Record<string, string>> = {
   MP: "Northern Mariana Islands",
 };
 
-/** Countries: the three letters of ISO 3166-1, which are published, and the two letters after them, by which the runtime knows names. */
+/** The three letters of ISO 3166-1, which are published, and the two by which the runtime knows names. */
 const COUNTRIES = `
 ABWAW AFGAF AGOAO AIAAI ALAAX ALBAL ANDAD AREAE ARGAR ARMAM ASMAS ATAAQ ATFTF ATGAG AUSAU AUTAT AZEAZ BDIBI BELBE BENBJ BESBQ BFABF
 BGDBD BGRBG BHRBH BHSBS BIHBA BLMBL BLRBY BLZBZ BMUBM BOLBO BRABR BRBBB BRNBN BTNBT BVTBV BWABW CAFCF CANCA CCKCC CHECH CHLCL CHNCN
@@ -87,17 +86,15 @@ const countries = COUNTRIES.trim()
 const names = new Map([...countries.map(({ code, name }) => [code, name] as const), ...Object.entries(states)]);
 
 const stateCodes = new Map(Object.entries(states).flatMap(([code, name]) => [code, name].map((each) => [fold(each), code] as const)));
-/** A territory such as Puerto Rico is published as a state or as a country. Here it is a state. */
+/** Puerto Rico is published as a state or as a country. Here it is a state. */
 const countryCodes = new Map(
   countries.flatMap(({ code, short, name }) =>
     [code, short, name].map((each) => [fold(each), states[short] === name ? short : code] as const),
   ),
 );
 
-/** The names of US states and territories. */
 export const stateNames: readonly string[] = Object.values(states);
 
-/** Names by which places can be asked for. */
 export const namedPlaces: readonly string[] = [...new Set(names.values())];
 
 /** The code of a US state or a country that a person names. States come first: `DE` is Delaware, and Germany is `DEU`. */

@@ -4,42 +4,38 @@ import { stemOf, wordsOf } from "../text/words-of.ts";
 import { agenciesIn } from "./agency-words.ts";
 import { type Preference, preferencesIn } from "./preferences.ts";
 
-/** A word in any of its forms; one or more words exactly as they are, next to each other; or the same with only the beginning of the last one. */
+/** A word in any of its forms, words exactly as they are, or the same with only the beginning of the last one. */
 type Term = { kind: "word"; word: string; stem: string } | { kind: "phrase"; words: string[] } | { kind: "beginning"; words: string[] };
 
-/** One thing that is asked for. A record has it if it has one of the terms, is of one of the agencies, or has one of the numbers. */
+/** A record has it if it has one of the terms, is of one of the agencies, or has one of the numbers. */
 export type Group = {
-  /** As it was typed. */
   asked: string;
   terms: Term[];
   /** Codes of agencies. What is of their parts counts, too. */
   agencies: string[];
-  /** Keys of numbers, as `numberKeyOf` makes them. */
   numbers: string[];
-  /** In quotes or with a "+": what does not have it is not even shown among what has some of the words. */
+  /** In quotes or with a "+": what lacks it is not even shown among what has some of the words. */
   isDemanded: boolean;
-  /** How often it was asked for. */
   times: number;
 };
 
 export type Question = {
   groups: Group[];
-  /** A record that has one of them does not match. */
   excluded: Group[];
-  /** Keys of the whole question, if it may be a number: a record with this number matches, whatever its words are. */
+  /** If all of it may be a number: that record matches, whatever its words are. */
   numbers: string[];
-  /** What it says in words that are not searched for. It changes the order of the best matches, and never what matches. */
+  /** They change the order of the best matches, and never what matches. */
   preferences: Preference[];
 };
 
-/** Words that say nothing about what is sought. They count if there is nothing else. */
+/** They count if there is nothing else. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about am an and any are as at available be been by can could do does find for from get have how i if in into is it its looking me my
   need not of on or our please show that the their them there these they this those to under us want was we were what when where which who
   whom why will with would you your`.split(/\s+/),
 );
 
-/** Words of the asking in this field. They count if there is nothing else but stop words. */
+/** They count if there is nothing else but stop words. */
 const ASKING_WORDS: ReadonlySet<string> = new Set(
   `apply available during fund funded funding funds grant grants million money opportunities opportunity over people program programs`.split(
     /\s+/,
@@ -114,7 +110,6 @@ function typedIn(text: string): Typed[] {
   }));
 }
 
-/** Whether a word is "not" before what must not occur. */
 function isNegation(typed: readonly Typed[], n: number): boolean {
   const [{ sign, isPhrase, text } = { sign: "", isPhrase: true, text: "" }, next] = [typed[n], typed[n + 1]];
   if (isPhrase || sign !== "" || !/^not$/i.test(text) || next === undefined || next.sign !== "") return false;
@@ -123,7 +118,7 @@ function isNegation(typed: readonly Typed[], n: number): boolean {
 
 type Reading = { isPhrase: boolean; isWhole: boolean; agencies: string[] };
 
-/** The groups of what was typed without a blank, or in quotes: one for each word, unless it is a whole. */
+/** One for each word, unless what was typed is a whole. */
 function groupsOf(asked: string, { isPhrase, isWhole, agencies }: Reading): Group[] {
   const ids = isPhrase ? [] : idsIn(asked);
   const plain = ids[0] ?? asked;
@@ -150,7 +145,7 @@ function either(one: Group, other: Group): Group {
   };
 }
 
-/** The groups but those of plain words of a set, unless there are no others. */
+/** Unless there are no others. */
 function withoutWords(groups: Group[], words: ReadonlySet<string>): Group[] {
   const isAmong = ({ terms: [term, another], agencies }: Group) =>
     term?.kind === "word" && another === undefined && agencies.length === 0 && words.has(term.word);
@@ -169,8 +164,6 @@ function distinct(groups: readonly Group[]): Group[] {
   }
   return [...byTerms.values()];
 }
-
-// ---- Numbers, and addresses that have one.
 
 /** Ids within addresses of SAM.gov, Grants.gov and Simpler.Grants.gov; or alone, if nothing else looks so. */
 const UPSTREAM_IDS =

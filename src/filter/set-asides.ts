@@ -1,7 +1,6 @@
 /** Families of set-asides: SAM.gov has a code each for competed and sole source, and people have one name for both. */
 import { closest } from "../text/closest.ts";
 
-/** The codes of SAM.gov by the name of the family, which may be one of them. */
 const families: Readonly<Record<string, readonly string[]>> = {
   SBA: ["SBA", "SBP"],
   "8A": ["8A", "8AN"],
@@ -13,7 +12,6 @@ const families: Readonly<Record<string, readonly string[]>> = {
   VSA: ["VSA", "VSS"],
 };
 
-/** Codes of SAM.gov that have no family. */
 const alone = ["LAS", "IEE", "ISBEE", "BICIV"];
 
 const known = [...new Set([...Object.keys(families), ...Object.values(families).flat(), ...alone])];

@@ -4,7 +4,7 @@ import { plainText } from "../text/plain-text.ts";
 import { plainCharacters } from "../text/words-of.ts";
 import { nameOfPlace, placeCodes } from "./places.ts";
 
-/** The columns of the table `texts`, in this order, and how much a match in each weighs. */
+/** In this order, and how much a match in each weighs. */
 export const textWeights = { number: 6, title: 5, agency: 1.5, place: 1.5, keywords: 2, text: 1 };
 
 type TextColumn = keyof typeof textWeights;
@@ -16,7 +16,6 @@ const TOKENIZER = 'tokenize = "unicode61 remove_diacritics 2"';
 /** Creates the table `texts`, which keeps no text. `tags` has words that no text has, for what is sought besides words. */
 export const CREATE_TEXTS = `create virtual table texts using fts5 (${[...textColumns, "tags", TOKENIZER, "content = ''", "contentless_delete = 1"].join(", ")})`;
 
-/** Inserts a row: its number, then what `indexedTexts` returns, then tags. */
 export const INSERT_TEXTS = `insert into texts (rowid, ${[...textColumns, "tags"].join(", ")}) values (?, ${textColumns.map(() => "?").join(", ")}, ?)`;
 
 /** The values of the columns but the tags. Of a description longer than `charactersMax`, only the beginning is read. */
@@ -48,7 +47,7 @@ export function titleAndText(texts: readonly string[]): string[] {
   return [texts[textColumns.indexOf("title")] ?? "", texts[textColumns.indexOf("text")] ?? ""];
 }
 
-/** The place as published, with the name of its state or foreign country: upstreams publish codes. */
+/** With the name of its state or foreign country: upstreams publish codes. */
 function placeText(published: string | null, codes: readonly string[]): string {
   return lines(published, ...codes.filter((code) => code !== "USA").map(nameOfPlace));
 }

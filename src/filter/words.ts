@@ -13,11 +13,10 @@ import type { Condition, Field } from "./kinds.ts";
 import { type Group, numberTag, type Question, readQuestion } from "./question.ts";
 import { CREATE_TEXTS, INSERT_TEXTS, indexedTexts } from "./texts.ts";
 
-/** The most words of a filter, and the most characters. */
 const [WORDS_MAX, LENGTH_MAX] = [64, 1000];
-/** The most words with `*`: each is looked up as all words that begin so. */
+/** Each is looked up as all words that begin so. */
 const PREFIXES_MAX = 8;
-/** At least two letters or digits, because a single letter begins a large part of all words. */
+/** A single letter begins a large part of all words. */
 const PREFIX_LENGTH_MIN = 2;
 
 const HELP = 'what is sought: quantum sensing, "a phrase", +exactly, quant*, laser OR lidar, -mustnot';
@@ -64,7 +63,7 @@ export const words: Field<string> = {
 
 const readLast = memoizeLast(readQuestion);
 
-/** An argument as it stands in a text: several words without any operator are a phrase, and every quote is closed. */
+/** Several words without any operator are a phrase, and every quote is closed. */
 function asTyped(argument: string): string {
   if (/\S\s+\S/.test(argument) && !/["“”*]|(^|\s)([-+]|(AND|OR|NOT|not) )/.test(argument)) return `"${argument}"`;
   return (argument.match(/["“”]/g) ?? []).length % 2 === 0 ? argument : `${argument}"`;
@@ -88,7 +87,7 @@ export function demandOf({ groups }: Pick<Question, "groups">): Condition | unde
   return demanded.length === 0 ? undefined : expressionOf(joined(demanded.map(piecesOf), " AND "));
 }
 
-/** A part of a query, or a stem that stands for " OR " and each of its words. */
+/** A stem stands for " OR " and each of its words. */
 type Piece = string | { stem: string };
 
 function piecesOf({ terms, agencies, numbers }: Group): Piece[] {
@@ -137,10 +136,9 @@ const recordInMemory = memoizeLast((opportunity: WholeOpportunity): OneRecord =>
 });
 let memory: Database | undefined;
 
-/** The words of a stem differ from it only in their ends: at most in this many of its last characters. */
+/** The words of a stem differ from it only in at most this many of its last characters. */
 const CHANGED_END = 2;
 
-/** Adds the words of the record that are of the stems of groups to the table `words`. */
 function addForms({ sqlite, stems }: OneRecord, groups: readonly Group[]): void {
   const beginning = sqlite.query<{ term: string }, [string, string]>("select term from vocabulary where term >= ? and term < ?");
   for (const term of groups.flatMap(({ terms }) => terms)) {

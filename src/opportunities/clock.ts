@@ -11,7 +11,6 @@ export type StatusTerms = {
   archives_at?: string;
 };
 
-/** Whether the upstream stated the status or the dates determine it (D-37). */
 export type StatusBasis = "stated" | "dates";
 
 type OfClock = Pick<Opportunity, "status" | "status_display" | "dates">;
@@ -57,7 +56,7 @@ function statementOf(record: Timed, basis: StatusBasis): StatusStatement {
 
 type DueDates = Sidecar["due_dates"];
 
-/** The due date that comes next at an instant; the last one after that. */
+/** The last one after that. */
 function nextDueDate(dueDates: DueDates, now: EpochMs): string {
   const inOrder = dueDates.map(({ at }) => at).toSorted((one, other) => msOf(one) - msOf(other));
   return inOrder.find((at) => msOf(at) > now) ?? (inOrder.at(-1) as string);

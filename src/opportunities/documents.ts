@@ -1,13 +1,11 @@
 /** Recently read documents. Changed ones stay: callers compare `updated_at`, which two versions never share (D-31), with the index. (E-31) */
 import type { opportunities } from "../../db/schema/sqlite/catalog.ts";
 
-/** The columns of a `StoredDocument`. */
 export const documentFields = ["seq", "id", "updated_at", "document"] as const;
 
-/** An opportunity as a ready JSON document, with the columns that identify the record and its version. */
 export type StoredDocument = Pick<typeof opportunities.$inferSelect, (typeof documentFields)[number]>;
 
-/** Two halves, so that the less recent one can be dropped as a whole. Each maps row numbers and ids to documents. */
+/** By row number and id. The less recent half can be dropped as a whole. */
 export type Documents = { recent: Map<number | string, StoredDocument>; former: Map<number | string, StoredDocument>; recentBytes: number };
 
 /** Bytes of documents in each half: some 5,000 documents. */

@@ -17,7 +17,6 @@ type DueKind = (typeof dueKinds)[number];
 const instant = (description: string) => nullable(Type.String({ format: "date-time" }), description);
 const words = (description: string) => nullable(Type.String(), description);
 
-/** The account, as JSON has it. */
 export const Due = object(
   {
     kind: Type.Unsafe<DueKind>({
@@ -96,10 +95,10 @@ function undated(note: string | null, posted_at: string | null): Pick<Due, "kind
 /** A longer note says more than that. */
 const ANYTIME_MAX = 100;
 
-/** How far the day on which an announcement closes at one source is from that on which it expires at another one. */
+/** How far apart the same expiry may be at two sources. */
 const SAME_EXPIRY_MS = 2 * DAY_MS;
 
-/** What was stated: due dates in the order of time, and the expiry, if that is none of them. */
+/** The due dates in the order of time, and the expiry, if that is none of them. */
 function statedDates(opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) {
   const { dates, sidecar } = opportunity;
   const { closes_at, response_at } = dates;
@@ -133,10 +132,9 @@ function msOf(at: string): EpochMs {
 
 // ---- In words.
 
-/** How a door shows it: dates in `zone`, an IANA time zone, or as published; texts that upstreams wrote as `quote` returns them. */
+/** Dates in `zone` (IANA), or as published; texts that upstreams wrote as `quote` returns them. */
 type InWords = { zone?: string | undefined; quote?: (text: string) => string };
 
-/** The most characters of an upstream's words in a sentence. */
 const WORDS_MAX = 200;
 
 /** The parts of the sentence: "due in 12 days", "Dec 4, 2026, 5:00 PM ET", and what else there is to say. */

@@ -17,9 +17,8 @@ import { beganAt, GOODS, isNextNumber, ROUND_MS, titleWordsOf, yearOf } from "./
 
 const SOURCE = "SAM_GOV";
 
-/** Award notices of one office and title that are looked at, and those that are shown. */
 const [CANDIDATES_MAX, AWARDS_MAX] = [50, 5];
-/** With this many words, a title names one need even if no number has a year. "Business cards" does not: an office often buys them. */
+/** Such a title names one need even without a year. "Business cards" does not: an office often buys them. */
 const WORDS_MIN = 3;
 
 const { number, date, amount, awardee } = Sidecar.properties.award.anyOf[0].properties;
@@ -66,7 +65,7 @@ export async function readEarlierAwards({ all }: Pick<CatalogSql, "all">, opport
   return awards.filter((award, n) => awards.findIndex((each) => isSame(each, award)) === n).slice(0, AWARDS_MAX); // Some notices are posted twice.
 }
 
-/** Whether the number of a notice is of an earlier year, or, where they have none, differs in its digits only. */
+/** By an earlier year or, where they have none, by other digits. */
 function isOfEarlierRound(notice: WholeOpportunity, opportunity: WholeOpportunity): boolean {
   const [earlier, own] = [numberOf(notice), numberOf(opportunity)];
   if (earlier === null || own === null || numberKeyOf(earlier) === numberKeyOf(own)) return false;

@@ -9,7 +9,7 @@ import { enlarged, type FacetSet } from "./list-index.ts";
 /** Bytes of results that are kept: a client that pages or polls repeats its filter. */
 const KEPT_BYTES = 16_777_216;
 
-/** Conditions on facets. `agency` matches any part of the name, in any letter case (D-12). */
+/** `agency` matches any part of the name, in any letter case (D-12). */
 export type FacetFilter = { status?: string[]; source?: string[]; agency?: string; program_type?: string[] };
 
 const facetColumns = pick(facetTable, "id", "status", "source", "program_type", "agency");

@@ -4,7 +4,6 @@ import { compareDecimals, isDecimal, numbersIn } from "../text/decimal.ts";
 import { plainText } from "../text/plain-text.ts";
 import { ellipsized } from "../text/quoted.ts";
 
-/** The characters of a text about money that are shown, without the ellipsis. */
 const MONEY_MAX = 159;
 
 /** "$1,500,000" */

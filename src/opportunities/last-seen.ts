@@ -14,7 +14,6 @@ export function isLongUnseen(seen: LastSeen, now: EpochMs): boolean {
   return seen.missed_at !== null || now > seen.at + SEEN_FOR_MS;
 }
 
-/** The columns of `sightings` that readers of records need, and how they join. */
 export const seenColumns = pick(sightings, "seen_at", "missed_at");
 export const isSightingOf = eq(sightings.opportunity_seq, opportunities.seq);
 
@@ -43,7 +42,7 @@ const deleteLayouts = query({ seqs: listOf(layoutSightings.opportunity_seq) }, (
   deleteFrom(layoutSightings).where(inArray(layoutSightings.opportunity_seq, seqs)),
 );
 
-/** What is noted of a record: the account that readers get, and what files of each layout showed. */
+/** The account that readers get, and what files of each layout showed. */
 export type Sighting = LastSeen & { seq: number; lineage: string; layouts: ReadonlyMap<string, LastSeen> };
 
 /** What is noted of a source's records. */

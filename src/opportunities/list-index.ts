@@ -29,21 +29,18 @@ import type { EpochMs } from "../text/instant.ts";
 export const DEAD = 0;
 /** Earlier than any date. */
 const BEFORE_ALL = -8.64e15;
-/** Slots by which each allowed facet lengthens the first scan: about what the facet costs in `followChains`. */
+/** By which each allowed facet lengthens the first scan: about what it costs in `followChains`. */
 const FACET_COST = 3;
 
-/** A set of facets: a flag for each facet id, and the ids that are flagged. */
 export type FacetSet = { flags: Uint8Array; ids: Uint32Array };
 
 /** Sizes that tests make small. */
 export type Sizes = {
-  /** Slots and row numbers to allocate. */
   capacity: number;
   /** Least number of slots between two checkpoints. */
   checkpointEvery: number;
   /** Slots that every list may scan, in addition to those for its facets. */
   scannedFirst: number;
-  /** The index is not compacted for fewer dead slots. */
   fewDead: number;
   /** Slots that compaction handles between two pauses, in less than a millisecond. */
   slice: number;
@@ -54,14 +51,12 @@ const SIZES: Sizes = { capacity: 1_048_576, checkpointEvery: 65_536, scannedFirs
 /** The heads of all chains, not counting slots from `end` on. */
 type Checkpoint = { end: number; heads: Uint32Array };
 
-/** See the drawing above. */
 export type ListIndex = {
   sizes: Sizes;
   /** The first free slot. Slots count from 1, and 0 means none. */
   end: number;
-  /** How many slots before `end` are dead. */
   dead: number;
-  /** Dead slots, from `start` to before `end`, while compaction is under way; otherwise empty. */
+  /** Empty unless compaction is under way. */
   gap: { start: number; end: number };
   /** By slot: `updated_at`. Ascending, except in the gap. */
   times: Float64Array;
@@ -78,7 +73,6 @@ export type ListIndex = {
   heads: Uint32Array;
   /** One more than the greatest facet id. */
   facetEnd: number;
-  /** Oldest first. */
   checkpoints: Checkpoint[];
 };
 
@@ -150,7 +144,7 @@ export function append(index: ListIndex, time: EpochMs, seq: number, facet: numb
     index.checkpoints.push({ end: index.end, heads: index.heads.slice(0, index.facetEnd) });
 }
 
-/** Least number of slots between checkpoints. A checkpoint takes 4 bytes a facet: at this distance, at most 2 bytes a slot. */
+/** A checkpoint takes 4 bytes a facet: at this distance, at most 2 bytes a slot. */
 function checkpointDistance({ sizes, facetEnd }: ListIndex): number {
   return Math.max(sizes.checkpointEvery, 2 * facetEnd);
 }
@@ -177,7 +171,6 @@ function relink(index: ListIndex, slot: number, older: number, newer: number): v
   }
 }
 
-/** The first checkpoint that ends after a slot. */
 function firstCheckpointAfter({ checkpoints }: ListIndex, slot: number): number {
   return firstWhere(0, checkpoints.length, (number) => (checkpoints[number] as Checkpoint).end > slot);
 }
@@ -196,7 +189,7 @@ export function newestFirst(index: ListIndex, allowed: FacetSet | null, from: nu
   return found;
 }
 
-/** Scans backwards and adds slots with an allowed facet to `found` until there are `count`. */
+/** Adds to `found` until there are `count`. */
 function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to: number, count: number, found: number[]): void {
   for (let slot = to - 1; slot >= from && found.length < count; slot--) {
     const facet = facets[slot] as number;
@@ -204,7 +197,7 @@ function scan({ facets }: ListIndex, allowed: FacetSet | null, from: number, to:
   }
 }
 
-/** The checkpoint's heads of the allowed facets, without those before `from`. */
+/** Without those before `from`. */
 function headsOf({ heads }: Checkpoint, allowed: FacetSet | null, from: number): Uint32Array {
   const length = allowed?.ids.length ?? heads.length;
   const newest = new Uint32Array(length);
@@ -216,7 +209,7 @@ function headsOf({ heads }: Checkpoint, allowed: FacetSet | null, from: number):
   return newest.subarray(0, size);
 }
 
-/** Merges chains: adds slots to `found`, newest first, until there are `count`. `heap` starts with the newest slot of each chain. */
+/** `heap` starts with the newest slot of each chain. */
 function followChains({ older }: ListIndex, heap: Uint32Array, from: number, count: number, found: number[]): void {
   let size = heap.length;
   for (let root = (size >> 1) - 1; root >= 0; root--) sink(heap, size, root);
@@ -263,7 +256,7 @@ export async function compact(index: ListIndex, pause: () => Promise<void>): Pro
   Object.assign(gap, { start: 1, end: 1 });
 }
 
-/** Moves a checkpoint to the start of the gap, or removes it if the previous one is now close enough. Returns false if it removed it. */
+/** Moves it to the start of the gap, or removes it, and returns false, if the previous one is close enough. */
 function moveOrRemoveCheckpoint(index: ListIndex, number: number): boolean {
   const { checkpoints, gap } = index;
   const isKept = gap.start - (checkpoints[number - 1]?.end ?? 1) >= checkpointDistance(index);
@@ -297,7 +290,7 @@ export function enlarged<T extends Float64Array | Uint32Array>(full: T, larger: 
   return larger;
 }
 
-/** Binary search: the first number in a range for which `holds` is true, or `to`. It must be true for all later numbers, too. */
+/** The first number for which `holds` is true, or `to`. It must be true for all later numbers, too. */
 function firstWhere(from: number, to: number, holds: (number: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {

@@ -11,7 +11,7 @@ import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slot
 import { type ListPage, type Position, rowsOfOnePage, unlessLong } from "./page.ts";
 import { type ReadModel, updateModel } from "./read-model.ts";
 
-/** Source codes are upper-cased. `OTHER` means every code that is not a named source (D-13). */
+/** `OTHER` means every code that is not a named source (D-13). */
 export type ListFilter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
 
 const nextAtInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>
@@ -32,7 +32,6 @@ const documentsBySeq = query({ seqs: listOf(opportunities.seq) }, ({ seqs }) =>
 );
 const documentBySeq = selectSome(opportunities, documentFields, "seq");
 
-/** A list is tried again if a commit comes between its steps. */
 const ATTEMPTS = 4;
 
 /** One page of matching opportunities, most recently updated first. Throws Unavailable if records change during every attempt. */
@@ -51,11 +50,9 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
   throw new Unavailable("Cannot list opportunities: records changed during each attempt. If this persists, run fundfeed check");
 }
 
-/** The bounds of a list that only the database knows. */
 type Bounds = {
-  /** Codes of the named sources, if the filter has `OTHER`. */
   named: string[] | undefined;
-  /** If the filter has an upstream id: records that have or had it (D-14), and the newest `updated_at` when they were read. */
+  /** Records that have or had the upstream id (D-14), and the newest `updated_at` when they were read. */
   upstream: { seqs: Set<number>; newest: EpochMs } | undefined;
   after: Position | null;
   /** The record at `after` if it is in memory, else the next one of the same instant. */
@@ -70,7 +67,7 @@ async function readBounds(model: ReadModel, filter: ListFilter, after: Position 
   return { named, upstream, after, anchor: anchor ?? undefined };
 }
 
-/** The record at a position, if it is in memory. Usually it is, because it was the last one of the previous page. */
+/** Usually it is, because it was the last one of the previous page. */
 function keptAt({ index, documents }: ReadModel, { time, id }: Position): StoredDocument | undefined {
   const kept = keptDocument(documents, id);
   return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;
@@ -82,13 +79,12 @@ async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds
   return { seqs: new Set(rows.map(({ seq }) => seq)), newest: first?.newest ?? 0 };
 }
 
-/** False if a commit between reading the bounds and updating the index affects them: a page could then miss a record for good. */
+/** A page that a commit in between affects could miss a record for good. */
 function isConsistent({ index }: ReadModel, { anchor, upstream }: Bounds): boolean {
   if (anchor !== undefined && !isNewest(index, anchor)) return false;
   return upstream === undefined || upstream.seqs.size === 0 || upstream.newest === newestTime(index);
 }
 
-/** Row numbers of the first `count` records that match, newest first. */
 function matchingSeqs({ index, facets }: ReadModel, filter: ListFilter, bounds: Bounds, count: number): number[] {
   const { named, upstream } = bounds;
   const allowed = allowedFacets(facets, filter, named);
@@ -113,7 +109,7 @@ function endOf(index: ListIndex, { after, anchor }: Bounds): number {
   return anchor.id === after.id ? slotOf(index, anchor.seq) : slotOf(index, anchor.seq) + 1;
 }
 
-/** The records with these row numbers, in that order, as many as one page has room for: from memory, else from the database. */
+/** As many as one page has room for, in this order. */
 async function documentsOf({ db, index, documents }: ReadModel, seqs: readonly number[]): Promise<StoredDocument[]> {
   const kept = seqs.map((seq) => {
     const document = keptDocument(documents, seq);

@@ -3,13 +3,13 @@ import { easternInstant } from "../text/eastern.ts";
 import { DAY_MS, dateAt, type EpochMs, parseStoredMs } from "../text/instant.ts";
 import type { WholeOpportunity } from "./opportunity.ts";
 
-/** Where the dates are from, and the year in which they were last compared with that page. A test fails when that is two years ago. */
+/** Compared with that page in this year. A test fails when that is two years ago. */
 export const NIH_DUE_DATES = {
   page: "https://grants.nih.gov/grants-process/submit/submission-policies/standard-due-dates",
   checked: 2026,
 };
 
-/** Month and day of each due date of new applications, by activity code. Those of AIDS-related applications and of renewals are others. */
+/** Of new applications, by activity code. Those of AIDS-related applications and of renewals are others. */
 const dueDates: readonly (readonly [codes: RegExp, dates: readonly string[]])[] = [
   [/^(R01|U01)$/, ["02-05", "06-05", "10-05"]],
   [/^K\d\d$/, ["02-12", "06-12", "10-12"]],
@@ -24,7 +24,7 @@ const dueDates: readonly (readonly [codes: RegExp, dates: readonly string[]])[] 
   ],
 ];
 
-/** Announcements that may rely on the standard dates. A request for applications (RFA) always has its own. */
+/** A request for applications (RFA) always has dates of its own. */
 const NUMBER = /^PA[RS]?-\d\d-\d{3}$/;
 const ACTIVITY_CODE = /\b(?:[A-Z]\d\d|[A-Z]{2}\d|U2C)\b/g;
 const A_DATE =
@@ -45,7 +45,7 @@ export function nextStandardDueDate(opportunity: WholeOpportunity, now: EpochMs)
   return coming.find((at) => Date.parse(at) >= Math.max(now, opens) && Date.parse(at) <= expires) ?? null;
 }
 
-/** Undefined if the number or an activity code is none of the table's, if its codes have different dates, or if the text has dates of its own. */
+/** Undefined if an activity code is none of the table's, its codes have different dates, or the text has dates of its own. */
 function datesOf({ program, title, summary, description, sidecar }: WholeOpportunity): readonly string[] | undefined {
   const isOfNih = sidecar.agency_codes.some((code) => code.startsWith("HHS-NIH"));
   if (!isOfNih || !NUMBER.test(program.solicitation_id ?? "") || sidecar.due_dates.length > 0) return undefined;
@@ -58,7 +58,7 @@ function datesOf({ program, title, summary, description, sidecar }: WholeOpportu
 /** The days from which on, for a week, Monday is a federal holiday: Presidents', Memorial, Labor and Columbus Day. */
 const HOLIDAY_WEEKS = ["02-15", "05-25", "09-01", "10-08"];
 
-/** The date, or the next one that is neither on a weekend nor a holiday: NIH moves a due date to it. */
+/** NIH moves a due date to the next day that is neither on a weekend nor a holiday. */
 function workingDay(date: string): string {
   const ms = Date.parse(date);
   const weekday = new Date(ms).getUTCDay();

@@ -54,7 +54,6 @@ export const Contact = object({
   role: text("What the contact is for."),
 });
 
-/** An opportunity as the API returns it. */
 export const Opportunity = object({
   id: Type.String({
     format: "uuid",
@@ -111,7 +110,7 @@ export const Opportunity = object({
   }),
 });
 
-/** What is stored with an opportunity but not served by `/v1`. Changes have events only in attachments, questions and the deadline note. (E-56) */
+/** Not served by `/v1`. Only attachments, questions and the deadline note have events. (E-56) */
 export const Sidecar = object({
   attachments: Type.Array(
     object({
@@ -140,7 +139,7 @@ export const Sidecar = object({
   ),
 });
 
-/** What a line of `export` has besides the opportunity and its sidecar, so that `import records` can restore the record. */
+/** What a line of `export` has besides, so that `import records` can restore the record. */
 export const onlyExported = {
   lineage: Type.String({ description: "Stays the same while a source gives an amended record new ids." }),
   earlier_ids: texts("The upstream ids that the record had before."),
@@ -182,7 +181,6 @@ export const ExportedRecord = Type.Composite(
   { additionalProperties: false },
 );
 
-/** A sidecar without anything: what an opportunity has that was read over the API. */
 export const noSidecar: Sidecar = {
   attachments: [],
   questions: [],
@@ -199,10 +197,10 @@ export const noSidecar: Sidecar = {
 export type Opportunity = Static<typeof Opportunity>;
 export type Sidecar = Static<typeof Sidecar>;
 
-/** An opportunity with its sidecar; when it was last seen, if nothing else would end it (E-205); and since which day its source is silent (E-219). */
+/** `last_seen` if nothing else would end it (E-205). `silent_since` is a day (E-219). */
 export type WholeOpportunity = Opportunity & { sidecar: Sidecar; last_seen?: LastSeen; silent_since?: string };
 
-/** Of a record that is open and states no date: when an import last contained it, and the first whole one since that lacked it, null if none did. */
+/** `missed_at` is the first whole import since that lacked it. */
 export type LastSeen = { at: EpochMs; missed_at: EpochMs | null };
 
 type StoredWhole = { document: Uint8Array; sidecar: Uint8Array; seen_at?: EpochMs | null; missed_at?: EpochMs | null };

@@ -3,10 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { type Column, sql } from "drizzle-orm";
 import type { EpochMs } from "../text/instant.ts";
 
-/** A place in the order `time` descending, then `id` descending. */
 export type Position = { time: EpochMs; id: string };
 
-/** One page of ready JSON documents, and the position after which the next page starts (`null` on the last page). */
+/** The next page starts after `next`. */
 export type ListPage = { documents: Uint8Array[]; next: Position | null };
 
 /** A page ends with the document that reaches this size, even if more were asked for. Most pages of 100 have less than a megabyte. */
@@ -36,7 +35,6 @@ export async function rowsOfOnePage<Row extends { document: Uint8Array }>(
   return fitting;
 }
 
-/** How the envelope of a page says where the list continues. */
 export const nextPage = {
   has_more: Type.Boolean({ description: "Whether another page follows." }),
   next_cursor: Type.Union([Type.String({ maxLength: 512, pattern: "^[A-Za-z0-9._~-]+$" }), Type.Null()], {

@@ -10,15 +10,14 @@ import { addFacets, createFacets, type Facets, readFacets } from "./facets.ts";
 import { append, compact, createListIndex, type ListIndex, needsCompaction, newestTime, type Sizes } from "./list-index.ts";
 import type { Position } from "./page.ts";
 
-/** Rows read at a time. It takes some 2 ms, during which the server handles no other request. */
+/** It takes some 2 ms, during which the server handles no other request. */
 export const LOADED_AT_ONCE = 2000;
-/** With more rows than this, the index gets memory for `GROWTH` times as many. */
 const FEW_ROWS = 250_000;
 const GROWTH = 4;
 /** Sorts after every id in any collation, because ids are hexadecimal. */
 const AFTER_ALL_IDS = "z";
 
-/** What is loaded from the database. A reload replaces all of it at once. */
+/** A reload replaces all of it at once. */
 type Contents = {
   index: ListIndex;
   facets: Facets;
@@ -29,14 +28,14 @@ type Contents = {
 export type ReadModel = Contents & {
   db: CatalogDb;
   documents: Documents;
-  /** Signs cursors. It is stored in the catalog, so that cursors survive restarts and work with copies (D-15). */
+  /** Stored in the catalog, so that cursors survive restarts and work with copies (D-15). */
   cursorSecret: Uint8Array;
-  /** What `db.commits()` returned before the contents were last read: all commits up to there are in them. */
+  /** What `db.commits()` returned before the contents were last read. */
   lastSeenCommit: number;
   updateOnce: () => Promise<void>;
-  /** Loads the contents from scratch. The present ones stay in use until then. */
+  /** The present contents stay in use until then. */
   reload: () => Promise<void>;
-  /** The compaction under way. There is one at a time, because it moves slots. */
+  /** There is one at a time, because it moves slots. */
   compaction: Promise<void> | undefined;
 };
 
@@ -97,7 +96,6 @@ async function loadNewer(model: ReadModel): Promise<void> {
   });
 }
 
-/** Lets the event loop handle everything else that is waiting. */
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: parameter<number>() }, ({ updated_at, id, limit }) =>
@@ -109,7 +107,7 @@ const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: 
 );
 const idOfRow = selectSome(opportunities, ["id"], "seq");
 
-/** Appends all records after `readUntil`, in batches with pauses. Each is read whole first; commits in between change only what comes later. */
+/** Each batch is read whole first; commits in between change only what comes later. */
 async function appendNewer(db: CatalogDb, contents: Contents, isCurrent: () => boolean): Promise<void> {
   const { index, facets } = contents;
   for (;;) {

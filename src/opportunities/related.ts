@@ -9,9 +9,8 @@ import { Opportunity, type WholeOpportunity } from "./opportunity.ts";
 import { readOpportunities } from "./records.ts";
 import { openStatuses, statusInWords } from "./status.ts";
 
-/** The most duplicates or parts of a record that are read. */
 export const RELATED_MAX = 20;
-/** The longest chain of records that each name the next one. The rest of a longer one is left out; sources make none. */
+/** The rest of a longer chain is left out; sources make none. */
 const CHAIN_MAX = 20;
 
 const namingAny = selectAmong(opportunities, ["id", "canonical_id"], "canonical_id");
@@ -33,7 +32,7 @@ const countParts = query({ parent_id: opportunities.parent_id }, ({ parent_id })
 
 type Reading = Parameters<typeof readOpportunities>[0];
 
-/** The ids of a group: the canonical record, which may not be stored, then the others by id. */
+/** The canonical record, which may not be stored, then the others by id. */
 type Group = readonly string[];
 
 /** The groups of records, by the id of each. Records without duplicates have none. */
@@ -46,7 +45,6 @@ export async function readGroups(sql: Reading, ids: readonly string[]): Promise<
   return new Map(ordered.flatMap((group) => group.map((id) => [id, group] as const)));
 }
 
-/** Who names whom in the groups of records: canonical ids by id. */
 async function readLinks(sql: Reading, ids: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const seen = new Set(ids);
@@ -97,7 +95,6 @@ export async function readRows(sql: Reading, records: readonly WholeOpportunity[
 
 const { code, name, opportunity_id, url } = Opportunity.properties.source.properties;
 
-/** A duplicate, as results name it next to the record that they show. */
 export const AlsoAt = object({
   id: Opportunity.properties.id,
   source: code,
@@ -130,7 +127,7 @@ export async function listParts(sql: Reading, id: string, limit: number): Promis
   return (await sql.all(partsOf, { parent_id: id, limit })).map((part) => part.id).filter((part) => part !== id);
 }
 
-/** What belongs to a record: the record that it is a part of, the first of its own parts, and how many it has in all. */
+/** The first of its parts, and how many it has in all. */
 export type Belonging = { parent: WholeOpportunity | undefined; parts: WholeOpportunity[]; total: number };
 
 /** The record that a record belongs to, and those that belong to it. */

@@ -2,7 +2,6 @@
 import { DAY_MS, type EpochMs, parseInstantMs } from "../text/instant.ts";
 import type { Opportunity, Status } from "./opportunity.ts";
 
-/** Statuses in which submissions are accepted. */
 export const openStatuses: readonly string[] = ["open", "closing_soon"];
 
 /** Statuses of what can be applied for, now or later. */
@@ -28,7 +27,7 @@ export function cancellationIn(text: string): string | undefined {
 
 type Dates = Pick<Opportunity["dates"], "opens_at" | "closes_at">;
 
-/** What an upstream states about a status: the status itself (`null` if it follows the dates) and until when it holds; when it is archived. */
+/** `status` is null if it follows the dates. */
 export type StatusStatement = { status: string | null; until: string | null; archives_at: string | null };
 
 type Instants = Record<"opens" | "closes" | "until" | "archives", EpochMs | undefined>;

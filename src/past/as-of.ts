@@ -94,7 +94,7 @@ type UndoneEvent = RowsOf<typeof undoneOfRows>;
 type EarlierSidecar = RowsOf<typeof sidecarsOfRows>;
 type Reading = Pick<CatalogSql, "all">;
 
-/** A row as it was at an instant, and its events by then, the oldest first. `erased`: when contacts were erased that it may have had. */
+/** With its events by then, the oldest first. `erased`: when contacts were erased that it may have had. */
 export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportunity_id" | "status_basis" | "turns_at"> & {
   document: Uint8Array;
   sidecar: Uint8Array;
@@ -104,7 +104,6 @@ export type PastRow = Pick<StoredRow, "seq" | "id" | "lineage" | "source_opportu
   erased: EpochMs | null;
 };
 
-/** Rows that are folded at once. */
 const ROWS_AT_ONCE = 200;
 
 /** Calls `take` with batches of all rows, or of the sources `codes`, as they were, by `updated_at`. `histories` adds events. */
@@ -126,7 +125,6 @@ export async function eachPastRow(
   else await sql.each(pastOrderOfSources, { asOf, codes }, takeAll);
 }
 
-/** An opportunity as it was at an instant. `history` and `erased` are those of its `PastRow`. */
 export type PastOpportunity = { opportunity: WholeOpportunity; history: OpportunityEvent[]; erased: EpochMs | null };
 
 /** The opportunities with these ids as they were at an instant, in this order. Those that were not stored then are left out. */
@@ -198,7 +196,7 @@ function foldRow(row: StoredRow, undone: readonly UndoneEvent[], sidecars: reado
   };
 }
 
-/** The present content with the earlier sidecar: no event has its changes, but for attachments and questions. */
+/** No event has the changes of the sidecar, but for attachments and questions. */
 function contentBefore({ document, sidecar }: StoredRow, earlier: EarlierSidecar | undefined): Content {
   if (earlier === undefined) return readContent(document, sidecar);
   const { attachments, questions } = parseStored<Sidecar>(sidecar);

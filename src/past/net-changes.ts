@@ -28,12 +28,11 @@ const eventsSince = query({ seqs: listOf(events.opportunity_seq), since: events.
     .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
 );
 
-/** Records whose history is read at once. */
 const RECORDS_AT_ONCE = 200;
 
 type PastEvent = Omit<RowsOf<typeof eventsSince>, "opportunity_seq">;
 
-/** `filter`, with its sources resolved, is compared with the opportunity as it was at `until`. `since` is exclusive, `until` inclusive. */
+/** `filter` is compared with the opportunity as it was at `until`. `since` is exclusive, `until` inclusive. */
 export type Period = { since: EpochMs; until: EpochMs; filter: Filter };
 
 /** Calls `take` with batches of the net changes of a period, as feed entries dated `until`, without those of imported histories. */
@@ -74,7 +73,6 @@ function isAddition({ type }: PastEvent): boolean {
   return type === "opportunity_added";
 }
 
-/** The changes of some events, the newest first. */
 function undoing(past: readonly PastEvent[]): Change[] {
   return past.flatMap(({ document }) => foldedChanges(document)).reverse();
 }

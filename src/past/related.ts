@@ -25,7 +25,6 @@ export async function readPastDuplicates(sql: Reading, records: readonly WholeOp
   );
 }
 
-/** The record, and the one that it names as canonical. */
 function namedBy({ id, relationships: { canonical_id } }: WholeOpportunity): string[] {
   return canonical_id === null ? [id] : [id, canonical_id];
 }

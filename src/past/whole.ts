@@ -10,7 +10,7 @@ import { type PastOpportunity, readPast } from "./as-of.ts";
 import { notKnownInWords } from "./in-words.ts";
 import { readPastBelonging, readPastDuplicates } from "./related.ts";
 
-/** An opportunity with its history, the oldest event first, its duplicates, its parent, its parts and, as it is now, awards of earlier rounds. `erased`: when its contacts were, if they are not known. */
+/** The oldest event first. `erased`: when its contacts were, if they are not known. */
 export type ShownRecord = Pick<PastOpportunity, "opportunity" | "erased"> & {
   history: OpportunityEvent[];
   duplicates: WholeOpportunity[];

@@ -10,7 +10,7 @@ import { COMPLETION, TABLES, VERSION, writtenColumns } from "./tables.ts";
 /** A document as the API returns it, as text. `at` is its `updated_at` or `detected_at`. */
 type DocumentRow = { id: string; at: string; text: string };
 
-/** Adds an opportunity or replaces the one with this id, and adds or replaces these events of it. `value` is what the columns are read from, if it is more than the text. */
+/** Adds or replaces. `value` is what the columns are read from, if it is more than the text. */
 export type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;
 
 /** Creates everything in an empty file. Throws if another version of the program wrote the file. */
@@ -32,7 +32,6 @@ export function createFileTables(sqlite: Database): void {
   sqlite.run(TABLES);
 }
 
-/** The next step of `completeTables`, how many are done, and how many there are. */
 export type FileProgress = { step: string; done: number; total: number };
 
 /** Builds everything that follows from the documents. Yields before each step. */

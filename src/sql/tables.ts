@@ -4,7 +4,7 @@ import { type Column, flatColumns, furtherColumns } from "../facts/columns.ts";
 /** To be raised with any change of the tables: a file of another version is refused. */
 export const VERSION = 5;
 
-/** A column, and the SQL expression that computes it from the document, or `WRITTEN` if src/sql/file.ts writes it. Lists are JSON arrays. */
+/** The expression that computes it from the document, or `WRITTEN` if src/sql/file.ts writes it. Lists are JSON arrays. */
 type StoredColumn = Column & { sql: string };
 
 const WRITTEN = "";
@@ -23,14 +23,12 @@ type StoredColumns = Readonly<Record<string, StoredColumn>>;
 const storedColumns = (columns: Readonly<Record<string, Column>>): StoredColumns =>
   Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, storedColumn(column)]));
 
-/** The columns of the view `opportunity`, in its order. */
 export const opportunityView: Readonly<Record<string, Column>> = { ...flatColumns, ...furtherColumns };
 
 const { id, updated_at, ...others } = opportunityView;
 /** Those that the table declares besides its own; no view has `attachments`, which fill the table of that name. */
 const opportunityColumns = storedColumns({ ...others, attachments: { path: "sidecar.attachments", type: "list" } });
 
-/** The columns of an opportunity that SQLite cannot compute from the document. */
 export const writtenColumns = Object.entries(opportunityColumns).filter(([, { sql }]) => sql === WRITTEN);
 
 const eventColumns = storedColumns({
@@ -56,7 +54,7 @@ const indexes: Readonly<Record<string, string>> = {
   changes_by_event: "changes (event)",
 };
 
-/** The columns of the full-text index, and how much a match in each weighs. */
+/** How much a match in each column weighs. */
 const searched = {
   upstream_id: 20,
   solicitation_id: 20,
@@ -221,7 +219,6 @@ const views: Readonly<Record<string, string>> = {
     from changes join events on events.rowid = event join opportunities on opportunities.rowid = opportunity`,
 };
 
-/** A statement, and its name in two words. */
 type Step = { step: string; sql: string };
 
 /** To be run when the tables are filled: indexes and triggers, which keep them in step, would make filling take many times as long. */

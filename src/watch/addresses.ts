@@ -43,7 +43,6 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && globalUnicast.check(address, "ipv6") && !blocked.check(address, "ipv6");
 }
 
-/** The code of the error for a host that has only private addresses. */
 export const PRIVATE_ADDRESS = "EPRIVATEADDRESS";
 
 type Resolve = (host: string, options: { all: true }, done: (error: Error | null, found: LookupAddress[]) => void) => void;

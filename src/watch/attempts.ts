@@ -4,31 +4,28 @@ import { Failure } from "../../db/reason.ts";
 import { DAY_MS, type EpochMs, HOUR_MS } from "../text/instant.ts";
 import type { Attempts } from "./watch.ts";
 
-/** A receiver did not accept a message. The message names the receiver and the reason, and never a secret. */
+/** The message names the receiver and the reason, and never a secret. */
 export class DeliveryError extends Failure {
   constructor(
     message: string,
-    /** The delay that the receiver asks for. */
     readonly retryAfterMs?: number | undefined,
-    /** Whether the receiver wants no further messages: 410 Gone. */
+    /** 410 Gone. */
     readonly isGone = false,
-    /** Whether a mail server permanently refused the address. */
+    /** A mail server permanently refused the address. */
     readonly isRefused = false,
   ) {
     super(message);
   }
 }
 
-/** Why a delivery failed that a stop signal aborted. */
 export const STOPPED = "it was stopped";
 
-/** How long deliveries of a message may fail before its watch is paused. */
+/** For longer failures, a watch is paused. */
 export const FAILING_MAX_MS = 3 * DAY_MS;
-/** How long a mail server may permanently refuse an address before the watch is paused. */
+/** A mail server may refuse an address for so long. */
 export const REFUSED_MAX_MS = DAY_MS;
-/** The longest delay between two attempts, unless the receiver asks for more. */
+/** Unless the receiver asks for more. */
 const DELAY_MAX_MS = 6 * HOUR_MS;
-/** The longest delay that a receiver can ask for. */
 const ASKED_MAX_MS = DAY_MS;
 
 /** Whether the next attempt may begin. If the clock was set back since the last one, it may. */

@@ -11,7 +11,6 @@ import { webAddress } from "../text/web-address.ts";
 import type { Message, MessageItem, MessageOpportunity } from "./message.ts";
 import type { Zone } from "./watch.ts";
 
-/** One opportunity: its title and page, a line of facts, what changed, and in how many changes. */
 export type DigestEntry = { id: string; title: string; url: string | null; facts: string; changes: string[]; count: number };
 
 /** A section counts changes or opportunities. `more` are not shown, and `above` are shown with a change. */
@@ -26,7 +25,6 @@ export type DigestSection = {
 
 export type Digest = { subject: string; note: string | null; sections: DigestSection[] };
 
-/** The names of severities in headings. */
 const changeHeadings: Readonly<Record<string, string>> = {
   unknown: "Changes of unknown severity",
   critical: "Critical changes",
@@ -71,7 +69,6 @@ export function digestOf(
   const others = [dueSoon, ...ofChanges, ofOpportunities("New", arrived, counts.new - arrived.length)].filter(isNeeded);
   const most = entriesMax(others.length + Math.min(counts.left, 1));
   const shown = others.map((section) => shortened(section, most));
-  // Opportunities that are shown with a change are marked there.
   const marked = new Set(
     shown.flatMap(({ ofChanges, entries }) => (ofChanges ? entries.map(({ id }) => id) : [])).filter((id) => leftById.has(id)),
   );
@@ -112,19 +109,18 @@ function summaryOf(counts: Message["data"]["counts"], critical: number): string 
   return parts.length === 0 ? "nothing matches" : parts.join(", ");
 }
 
-/** "Due Tue, Dec 1, 2026", "Expected Tue, …". The remaining days are left out, because the message may be read later. */
+/** "Due Tue, Dec 1, 2026". Without the remaining days, because the message may be read later. */
 function reminderInWords({ verb, words }: Due, dueAt: string, zone: Zone): string {
   const day = dayWithoutHour(dueAt) ?? dateAt((clockTime(dueAt, zone)?.dayNumber ?? 0) * DAY_MS);
   return `${capitalized(verb)} ${weekdayInWords(day)}, ${whenInWords(dueAt, zone)}${words === null ? "" : `; ${words}`}`;
 }
 
-/** Those with a date first: an opportunity without one stays open, maybe for ever. */
+/** An opportunity without a date stays open, maybe for ever. */
 function datedFirst<Item extends MessageItem>(items: readonly Item[]): Item[] {
   const isDated = ({ opportunity }: Item) => opportunity.due.at !== null;
   return [...items.filter(isDated), ...items.filter((item) => !isDated(item))];
 }
 
-/** One entry for each opportunity, with all its changes of the section. */
 function changedEntries(
   items: readonly Extract<MessageItem, { kind: "changed" }>[],
   zone: Zone,

@@ -10,17 +10,15 @@ import { zoneInWords } from "./watch-form.ts";
 
 export type Mail = { subject: string; text: string; html: string };
 
-/** The columns of the text. RFC 3676 advises less than 78; some are left for the marks of replies. */
+/** RFC 3676 advises less than 78; some are left for the marks of replies. */
 const COLUMNS = 72;
 const LEADS_TO = "All opportunities and what changed:";
 
-/** Links of a mail besides those to opportunities: to the watch if it is a member's, and to unsubscribe. */
+/** To the watch if it is a member's, and to unsubscribe. */
 export type MailLinks = { watch?: string; stop: string };
 
-/** The message of one watch. */
 export type MailPart = { message: Message; zone: Zone; links?: MailLinks | undefined };
 
-/** A part with its digest, why the reader gets it, and what its dates mean. */
 type WrittenPart = { digest: Digest; foot: string[]; dates: string; links: MailLinks | undefined };
 
 /** `pages` is the address of this server's pages, if mails link to them. */
@@ -38,7 +36,6 @@ export function mailOfAll(parts: readonly MailPart[], pages: string | undefined)
   return { subject, text: textOf(subject, written, pages), html };
 }
 
-/** Most characters of a subject that names several watches. */
 const SUBJECT_MAX = 120;
 
 function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly WrittenPart[]): string {
@@ -47,7 +44,6 @@ function subjectOf(parts: readonly MailPart[], [first, ...others]: readonly Writ
   return subject.length <= SUBJECT_MAX ? subject : `${subject.slice(0, SUBJECT_MAX - 1).toWellFormed()}…`;
 }
 
-/** Why the reader gets this. */
 function footOf({ timestamp, data: { watch, title, filter, muted } }: Message, pages: string | undefined): string[] {
   const conditions = describeFilter(storedFilter(filter), parseInstantMs(timestamp) ?? 0).map(oneLine);
   const about = conditions.length === 0 ? "all opportunities" : conditions.join("; ");
@@ -83,18 +79,16 @@ function textOf(subject: string, parts: readonly WrittenPart[], pages: string | 
   return `${lines.join("\n")}\n`;
 }
 
-/** The explanation of dates is in each part if it differs, otherwise once below the last part. */
+/** Dates are explained in each part if that differs, otherwise once below the last part. */
 function footLines({ foot, dates, ...part }: WrittenPart, parts: readonly WrittenPart[]): string[] {
   const isRepeatedBelow = parts.every((other) => other.dates === dates) && part.digest !== parts.at(-1)?.digest;
   return isRepeatedBelow ? foot : [...foot, dates];
 }
 
-/** The page that unsubscribes from all mails of these parts, if there is one. */
 function stopOf(parts: readonly WrittenPart[]): string[] {
   return [...new Set(parts.flatMap(({ links }) => links?.stop ?? []))];
 }
 
-/** The page of an opportunity with its history. */
 function pageOf({ id }: DigestEntry, pages: string): string {
   return `${pages}/opportunities/${id}`;
 }

@@ -12,7 +12,6 @@ import type { EpochMs } from "../text/instant.ts";
 import { quoted } from "../text/quoted.ts";
 import type { WatchDefinition } from "./watch.ts";
 
-/** The part of a watch that decides which opportunities match. */
 export type Matching = Pick<WatchDefinition, "filter" | "all_sources">;
 
 /** The filters, and what changes only the order of a search: 'words solar due next month ("due next month" is not required)'. */

@@ -13,7 +13,7 @@ import { withCommas } from "../text/counted.ts";
 import { jsonBytes } from "../text/cut.ts";
 import { nullable, object } from "../text/schema.ts";
 
-/** An opportunity as the API returns it, without contacts, which are personal data, and without its description, which can be long. */
+/** Without contacts, which are personal data, and without its description, which can be long. */
 const MessageOpportunity = Type.Composite(
   [
     object({ number: nullable(Type.String(), "The number that people call it by; null if it has none.") }),
@@ -99,14 +99,14 @@ export function countsInWords(counts: MessageCounts): string {
   return parts.flatMap(([count, what]) => (count > 0 ? [`${withCommas(count)} ${what}`] : [])).join(", ");
 }
 
-/** The most bytes of a message, well below the limits of receivers. Its items end before. */
+/** Well below the limits of receivers. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
 
-/** The longest text and the longest list of a message. Longer ones are cut and end with "…". */
+/** What is cut ends with "…". */
 const [TEXT_MAX, LIST_MAX] = [2000, 100];
-/** The most bytes of an opportunity or an event. A larger one is cut further, so that both fit into a message. */
+/** A larger opportunity or event is cut further, so that both fit into a message. */
 const PART_BYTES_MAX = 100_000;
-/** How often the limits on texts and lists are halved. Then an opportunity of any content has less than PART_BYTES_MAX. */
+/** Then an opportunity of any content has less than PART_BYTES_MAX. */
 const HALVINGS_MAX = 5;
 
 /** An opportunity as messages show it. */
@@ -140,7 +140,7 @@ export function itemsUpTo(itemsMax: number, bytesMax: number) {
   return {
     items,
     room: () => (isFull ? 0 : itemsMax - items.length),
-    /** Adds items, in order, until there is no more room. Returns how many it added. */
+    /** Returns how many it added. */
     add: (more: readonly MessageItem[]): number => {
       for (const [added, item] of more.entries()) {
         bytes += jsonBytes(item) + 1;

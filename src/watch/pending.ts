@@ -9,7 +9,6 @@ import type { MessageCounts } from "./message.ts";
 import type { Reminder } from "./schedule.ts";
 import type { Attempts, PendingMessage, Receiver, Watch, WatchDefinition, WatchStatus } from "./watch.ts";
 
-/** A message to be stored, with its effects. */
 export type PlannedMessage = {
   id: string;
   created_at: EpochMs;
@@ -17,7 +16,6 @@ export type PlannedMessage = {
   oldest_at: EpochMs;
   body: string;
   counts: MessageCounts;
-  /** The position in the feed after the message. */
   feed: FeedPosition;
   /** The receiver then has everything up to this instant. */
   checked_at: EpochMs;
@@ -26,7 +24,6 @@ export type PlannedMessage = {
   reminding: readonly Reminder[];
 };
 
-/** An accepted message. */
 export type Delivery = {
   id: string;
   watch: string;
@@ -37,7 +34,6 @@ export type Delivery = {
   counts: MessageCounts;
 };
 
-/** Accepted messages that are listed for each watch. */
 const DELIVERIES_KEPT = 100;
 
 const ofWatch = { watch: pending.watch };
@@ -61,7 +57,6 @@ const countFailure = query(pick(watches, "key", "paused"), ({ key, paused }) =>
     .where(eq(watches.key, key)),
 );
 
-/** The effects of an accepted message. */
 const changing = (watch: SQL<number>, joins: 0 | 1) =>
   select(pick(pendingMatched, "id"))
     .from(pendingMatched)

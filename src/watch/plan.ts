@@ -19,12 +19,9 @@ import { type Reminder, remindersAt } from "./schedule.ts";
 import { changeTypes, isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const ITEMS_MAX = 100;
-/** The most items of each kind in a digest. The others are only counted. */
 const DIGEST_MAX = 50;
-/** Reminders whose opportunities are read at a time. */
 const REMINDERS_READ = 100;
 
-/** The input of the next message. */
 type Collected = {
   counts: MessageCounts;
   severities?: Record<string, number>;
@@ -43,15 +40,13 @@ type Planning = {
   catalog: CatalogDb;
   watch: Watch;
   position: WatchPosition;
-  /** The ids of the opportunities that match, read before this call. */
   matching: readonly string[];
-  /** The groups of records by id. A record that is missing here is a group of its own. */
+  /** A record that is missing here is a group of its own. */
   groupsOf: (ids: readonly string[]) => ReadonlyMap<string, string>;
-  /** All records with a due date after now and before this instant, the next one first. */
+  /** After now, the next one first. */
   dueUntil: (until: EpochMs) => readonly Deadline[];
   now: EpochMs;
   newId: () => string;
-  /** The most items of a message. */
   itemsMax?: number | undefined;
 };
 
@@ -76,7 +71,7 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
 
-/** Counts with the maximum number of digits, to measure the bytes of a message before its counts are known. */
+/** To measure the bytes of a message before its counts are known. */
 const COUNTS_MAX: MessageCounts = { new: 1e9, changed: 1e9, due: 1e9, left: 1e9 };
 const SEVERITIES_MAX = Object.fromEntries(severities.map((severity) => [severity, 1e9]));
 
@@ -86,7 +81,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   const comparison = compared(planning);
   const { arrivals, gone, concerns } = comparison;
   const page = itemsUpTo(itemsMax, bytesMax);
-  /** Adds the opportunities of the first of these ids. Returns those ids. */
+  /** Returns those that had room. */
   const addFirst = async (ids: readonly string[], item: (row: PlannedRow) => MessageItem): Promise<string[]> => {
     const first = ids.slice(0, page.room());
     const found = await readItems(catalog, first, now);
@@ -116,7 +111,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
   };
 }
 
-/** What matches now, compared with what matched before, by groups. Changes of opportunities in either set are reported. */
+/** By groups. Changes of opportunities in either set are reported. */
 function compared({ position: { matched, reminded, muted }, matching, groupsOf }: Planning) {
   const groups = groupsOf([...matched, ...matching, ...reminded.map(({ id }) => id), ...muted]);
   const groupOf = (id: string) => groups.get(id) ?? id;
@@ -133,10 +128,9 @@ function compared({ position: { matched, reminded, muted }, matching, groupsOf }
   };
 }
 
-/** A reminder that is due and was not sent, with its opportunity. */
 type DueReminder = { row: PlannedRow; reminder: Reminder; dueAt: string };
 
-/** The next reminders that are due and were not sent, at most `limit`. None of the opportunities in `excluded`. */
+/** Due and not sent. */
 async function readReminders(
   { catalog, watch: { definition }, position, dueUntil, now }: Planning,
   { canBeDue, groupOf }: Pick<ReturnType<typeof compared>, "canBeDue" | "groupOf">,
@@ -167,14 +161,13 @@ async function readReminders(
   return found;
 }
 
-/** The reminders that become unnecessary because items "new" of a message already show the due date. */
+/** Items "new" show the due date already. */
 function sentAsNew(items: readonly MessageItem[], definition: WatchDefinition, now: EpochMs): Reminder[] {
   if (definition.remind === undefined) return [];
   const { daysBefore } = remindersAt(definition, now);
   return items.flatMap(({ kind, opportunity }) => (kind === "new" ? (reminderOf(opportunity, daysBefore, now) ?? []) : []));
 }
 
-/** The due reminder of an opportunity; undefined if none is due or the date has passed. A reminder of an estimated date says so. */
 function reminderOf(
   { id, status, due: { kind, at } }: Pick<WholeOpportunity, "id" | "status"> & { due: Due },
   daysBefore: (due: EpochMs) => number | undefined,
@@ -191,7 +184,7 @@ function feedAfter(entries: readonly FeedEntry[], { feed }: WatchPosition): Feed
   return last === undefined ? feed : { seq: last.seq, id: last.event.id };
 }
 
-/** Everything there is to report. The items are the most severe changes, the newest arrivals and some departures, as far as there is room. */
+/** The most severe changes, the newest arrivals and some departures, as far as there is room. */
 async function collectDigest(planning: Planning, bytesMax: number): Promise<Collected> {
   const { catalog, watch, position, now } = planning;
   const comparison = compared(planning);
@@ -235,7 +228,7 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldestAt };
 }
 
-/** The next changes of some opportunities, at most `limit`, and the position after the last one that was examined. */
+/** `feed` is after the last event that was examined. */
 async function readChanges(
   { catalog, watch, position, now }: Pick<Planning, "catalog" | "watch" | "position" | "now">,
   concerns: (id: string) => boolean,
@@ -272,7 +265,6 @@ function leftItem(row: PlannedRow): MessageItem {
   return { kind: "left", opportunity: messageOpportunity(row) };
 }
 
-/** A row, the other records of the opportunity, and when it is due. */
 type PlannedRow = Pick<FeedEntry, "opportunity" | "duplicates" | "due">;
 
 async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochMs): Promise<PlannedRow[]> {
@@ -283,7 +275,7 @@ async function readItems(catalog: CatalogDb, ids: readonly string[], now: EpochM
   });
 }
 
-/** When the oldest change was stored. Imported events may have old instants, but cannot have been stored before the last comparison. */
+/** Imported events may have old instants, but cannot have been stored before the last comparison. */
 function oldestOf(entries: readonly FeedEntry[], { checked_at }: WatchPosition, now: EpochMs): EpochMs {
   const oldest = entries.reduce((least, { event }) => Math.min(least, parseInstantMs(event.detected_at) ?? now), now);
   return Math.max(oldest, Math.min(checked_at, now));

@@ -11,11 +11,9 @@ import type { Watch } from "./watch.ts";
 export type WatchPosition = {
   feed: FeedPosition;
   matched: ReadonlySet<string>;
-  /** When the watch was last compared with the catalog. */
   checked_at: EpochMs;
-  /** The reminders of future due dates that the receiver got. */
+  /** Of future due dates. */
   reminded: readonly Reminder[];
-  /** Muted opportunities, which are not reported. */
   muted: ReadonlySet<string>;
 };
 

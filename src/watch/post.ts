@@ -17,12 +17,10 @@ type Posting = {
   allowPrivate: boolean;
   allowHttp: boolean;
   now: EpochMs;
-  /** Aborting it ends the delivery. */
   stop: AbortSignal;
   timeoutMs?: number | undefined;
 };
 
-/** The longest time for a whole delivery. */
 const TIMEOUT_MS = 30_000;
 
 const PRIVATE = "its address is private; --allow-private allows that";

@@ -20,7 +20,6 @@ import { receiverName } from "./send.ts";
 import { isOfMember, type PendingMessage, type SentMessage, type Watch, type WatchDefinition, type WatchStatus } from "./watch.ts";
 import { listWatches, pause } from "./watches.ts";
 
-/** Watches that deliver at the same time. */
 const CONCURRENT = 8;
 
 export type RunContext = {
@@ -28,42 +27,37 @@ export type RunContext = {
   catalog: CatalogDb;
   index: SearchFile;
   db: WatchDb;
-  /** Sends a message. Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
+  /** Throws a DeliveryError if the receiver did not accept it, or if `stop` cut it off. */
   send: (watch: Watch, message: SentMessage, stop: AbortSignal) => Promise<void>;
-  /** Sends the messages of one member's watches as one mail with this id, or the message of one watch to its channel. Throws like `send`. */
+  /** Sends the messages of a member as one mail with this id, or one to its channel. Throws like `send`. */
   sendToMember: (parts: readonly { watch: Watch; message: SentMessage }[], id: string, stop: AbortSignal) => Promise<void>;
-  /** Why the receiver of a watch cannot be used as this machine is set up; null if it can. */
+  /** Why this machine cannot use the receiver. */
   setupFault: (watch: Watch) => string | null;
-  /** Why no message can be sent now, whatever its receiver; null if nothing prevents it. */
+  /** Why no message can be sent now, whatever its receiver. */
   blocked?: () => string | null;
-  /** Aborting it ends current deliveries, and no further message is sent. */
   stop: AbortSignal;
-  /** After this time a watch leaves the rest to the next run, so that a slow receiver does not delay the next run of the others. */
+  /** A watch then leaves the rest to the next run, so that a slow receiver does not delay others. */
   timeLimitMs?: number | undefined;
-  /** The most items of a message. Tests set it low. */
+  /** Tests set it low. */
   itemsMax?: number;
 };
 
-/** The outcome of a run for one watch. */
 export type WatchOutcome = {
   watch: string;
-  /** The receiver in words. */
   to: string;
-  /** Accepted messages, and counts of their items. */
   messages: number;
   counts: MessageCounts;
-  /** When its schedule next allows a message; null if the watch was compared with the catalog. */
+  /** Null if the watch was compared with the catalog. */
   waits_until: EpochMs | null;
-  /** Why the last message was not accepted, when it is sent again (null if the next run does that), and whether this run has tried. */
+  /** Sent again by the next run if `retry_at` is null. `tried`: by this run. */
   failure: { reason: string; retry_at: EpochMs | null; tried: boolean } | null;
-  /** Why the watch is paused; null if it is not. */
   paused: string | null;
 };
 
 /** Runs these watches, or all. Throws only if watch.db or the catalog fails, once no delivery is under way. */
 export async function runWatches(context: RunContext, watches?: readonly Watch[]): Promise<WatchOutcome[]> {
   const all = watches ?? (await listWatches(context.db));
-  // All watches of a member that go to the mailbox run together, because their messages share one mail. Every other watch runs alone.
+  // All watches of a member that go to the mailbox share one mail.
   const waiting = [...Map.groupBy(all, ({ owner, key, definition: { receiver } }) => (receiver.to === "member" && owner) || key).values()];
   const outcomes = new Map<Watch, WatchOutcome>();
   const work = async () => {
@@ -76,10 +70,8 @@ export async function runWatches(context: RunContext, watches?: readonly Watch[]
   return all.flatMap((watch) => outcomes.get(watch) ?? []);
 }
 
-/** A watch in a run. Its matches are read once, before the feed. */
 type Running = { watch: Watch; outcome: WatchOutcome; matching?: readonly string[]; isDone: boolean };
 
-/** A message, and the watch in the run that it is of. */
 type Part = { running: Running; pending: PendingMessage };
 
 /** Runs one watch, or all of a member, whose messages become one mail: mail programs drop a second one with a known id. */
@@ -104,7 +96,6 @@ function begun(watch: Watch): Running {
   return { watch, outcome: { watch: watch.name, to: receiverName(watch.definition.receiver), ...nothing }, isDone: false };
 }
 
-/** The message of a watch that is to be sent now. If there is none, the outcome says why. */
 async function pendingNow(context: RunContext, running: Running): Promise<PendingMessage | undefined> {
   const { db, setupFault } = context;
   const { watch, outcome } = running;
@@ -133,7 +124,7 @@ async function pendingNow(context: RunContext, running: Running): Promise<Pendin
 
 const EVERY_RECORD = { limit: -1, allSources: true };
 
-/** Plans and stores a message; undefined if there is none, or if the schedule does not allow one yet. */
+/** Undefined if there is none, or if the schedule does not allow one yet. */
 async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext, running: Running): Promise<PendingMessage | undefined> {
   const { watch } = running;
   const now = machine.now();
@@ -163,7 +154,7 @@ async function nextMessage({ machine, catalog, index, db, itemsMax }: RunContext
   return (await storePending(db, watch, next)) ? pendingOf(db, watch) : undefined;
 }
 
-/** Sends the parts of a mail, or one message, if its next attempt may begin. */
+/** If the next attempt may begin. */
 async function deliver(context: RunContext, parts: readonly Part[]): Promise<void> {
   const { machine, db, stop } = context;
   const startedAt = machine.now();
@@ -214,7 +205,6 @@ async function sendParts({ stop, send, sendToMember }: RunContext, parts: readon
   );
 }
 
-/** The id of a mail: the id of its message, or a hash of the ids of several messages. */
 function mailIdOf(ids: readonly string[]): string {
   const [first = ""] = ids;
   return ids.length === 1 ? first : `msg_${createHash("sha256").update(ids.toSorted().join()).digest("hex").slice(0, 32)}`;

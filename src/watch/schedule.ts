@@ -5,7 +5,7 @@ const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 /** When people begin to read mail. */
 const DEFAULT_TIME = "08:00";
 
-/** Every day or one day of the week, and a time: "day 08:00", "monday 17:30". */
+/** "day 08:00", "monday 17:30". */
 export type Schedule = string;
 
 type Scheduled = { every?: Schedule; zone: string };
@@ -40,7 +40,6 @@ export function nextTime(every: Schedule, zone: string, now: EpochMs): EpochMs {
   return timesOf(every, zone, now, -1, 8).find((at) => at > now) ?? now;
 }
 
-/** The times on the days from one day to another, counted from the day of `now`. */
 function timesOf(every: Schedule, zone: string, now: EpochMs, from: number, to: number): EpochMs[] {
   const [day = "", time = ""] = every.split(" ");
   const step = Math.sign(to - from);
@@ -57,13 +56,13 @@ function startOf(date: Temporal.PlainDate, zone: string): EpochMs {
   return date.toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** A reminder of an opportunity's due date, `days` days before it. Due dates are distinguished by the minute. */
+/** Due dates are distinguished by the minute. */
 export type Reminder = { id: string; due: EpochMs; days: number };
 
 type Reminding = {
   /** Due dates from this instant on have no reminder yet. */
   until: EpochMs;
-  /** The latest due reminder of a due date, in days before the date; undefined if none is due. */
+  /** In days before the date; undefined if none is due. */
   daysBefore: (due: EpochMs) => number | undefined;
 };
 

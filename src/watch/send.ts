@@ -36,7 +36,6 @@ export function setupFault(receiver: Receiver, machine: Pick<Machine, "env">): s
   });
 }
 
-/** The name for a receiver that is a member. */
 export const MEMBER = "its member";
 
 /** The receiver in words, without a secret. */

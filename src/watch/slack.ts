@@ -5,9 +5,9 @@ import type { Zone } from "./watch.ts";
 
 /** Slack's limits: blocks of a message, characters of a header and of a section. */
 const [BLOCKS_MAX, HEADER_MAX, SECTION_MAX] = [50, 150, 3000];
-/** Opportunities that a section shows, or fewer if there are many sections. More would fill the channel. */
+/** More would fill the channel. */
 const ENTRIES_MAX = 8;
-/** The text for notifications, and for programs that do not support blocks. */
+/** For notifications, and for programs that do not support blocks. */
 const TEXT_MAX = 3500;
 
 type Block = { type: "header"; text: { type: "plain_text"; text: string } } | { type: "section"; text: { type: "mrkdwn"; text: string } };
@@ -21,7 +21,6 @@ export function slackMessage(message: Message, zone: Zone): SlackMessage {
   return { text: joined([`*${escaped(digest.subject)}*`, ...parts], TEXT_MAX), blocks: [header, ...blocks].slice(0, BLOCKS_MAX) };
 }
 
-/** Headings, opportunities and "and N more", each as mrkdwn. */
 function partsOf({ note, sections }: Digest): string[] {
   const noted = note === null ? [] : [escaped(note)];
   return noted.concat(
@@ -39,7 +38,7 @@ function entryText({ title, url, facts, changes }: DigestEntry): string {
   return [name, ...changes.map((change) => `• ${escaped(change)}`), escaped(facts)].join("\n");
 }
 
-/** Slack's three characters of control. Formatting characters in texts only change how they look. */
+/** Formatting characters in texts only change how they look. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -52,7 +51,6 @@ function cut(text: string, max: number): string {
     .toWellFormed()}…`;
 }
 
-/** As many complete parts as there is room for. */
 function joined(parts: readonly string[], max: number): string {
   let text = "";
   for (const [n, part] of parts.entries()) {

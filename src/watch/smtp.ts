@@ -9,10 +9,9 @@ import type { Message } from "./message.ts";
 import { placeName, readSecret } from "./secrets.ts";
 import type { MailReceiver, SecretPlace, SentMessage, Zone } from "./watch.ts";
 
-/** Limits on connecting, on the server's greeting, on its silence, and on the whole delivery. */
 const TIMEOUTS = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000, dnsTimeout: 30_000, totalMs: 120_000 };
 
-/** A mail as it is handed to the server. `to` is who it is for in errors, which are logged: a member's address is not in them. */
+/** `to` is who it is for in errors, which are logged: a member's address is not in them. */
 type OutgoingMail = {
   url: SecretPlace;
   mail_from: string;
@@ -26,7 +25,6 @@ type OutgoingMail = {
   html: string;
 };
 
-/** The links and headers of a mail. */
 type Additions = { links?: MailLinks; headers?: Readonly<Record<string, string>> };
 
 /** The address of the pages that mails link to; undefined if none is set. Throws a DeliveryError. */
@@ -94,7 +92,7 @@ export async function handToServer(
   }
 }
 
-/** Whether the server permanently refused the address, rather than the mail or this sender. */
+/** Permanently, and not because of the mail or this sender. */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = "" } = error as { responseCode?: number; command?: string };
   return command === "RCPT TO" && responseCode >= 550 && responseCode <= 556;
@@ -126,7 +124,6 @@ function credentialsOf({ username, password }: URL): { user: string; pass: strin
   }
 }
 
-/** Reasons by the code of nodemailer's error. */
 const reasons: Readonly<Record<string, string>> = {
   EAUTH: "the server refused the user or the password",
   ENOAUTH: "the server refused the user or the password",

@@ -57,7 +57,6 @@ const copyMuted = query(
     sql<never>`insert or ignore into ${muted} (watch, id, muted_at) select distinct ${watch}, id, muted_at from ${muted}
       join ${watches} on watches.key = muted.watch where watches.name = ${name}`,
 );
-/** Lets the pending message be sent immediately, despite earlier failures. */
 const sendAtOnce = query({ watch: pending.watch }, ({ watch }) =>
   update(pending).set({ at: null, wait_ms: 0, failing_ms: 0 }).where(eq(pending.watch, watch)),
 );
@@ -152,7 +151,6 @@ export async function removeKey(sql: WatchSql, { key }: Pick<Watch, "key">): Pro
   await sql.run(remove, { key });
 }
 
-/** A muted opportunity of a watch, and since when it is muted. */
 export type Muted = { id: string; muted_at: EpochMs };
 
 /** What is muted in a watch, the oldest first. */
@@ -213,10 +211,9 @@ export async function resumeAt(
   });
 }
 
-/** Receivers to be added to a watch and removed from it. */
 type ReceiverChange = { added: readonly WatchDefinition[]; beginning: Beginning; dropped: readonly Watch[] };
 
-/** The matches that a changed filter adds and removes, or "all" to deliver everything once more. */
+/** "all" delivers everything once more. */
 type Difference = { joining: readonly string[]; leaving: readonly string[] } | "all";
 
 /** Gives receivers another definition. Only "all" reports what it matches. False if the watch was removed or changed since it was read. */
@@ -246,7 +243,7 @@ export async function changeRow(sql: WatchSql, { key: former, definition }: Watc
     await addMatched(sql, key, difference.joining);
     await removeMatched(sql, key, difference.leaving);
   }
-  // A digest leaves out items that it only counts, so a receiver of all items gets other messages from the same position.
+  // A digest leaves out items that it only counts.
   if (difference === "all" || (isDigest(before) && !isDigest(definition))) await sql.run(removePending, { watch: key });
   else if (!Bun.deepEquals(before.receiver, definition.receiver)) await sql.run(sendAtOnce, { watch: key });
 }

@@ -17,12 +17,11 @@ import { getTableConfig, type Index, type SQLiteColumn, type SQLiteTable } from 
 
 type Columns<Name extends string = string> = Readonly<Record<Name, PgColumn>>;
 
-/** What PostgreSQL has otherwise: a key that it numbers, unless an insert gives a number, as a copy does; and other indexes. */
+/** A key that PostgreSQL numbers, unless an insert gives a number, as a copy does; and other indexes. */
 type Differences<Name extends string> = { numbered?: Name; indexes?: (columns: Columns<Name>) => IndexBuilder[] };
 
 /** Compared by its UTF-8 bytes, as in SQLite. With a language's collation, lists would differ between the engines. */
 const text = customType<{ data: string }>({ dataType: () => `text collate "C"` });
-/** 64 bits. Values stay below 2^53, JavaScript's limit. */
 const integer = (name: string) => bigint(name, { mode: "number" });
 const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
 

@@ -19,7 +19,6 @@ export const facets = sqliteTable(
     source: text("source").notNull(),
     program_type: text("program_type").notNull(),
     agency: text("agency").notNull(),
-    /** How many records have it now (`changes/counts.ts`). */
     records: integer("records").notNull().default(0),
   },
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
@@ -37,7 +36,7 @@ export const counts = sqliteTable(
   (table) => [primaryKey({ columns: [table.kind, table.subject, table.name] })],
 );
 
-/** When something last happened to a source on a day (YYYY-MM-DD), or at all (""). The source "" is the whole catalog (`sources/instants.ts`). */
+/** When something last happened to a source on a day, or at all (""). The source "" is the whole catalog. */
 export const instants = sqliteTable(
   "instants",
   {
@@ -63,19 +62,16 @@ export const opportunities = sqliteTable(
     /** When the row was last written, with a change that is not served, too. Never before `updated_at`. (E-56) */
     stored_at: integer("stored_at").notNull(),
     facet_id: integer("facet_id").notNull(),
-    /** `stated` or `dates` (D-37). */
     status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
     /** When the clock changes the record next; null if it never will. */
     turns_at: integer("turns_at"),
-    /** The relationships of the document, to find the records that name one. */
     canonical_id: text("canonical_id"),
     parent_id: text("parent_id"),
     /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
     hash: bytes("hash").notNull(),
     document: bytes("document").notNull(),
-    /** UTF-8 JSON of the parts that the API does not return (`Sidecar` in `opportunities/opportunity.ts`). */
+    /** UTF-8 JSON of a `Sidecar`. */
     sidecar: bytes("sidecar").notNull(),
-    /** When an export was imported that had it, and the `updated_at` that it had there; null otherwise. Nothing is known from before. */
     restored_at: integer("restored_at"),
     restored_updated_at: integer("restored_updated_at"),
   },
@@ -116,7 +112,7 @@ export const linkKeys = sqliteTable(
   ],
 );
 
-/** Keys that may lead to another record than before. The import that stored the change, or the next one, links the records that seek them again. */
+/** Keys that may lead to another record than before: the next import links the records that seek them again. */
 export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text("key").primaryKey() });
 
 /** The digest of the text that a record was last read from (`import/source-digest.ts`), valid while its hash is the same. */
@@ -125,12 +121,11 @@ export const readings = sqliteTable("readings", {
   digest: bytes("digest").notNull(),
 });
 
-/** When imports last contained each record that is open and states no date (`opportunities/last-seen.ts`). Other records have no row. */
+/** When imports last contained what is open and states no date (`opportunities/last-seen.ts`), and first lacked it. */
 export const sightings = sqliteTable("sightings", {
   opportunity_seq: integer("opportunity_seq").primaryKey(),
   source: text("source").notNull(),
   seen_at: integer("seen_at").notNull(),
-  /** When a whole import first lacked it; null if none has since. */
   missed_at: integer("missed_at"),
 });
 
@@ -192,9 +187,9 @@ export const events = sqliteTable(
     severity: text("severity").notNull(),
     /** `detected` by this program, or `imported` from a history kept elsewhere. */
     origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
-    /** The import that stored it; null for a status turn. */
+    /** Null for a status turn. */
     import_id: integer("import_id"),
-    /** When it was stored; null for a detected one, which is stored at `detected_at`. */
+    /** Null for a detected one, which is stored at `detected_at`. */
     imported_at: integer("imported_at"),
     document: bytes("document").notNull(),
   },
@@ -211,7 +206,6 @@ export const imports = sqliteTable(
   {
     id: integer("id").primaryKey(),
     format: text("format").notNull(),
-    /** JSON: name, bytes and SHA-256 of each file. */
     files: text("files").notNull(),
     /** JSON: codes of the sources that the files hold. */
     sources: text("sources").notNull(),
@@ -221,7 +215,6 @@ export const imports = sqliteTable(
     finished_at: integer("finished_at"),
     /** `updated_at` of its newest chunk; null if it changed nothing yet. */
     last_instant: integer("last_instant"),
-    /** JSON: the summary. */
     counts: text("counts").notNull(),
   },
   (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],

@@ -14,7 +14,6 @@ export const accounts = sqliteTable("accounts", {
   plan: text("plan")
     .notNull()
     .references(() => plans.name),
-  /** `active` or `inactive`. */
   subscription: text("subscription").notNull(),
   created_at: integer("created_at").notNull(),
 });
@@ -34,13 +33,11 @@ export const keys = sqliteTable(
     expires_at: integer("expires_at"),
     revoked_at: integer("revoked_at"),
     last_used_at: integer("last_used_at"),
-    /** The generation of the last change to the key, its account or its plan. */
     generation: integer("generation").notNull().default(0),
-    /** The mail address of a member, who has no key and signs in by a link. It is erased when the member is removed. */
+    /** The mail address of a member, who has no key. It is erased when the member is removed. */
     member: text("member").unique(),
-    /** How often the member signed in: a link names the number, so that it works once. */
+    /** A link to sign in names the number, so that it works once. */
     sign_ins: integer("sign_ins").notNull().default(0),
-    /** The id of the key by which a rotation replaced this one. */
     successor: text("successor"),
   },
   (table) => [index("keys_generation").on(table.generation)],
@@ -52,7 +49,6 @@ export const allowed = sqliteTable("allowed", {
   added_at: integer("added_at").notNull(),
 });
 
-/** Requests of a key in one UTC day; `day` counts days since 1970. */
 export const use = sqliteTable(
   "use",
   {
@@ -71,7 +67,7 @@ export const generations = sqliteTable("generations", {
   number: integer("number").notNull(),
 });
 
-/** Random bytes under a name, made when they are first needed: `pages` signs the cookies of the pages and the addresses of feeds. */
+/** `pages` signs the cookies of the pages and the addresses of feeds. */
 export const secrets = sqliteTable("secrets", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

@@ -3,29 +3,26 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "driz
 
 const follow = { onDelete: "cascade", onUpdate: "cascade" } as const;
 
-/** A row for each receiver of a watch. All rows of a watch have the same name, and the same definition but for the receiver. */
+/** A row for each receiver. All rows of a watch have the same name, and the same definition but for the receiver. */
 export const watches = sqliteTable(
   "watches",
   {
-    /** A watch that is changed, or removed and added again, gets another key. A run that still has the old key then does nothing to it. */
+    /** A changed watch gets another key. A run that still has the old one then does nothing to it. */
     key: integer("key").primaryKey({ autoIncrement: true }),
     name: text("name").notNull(),
-    /** The place among the receivers of the watch. */
     place: integer("place").notNull(),
     created_at: integer("created_at").notNull(),
     /** JSON of a `WatchDefinition`. */
     definition: text("definition").notNull(),
-    /** The id of the member whose watch it is; null for those of the operator. The address is in `state.db` alone. */
+    /** The id of a member. The address is in `state.db` alone. */
     owner: text("owner"),
-    /** The watch's position in the feed: after this event. Both are null at the beginning. */
     feed_seq: integer("feed_seq"),
     feed_id: text("feed_id"),
-    /** When the watch was last compared with the catalog, and its receiver had everything until then. */
+    /** The receiver had everything until then. */
     checked_at: integer("checked_at").notNull(),
     delivered_at: integer("delivered_at"),
     delivered_total: integer("delivered_total").notNull(),
     failed_total: integer("failed_total").notNull(),
-    /** Why the watch is paused. */
     paused: text("paused"),
   },
   (table) => [uniqueIndex("watches_by_name").on(table.name, table.place), index("watches_by_owner").on(table.owner)],
@@ -43,25 +40,20 @@ export const matched = sqliteTable(
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );
 
-/** At most one message of each watch: stored before it is sent, and until it is accepted. */
 export const pending = sqliteTable("pending", {
   watch: integer("watch")
     .primaryKey()
     .references(() => watches.key, follow),
   id: text("id").notNull(),
-  /** The id of the mail to a member that it is part of: once that was sent, it is sent again with the same parts. */
+  /** The mail to a member that it is part of: once that was sent, it is sent again with the same parts. */
   mail: text("mail"),
   created_at: integer("created_at").notNull(),
   oldest_at: integer("oldest_at").notNull(),
   body: text("body").notNull(),
-  /** JSON of `MessageCounts`. */
   counts: text("counts").notNull(),
-  /** The position in the feed after the message. */
   feed_seq: integer("feed_seq"),
   feed_id: text("feed_id"),
-  /** `checked_at` of the watch after the message. */
   checked_at: integer("checked_at").notNull(),
-  /** The failed attempts so far (`Attempts`). */
   count: integer("count").notNull(),
   at: integer("at"),
   wait_ms: integer("wait_ms").notNull(),
@@ -85,13 +77,11 @@ export const pendingMatched = sqliteTable(
 
 const reminder = {
   id: text("id").notNull(),
-  /** The due date, in whole minutes. */
   due: integer("due").notNull(),
-  /** How many days before it the reminder was due. */
   days: integer("days").notNull(),
 };
 
-/** The last reminder that the receiver got of each due date. They stay, so that a date that moves away and back is not reminded twice. */
+/** They stay, so that a date that moves away and back is not reminded twice. */
 export const reminded = sqliteTable(
   "reminded",
   {
@@ -103,7 +93,6 @@ export const reminded = sqliteTable(
   (table) => [primaryKey({ columns: [table.watch, table.id, table.due] })],
 );
 
-/** The reminders of the message on its way. */
 export const pendingReminders = sqliteTable(
   "pending_reminders",
   {
@@ -115,7 +104,6 @@ export const pendingReminders = sqliteTable(
   (table) => [primaryKey({ columns: [table.watch, table.id, table.due] })],
 );
 
-/** Opportunities that the watch does not report. */
 export const muted = sqliteTable(
   "muted",
   {
@@ -128,7 +116,6 @@ export const muted = sqliteTable(
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );
 
-/** Accepted messages. */
 export const deliveries = sqliteTable(
   "deliveries",
   {
