@@ -48,13 +48,17 @@ export function preferencesIn(text: string): { preferences: Preference[]; texts:
 }
 
 /** The end of a text that turns what follows it into its opposite. */
-const NEGATED = /\b(?:not|never|no longer)\s+$/i;
+const NEGATED = /\b(?:not?|never|no longer|except(?: for)?|excluding|other than|without)\s+$/i;
 
 /** The longest text of a filter. */
 const LENGTH_MAX = 1000;
 
 type Groups = { [name: string]: string | undefined };
 type Reader = { kind: Kind; pattern: RegExp; read: (groups: Groups, all: string) => Meaning | undefined };
+
+/** What may follow what is read: the end, a sign, or a word that does not go on with it, as "people" goes on with "two million". */
+const NO_MORE =
+  "(?=\\s*(?:$|[^\\s\\p{L}\\p{N}'’-]|(?:for|in|to|on|at|from|with|by|that|which|and|or|per|each|is|are|due|closing|open|posted|awards?|grants?)\\b))";
 
 const always = (filter: { [field: string]: string | string[] }, hint?: string) => ({
   filter: () => filter,
@@ -80,24 +84,33 @@ const WORD_NUMBERS: Readonly<Record<string, number>> = {
   fifty: 50,
   hundred: 100,
   "a hundred": 100,
+  half: 0.5,
   "half a": 0.5,
 }; // prettier-ignore
 const SCALES: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, mm: 1e6, mil: 1e6, million: 1e6, b: 1e9, billion: 1e9 };
 const MONEY = (n: string) =>
-  `(?<sign${n}>\\$\\s?)?(?<number${n}>\\d[\\d,]*(?:\\.\\d+)?|half a|a hundred|${Object.keys(WORD_NUMBERS).slice(0, -2).join("|")})` +
-  `(?:[\\s-]?(?<scale${n}>thousand|million|billion|mil|mm|[kmb])s?)?(?![\\w%])(?<dollars${n}>\\s*(?:dollars?|usd)\\b)?`;
-const LEAST = "at least|more than|over|above|minimum(?: of)?|(?:no|not) less than|greater than|exceeding|larger than|bigger than|from";
-const MOST = "at most|less than|under|below|up to|(?:no|not) more than|maximum(?: of)?|max|smaller than";
+  `(?<sign${n}>\\$\\s?)?(?<number${n}>\\d[\\d,]*(?:\\.\\d+)?|${Object.keys(WORD_NUMBERS).toReversed().join("|")})` +
+  `(?<scaled${n}>[\\s-]?(?<scale${n}>thousand|million|billion|mil|mm|[kmb])s?)?(?![\\w%])(?<dollars${n}>\\s*(?:dollars?|usd)\\b)?(?:(?<alone${n}>${NO_MORE})|)`;
+const LEAST =
+  "at least|more than|over|above|min(?:imum)?(?: award)?(?: of)?|(?:no|not) less than|greater than(?: or equal to)?|exceeding|larger than|bigger than|from|>=?|≥";
+const MOST =
+  "at most|less than|under|below|up to|(?:no|not) more than|not (?:to exceed|exceeding)|capped at|max(?:imum)?(?: award)?(?: of)?|smaller than|<=?|≤";
 
 /** The dollars of a text, if it can only be money; undefined otherwise. */
 function dollarsOf(groups: Groups, n: string): string | undefined {
   const [number = "", scale, sign, dollars] = ["number", "scale", "sign", "dollars"].map((name) => groups[name + n]);
   const isDigits = /^\d/.test(number);
-  if (sign === undefined && dollars === undefined && scale === undefined) return undefined;
   if (!isDigits && scale === undefined) return undefined;
+  if (sign === undefined && dollars === undefined && !isPlainMoney(groups, n)) return undefined;
   const plain = isDigits ? Number(number.replaceAll(",", "")) : (WORD_NUMBERS[number.toLowerCase()] ?? 0);
   const amount = Math.round(plain * (SCALES[scale?.toLowerCase() ?? ""] ?? 1));
   return amount >= AMOUNT_MIN && amount <= AMOUNT_MAX ? String(amount) : undefined;
+}
+
+/** Whether a number with a scale and without a sign can be money: "two million", "500k", but not "two million people", "5 mm", "4 K", "4K". */
+function isPlainMoney(groups: Groups, n: string): boolean {
+  const [scaled, alone] = [groups[`scaled${n}`], groups[`alone${n}`]];
+  return scaled !== undefined && alone !== undefined && !/mm|\s[kmb]$/i.test(scaled) && !/^\dk/i.test(groups[`number${n}`] + scaled);
 }
 
 /** Less is a price in a description; more, a mistake. */
@@ -119,12 +132,16 @@ const MONTH_NAMES = [
   "november",
   "december",
 ];
-const MONTH = `(?<month>${MONTH_NAMES.map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?\\.?` : name)).join("|")})`;
-const DAY_AND_YEAR = "(?:\\s+(?<day>\\d{1,2})(?:st|nd|rd|th)?)?(?:,?\\s+(?<year>20\\d\\d))?(?!\\w)";
-const CLOSING = "(?:(?:that|which)\\s+)?(?:is\\s+|are\\s+)?(?:closing|closes?|due|deadlines?|ending|ends|expiring|expires)";
+const MONTHS = MONTH_NAMES.map((name) => (name.length > 4 ? `${name.slice(0, 3)}(?:${name.slice(3)})?\\.?` : name)).join("|");
+/** A month, or a day of it: "March", "March 15, 2027", "15 March", "3/15/2027", "2027-03-15". */
+const DATE = (n = "") =>
+  `(?:(?:(?<early${n}>\\d{1,2})\\s+)?(?<month${n}>sept\\.?|${MONTHS})(?:\\s+(?<day${n}>\\d{1,2})(?:st|nd|rd|th)?)?(?:,?\\s+(?<year${n}>20\\d\\d))?` +
+  `|(?<numbers${n}>20\\d\\d-(?:0?\\d|1[0-2])-[0-3]?\\d|(?:0?\\d|1[0-2])/[0-3]?\\d/20\\d\\d))(?!\\w)`;
+const CLOSING =
+  "(?:(?:that|which)\\s+)?(?:is\\s+|are\\s+)?(?:closing|closes?|due|deadlines?(?:\\s+(?:is|are))?|expiring|expires|(?<!(?:performance|period|project|year)s?\\s+)(?:ending|ends))";
 const POSTED = "(?:(?:that|which)\\s+)?(?:was\\s+|were\\s+)?(?:posted|published|announced|released|new|added)";
-const [UNIT, COUNT] = ["(?<unit>day|week|month)s?\\b", "(?<count>\\d{1,3}|a|one|two|three|four|six)"];
-const UNIT_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+const [UNIT, COUNT] = ["(?<unit>day|week|month|year)s?\\b", "(?<count>\\d{1,3}|a|one|two|three|four|six)"];
+const UNIT_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30, year: 365 };
 
 type Day = { year: number; month: number; day: number };
 
@@ -153,20 +170,36 @@ function periodOf(which: string, unit: string, now: EpochMs): [first: string, en
   return [dateOf({ ...today, day }), dateOf({ ...today, day: day + 7 })];
 }
 
-/** The first of a month, or a day, from today on, and the day after it. */
-function monthAfter({ month: name = "", day, year }: Groups, now: EpochMs): [first: string, end: string] {
+/** The first of a month, or a day, and the day after it. Without a year it is one from today on or, if it is past, up to today. */
+function daysOf(groups: Groups, now: EpochMs, { n = "", isPast = false } = {}): [first: string, end: string] {
+  const [month = "", day, year, numbers] = [`month${n}`, `day${n}`, `year${n}`, `numbers${n}`].map((name) => groups[name]);
+  const date = day ?? groups[`early${n}`];
   const today = dayAt(now);
-  const month = MONTH_NAMES.findIndex((each) => each.startsWith(name.toLowerCase().slice(0, 3))) + 1;
-  const isOver = month < today.month || (month === today.month && day !== undefined && Number(day) < today.day);
-  const given = { year: year === undefined ? today.year + (isOver ? 1 : 0) : Number(year), month, day: Number(day ?? 1) };
-  return [dateOf(given), dateOf(day === undefined ? { ...given, month: month + 1 } : { ...given, day: given.day + 1 })];
+  if (numbers !== undefined) {
+    const [one = 0, two = 0, three = 0] = numbers.split(/[-/]/).map(Number);
+    const given = numbers.includes("-") ? { year: one, month: two, day: three } : { year: three, month: one, day: two };
+    return [dateOf(given), dateOf({ ...given, day: given.day + 1 })];
+  }
+  const given = {
+    year: Number(year ?? today.year),
+    month: MONTH_NAMES.findIndex((each) => each.startsWith(month.toLowerCase().slice(0, 3))) + 1,
+    day: Number(date ?? 1),
+  };
+  const order = given.month - today.month || (date === undefined ? 0 : given.day - today.day);
+  if (year === undefined) given.year += isPast ? -Number(order > 0) : Number(order < 0);
+  return [dateOf(given), dateOf(date === undefined ? { ...given, month: given.month + 1 } : { ...given, day: given.day + 1 })];
+}
+
+/** From today up to a day, which may be over. */
+function until(closes_before: string, now: EpochMs) {
+  return closes_before > dateOf(dayAt(now)) ? { closes_after: "0d", closes_before } : { closes_before };
 }
 
 // ---- Who may apply, set-asides and kinds, as people name them.
 
 const applicants: Readonly<Record<string, string>> = {
   "small-business": "small[- ]business(?:es)?(?: concerns?)?|start-?ups?(?: compan(?:y|ies))?|small (?:compan(?:y|ies)|firms?)",
-  nonprofit: "(?:non-?profits?|not[- ]for[- ]profits?)(?: organi[sz]ations?)?|charit(?:y|ies)",
+  nonprofit: "(?:non-?profits?|not[- ]for[- ]profits?)(?: organi[sz]ations?)?|charit(?:y|ies)|501\\s?\\(?c\\)?\\s?\\(?3\\)?",
   university: "universit(?:y|ies)|colleges?|institutions? of higher education",
   tribe: "trib(?:e|al (?:government|nation|organization))s?",
   county: "count(?:y|ies)|county governments?",
@@ -191,15 +224,20 @@ const setAsides: Readonly<Record<string, string>> = {
   EDWOSB: "EDWOSBs?|economically disadvantaged wom[ae]n[- ]owned(?: small)?(?: business(?:es)?)?",
   SDVOSB: "SDVOSBs?|service[- ]disabled[- ]veteran[- ]owned(?: small)?(?: business(?:es)?)?",
   WOSB: "WOSBs?|wom[ae]n[- ]owned(?: small)?(?: business(?:es)?)?",
-  HUBZONE: "hubzones?",
+  HUBZONE: "hub[- ]?zones?",
   VSA: "VOSBs?|veteran[- ]owned(?: small)?(?: business(?:es)?)?",
-  SBA: "(?:total )?small[- ]business(?=\\s+set[- ]asides?)",
+  SBA: "(?:total )?small[- ]business(?:es)?(?=\\s+set[- ]asides?)|(?<=(?:set[- ]asides?|reserved) for (?:an? )?)small[- ]business(?:es)?",
 };
 
-/** A state before one of these is part of another name. */
-const OTHER_NAMES = anyCase("river|valley|basin|bay|gulf|city|county|university|national|state|coast|island");
+/** Before a place. */
+const IN_PLACE = anyCase("(?:in|within|across|throughout|near|at|for|from)");
+/** A state before one of these or before another capital is part of another name: "Ohio River", "Georgia Tech". */
+const OTHER_NAMES = `(?:${anyCase("river|valley|basin|bay|gulf|city|county|university|national|state|coast|island|tech")})\\b|(?!(?:And|At|By|Closing|Due|For|In|On|Open|Or|Over|That|To|With)\\b)[A-Z][a-z&]`;
+const PLACE = `(?:(?:${anyCase("washington,? d\\.?c")}\\.?(?![\\w-])|(?:${anyCase(stateNames.join("|"))})(?![\\w-]|\\s+(?:${OTHER_NAMES})))|[A-Z]{2}(?![\\w-])${NO_MORE})`;
 const IN_CAPITALS = /^(?!OR|IN|ME|OK|HI)[A-Z]{2}$/;
 
+/** What is open. */
+const CALLS = "(?:(?:funding\\s+)?opportunit|grants|solicitations|contracts|competitions)";
 /** "when does it open", "forecast or open" and "about to open" do not ask for what is open. */
 const NOT_ABOUT_OPENING = "(?<!\\b(?:(?:when|will|does|did)\\b.*|(?:or|to)\\s+open\\b.*))";
 
@@ -209,18 +247,28 @@ const readers: readonly Reader[] = [
     kind: "amount",
     pattern: pattern(`(?:(?:between|from)\\s+)?${MONEY("1")}\\s*(?:-|–|to|and)\\s*${MONEY("2")}`),
     read: (groups) => {
-      const [low, high] = [dollarsOf({ ...groups, scale1: groups.scale1 ?? groups.scale2 }, "1"), dollarsOf(groups, "2")];
+      const { scale1 = groups.scale2, scaled1 = groups.scaled2, sign1 = groups.sign2, dollars1 = groups.dollars2, alone2: alone1 } = groups;
+      const low = dollarsOf({ ...groups, scale1, scaled1, sign1, dollars1, alone1 }, "1");
+      const high = dollarsOf({ ...groups, sign2: sign1 }, "2");
       return low === undefined || high === undefined || Number(low) > Number(high)
         ? undefined
         : always({ min_amount: low, max_amount: high });
     },
   },
-  { kind: "amount", pattern: pattern(`(?:of\\s+|for\\s+)?(?:${LEAST})\\s+${MONEY("")}`), read: (groups) => amount("min_amount", groups) },
-  { kind: "amount", pattern: pattern(`(?:of\\s+|for\\s+)?(?:${MOST})\\s+${MONEY("")}`), read: (groups) => amount("max_amount", groups) },
   {
     kind: "amount",
-    pattern: pattern(`${MONEY("")}(?:\\+|\\s+(?:or|and)\\s+(?:more|above|up))`),
+    pattern: pattern(`(?:of\\s+|for\\s+)?(?:${LEAST})\\s*(?:the\\s+)?${MONEY("")}`),
     read: (groups) => amount("min_amount", groups),
+  },
+  {
+    kind: "amount",
+    pattern: pattern(`(?:of\\s+|for\\s+)?(?:${MOST})\\s*(?:the\\s+)?${MONEY("")}`),
+    read: (groups) => amount("max_amount", groups),
+  },
+  {
+    kind: "amount",
+    pattern: pattern(`${MONEY("")}(?:\\+|\\s+(?:or|and)\\s+(?:more|above|up))(?:(?<after>${NO_MORE})|)`),
+    read: (groups) => amount("min_amount", { ...groups, alone: groups.after }),
   },
   {
     kind: "amount",
@@ -234,6 +282,29 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "date",
+    pattern: pattern(
+      `(?<when>recently|newly)\\s+${POSTED}|${POSTED}\\s+(?:in\\s+|within\\s+|during\\s+|since\\s+)?(?:the\\s+)?(?:(?<day>today|yesterday|recently|lately)|(?:this|last|past)\\s+(?:${COUNT}\\s+)?${UNIT})`,
+    ),
+    read: ({ day, when = day, count = "one", unit = "" }) => {
+      if (when !== undefined) return always({ posted_after: /ly$/i.test(when) ? "30d" : when.toLowerCase() });
+      return always({ posted_after: `${numberOf(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 1)}d` });
+    },
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${POSTED}\\s+(?<side>since|after|before|in|on|during)\\s+${DATE()}`),
+    read: (groups) => ({
+      filter: (now) => {
+        const [first, end] = daysOf(groups, now, { isPast: true });
+        const side = groups.side?.toLowerCase();
+        if (side === "before") return { posted_before: first };
+        if (side === "since" || side === "after") return { posted_after: side === "since" ? first : end };
+        return { posted_after: first, posted_before: end };
+      },
+    }),
+  },
+  {
+    kind: "date",
     pattern: pattern(`${CLOSING}\\s+(?:(?:in|by|within|during)\\s+)?(?<which>this|next)\\s+(?<unit>week|month|year)`),
     read: ({ which = "", unit = "" }) => ({
       filter: (now) => {
@@ -244,7 +315,9 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "date",
-    pattern: pattern(`(?:${CLOSING}\\s+)?(?:in|within)\\s+(?:the\\s+)?(?:next\\s+)?${COUNT}\\s+${UNIT}|${CLOSING}\\s+(?<soon>soon)`),
+    pattern: pattern(
+      `(?:${CLOSING}\\s+)?(?:in|within)\\s+(?:less than\\s+|the\\s+)?(?:next\\s+)?${COUNT}\\s+${UNIT}|${CLOSING}\\s+(?<soon>soon)`,
+    ),
     read: ({ count = "", unit = "", soon }, all) => {
       if (soon === undefined && !new RegExp(CLOSING, "i").test(all) && !/next/i.test(all)) return undefined;
       const days = soon === undefined ? numberOf(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 1) : 30;
@@ -261,35 +334,42 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "date",
-    pattern: pattern(`(?:${CLOSING}\\s+)?(?<side>by|before|until|after)\\s+(?:the end of\\s+)?${MONTH}${DAY_AND_YEAR}`),
-    read: (groups) => ({
-      filter: (now) => {
-        const [first, end] = monthAfter(groups, now);
-        const side = groups.side?.toLowerCase();
-        if (side === "after") return { closes_after: end };
-        return { closes_after: "0d", closes_before: side === "before" ? first : end };
-      },
-    }),
-  },
-  {
-    kind: "date",
-    pattern: pattern(`${CLOSING}\\s+(?:(?:in|on|during)\\s+)?${MONTH}${DAY_AND_YEAR}`),
-    read: (groups) => ({
-      filter: (now) => {
-        const [closes_after, closes_before] = monthAfter(groups, now);
-        return { closes_after, closes_before };
-      },
-    }),
+    pattern: pattern(`(?:${CLOSING}\\s+)?(?:by|before|until|at)\\s+(?:the\\s+)?end of (?:the|this)\\s+(?<unit>week|month|year)`),
+    read: ({ unit = "" }) => ({ filter: (now) => until(periodOf("this", unit, now)[1], now) }),
   },
   {
     kind: "date",
     pattern: pattern(
-      `${POSTED}\\s+(?:in\\s+|within\\s+|during\\s+)?(?:the\\s+)?(?:(?<when>today|yesterday|recently|lately)|(?:this|last|past)\\s+(?:${COUNT}\\s+)?${UNIT})`,
+      `(?:(?<closing>${CLOSING})\\s+)?(?<side>by|no later than|before|until|after)\\s+(?:the end of\\s+)?${DATE()}(?:(?<alone>${NO_MORE})|)`,
     ),
-    read: ({ when, count = "one", unit = "" }) => {
-      if (when !== undefined) return always({ posted_after: /ly$/i.test(when) ? "30d" : when.toLowerCase() });
-      return always({ posted_after: `${numberOf(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 1)}d` });
+    read: (groups) => {
+      // "after May" alone is when something happened, and "March of Dimes" is no month.
+      if (groups.closing === undefined && (/after/i.test(groups.side ?? "") || groups.alone === undefined)) return undefined;
+      return {
+        filter: (now) => {
+          const [first, end] = daysOf(groups, now);
+          const side = groups.side?.toLowerCase();
+          return side === "after" ? { closes_after: end } : until(side === "before" ? first : end, now);
+        },
+      };
     },
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${CLOSING}\\s+(?:between|from)\\s+${DATE("1")}\\s+(?:and|to|through)\\s+${DATE("2")}`),
+    read: (groups) => ({
+      filter: (now) => ({ closes_after: daysOf(groups, now, { n: "1" })[0], closes_before: daysOf(groups, now, { n: "2" })[1] }),
+    }),
+  },
+  {
+    kind: "date",
+    pattern: pattern(`${CLOSING}\\s+(?:(?:in|on|during)\\s+)?${DATE()}`),
+    read: (groups) => ({
+      filter: (now) => {
+        const [closes_after, closes_before] = daysOf(groups, now);
+        return { closes_after, closes_before };
+      },
+    }),
   },
   {
     kind: "applicant",
@@ -310,13 +390,19 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "applicant",
-    pattern: pattern(`eligible\\s+(?:for\\s+)?${WHO}|${WHO.replace("who", "other")}\\s+(?:is|are)\\s+eligible`),
+    pattern: pattern(`eligible\\s+(?:for\\s+|applicants?:?\\s+)?${WHO}|${WHO.replace("who", "other")}\\s+(?:(?:is|are)\\s+)?eligible`),
     read: ({ who, other }) => applicantOf({ who: who ?? other }),
   },
-  { kind: "applicant", pattern: pattern(`(?:i am|i'm|we are|we're)\\s+an?\\s+${WHO}`), read: applicantOf },
+  {
+    kind: "applicant",
+    pattern: pattern(`(?:i am|i'm|we are|we're|i run|we run|apply as)\\s+an?\\s+${WHO}|as\\s+an?\\s+${FOR_WHO.replace("who", "other")}`),
+    read: ({ who, other }) => applicantOf({ who: who ?? other }),
+  },
   {
     kind: "set_aside",
-    pattern: pattern(`(?:(?:for|as)\\s+(?:an?\\s+)?)?(?<family>${Object.values(setAsides).join("|")})(?:\\s+set[- ]asides?)?`),
+    pattern: pattern(
+      `(?:(?:(?:set[- ]asides?|reserved)\\s+)?(?:for|as)\\s+(?:an?\\s+)?)?(?<family>${Object.values(setAsides).join("|")})(?:\\s+set[- ]asides?)?`,
+    ),
     read: ({ family = "" }) => {
       const name = Object.keys(setAsides).find((each) => new RegExp(`^(?:${setAsides[each]?.replace(/\(\?=.*/, "")})$`, "i").test(family));
       return name === undefined ? undefined : always({ set_aside: [name] }, family);
@@ -324,26 +410,31 @@ const readers: readonly Reader[] = [
   },
   {
     kind: "applicant",
-    pattern: pattern(`for\\s+(?:an?\\s+)?${FOR_WHO}(?=\\s*(?:$|[,.?!;]|that\\b|which\\b|in\\b|to\\b|who\\b|with\\b|working\\b|doing\\b))`),
+    pattern: pattern(
+      `(?:(?<!(?:set[- ]asides?|reserved)\\s+)for|(?<=(?:grants|awards|funding)\\s+)to)\\s+(?:an?\\s+)?${FOR_WHO}(?=\\s*(?:$|[,.?!;]|that\\b|which\\b|in\\b|to\\b|who\\b|with\\b|working\\b|doing\\b))`,
+    ),
     read: applicantOf,
   },
   {
     kind: "place",
     pattern: new RegExp(
-      `(?<![\\w-])(?:[Ii]n|[Ww]ithin|[Aa]cross|[Tt]hroughout|[Nn]ear|[Ff]or|[Ff]rom)\\s+(?:the\\s+)?(?:[Ss]tate of\\s+)?(?<place>${anyCase(stateNames.join("|"))}|[A-Z]{2})(?![\\w-]|\\s+(?:${OTHER_NAMES})\\b)`,
-      "g",
+      `(?<![\\w-])(?:${IN_PLACE}\\s+(?:the\\s+)?(?:[Ss]tate\\s+of\\s+)?|(?<=${IN_PLACE}\\s+(?:[A-Z][a-z.][\\w.'-]*,?\\s+){1,3}))(?<places>${PLACE}(?:,?\\s+(?:and|or|AND|OR)\\s+${PLACE}|,\\s*${PLACE})*)`,
+      "gu",
     ),
-    read: ({ place = "" }, all) => {
-      const isCode = place.length === 2;
-      if (isCode && (!IN_CAPITALS.test(place) || /^fo?r/i.test(all))) return undefined;
-      const code = placeCode(place);
-      if (code === undefined || code.length > 2) return undefined;
-      return isCode ? always({ place: [code] }) : { ...always({ place: [code] }), isSought: true };
+    read: ({ places = "" }, all) => {
+      const named = places.split(/,?\s+(?:and|or)\s+|,(?!\s*d\.?c)\s*/i);
+      const codes = named.flatMap((place) => {
+        if (place.length === 2 && (!IN_CAPITALS.test(place) || /^(?:for|from)\b|\bthe\s/i.test(all))) return [];
+        const code = placeCode(/^wash.*c\.?$/i.test(place) ? "DC" : place);
+        return code?.length === 2 ? [code] : [];
+      });
+      if (codes.length === 0) return undefined;
+      return { ...always({ place: codes }), ...(named.some((place) => place.length > 2) && { isSought: true }) };
     },
   },
   {
     kind: "kind",
-    pattern: pattern("prizes?(?:\\s+(?:competitions?|challenges?|contests?))?"),
+    pattern: pattern("prizes?(?:\\s+(?:competitions?|challenges?|contests?))?(?!-)"),
     read: () => ({ ...always({ program_type: ["PRIZE"] }), isSought: true }),
   },
   {
@@ -356,16 +447,17 @@ const readers: readonly Reader[] = [
   {
     kind: "kind",
     pattern: pattern(
-      `(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+)?open(?:\\s+(?:now|today))?(?=[\\s.?!]*$)${NOT_ABOUT_OPENING}`,
+      `(?:(?:that|which)\\s+(?:is|are)\\s+)?(?:(?:still|currently|now)\\s+)?open(?:(?:\\s+(?:now|today))?(?=[\\s.?!\\0]*$)|(?=\\s+${CALLS})|(?<=(?:still|currently|now)\\s+open)(?!-|\\s+(?:access|data|science|source)))${NOT_ABOUT_OPENING}|(?:still\\s+|currently\\s+)?accepting\\s+(?:applications|proposals)`,
     ),
     read: (_, all) => (all.includes("OPEN") ? undefined : always({ status: [...openStatuses] })), // ARPA-E OPEN is a program.
   },
   {
     kind: "not",
     pattern: pattern(
-      "(?:but\\s+not|except(?:\\s+for)?|excluding|other than|not)\\s+(?:(?:an?|the|for|about|any|on)\\s+)+(?<word>[\\p{L}]{3,})|(?:except(?:\\s+for)?|excluding|other than)\\s+(?<other>[\\p{L}]{3,})",
+      "(?:but\\s+not|except(?:\\s+for)?|excluding|other than|not)\\s+(?:(?:an?|the|for|about|any|on)\\s+)+(?!profit)(?<word>\\p{L}{3,})|(?:except(?:\\s+for)?|excluding|other than(?! full and open))\\s+(?<one>\\p{L}{3,})(?:\\s+(?:and|or)\\s+(?<another>\\p{L}{3,})(?=\\s*(?:$|[,.;?!\\0])))?",
     ),
-    read: ({ word, other }) => always({ words: `-${(word ?? other ?? "").toLowerCase()}` }),
+    read: ({ word, one = word, another }) =>
+      always({ words: [one, another].flatMap((each) => (each === undefined ? [] : `-${each.toLowerCase()}`)).join(" ") }),
   },
 ];
 

@@ -65,7 +65,14 @@ export function preferencesInWords({ preferences }: Understood, now: EpochMs, ho
 
 /** 'Understood "over $2 million" as awards of $2,000,000 or more'. */
 export function preferenceInWords({ asked, filter: { words, ...others } }: Preferred, now: EpochMs): string {
-  const meant = [...describeFilter(others, now), ...(words === undefined ? [] : [`without ${quoted(words.slice(1))}`])];
+  const excluded =
+    words === undefined
+      ? []
+      : words
+          .slice(1)
+          .split(" -")
+          .map((word) => quoted(word));
+  const meant = [...describeFilter(others, now), ...(excluded.length === 0 ? [] : [`without ${excluded.join(" or ")}`])];
   return `Understood ${quoted(asked)} as ${meant.join(" and ")}`;
 }
 

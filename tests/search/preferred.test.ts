@@ -38,6 +38,7 @@ test.each([
   ["services SDVOSB", "services"],
   ["who won the repair contract", "repair contract"],
   ["research but not for the navy", "research"],
+  ["research except navy and army", "research"],
 ])("%p matches what %p matches, and its filter finds as many as it says", async (question, plain) => {
   const [page, without, dated] = [await searchAll(question), await searchAll(plain), await search(question, {}, { sort: "closes" })];
   const [preferred] = page.understood?.preferences ?? [];
