@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from "../text/instant.ts";
 import { AS_OF, type MomentField, readMoment } from "../text/moment.ts";
 import { readChoices, readInteger, readItems } from "../text/read-value.ts";
 import { upperCaseCode } from "../text/source-code.ts";
-import type { Cli, CliCommand } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 /** Accepts one of a few words, and suggests one for a typo: commander's own `choices` suggests nothing. */
 export function oneWordOf(argument: Argument, words: readonly string[]): Argument {
@@ -74,14 +74,14 @@ export function parserOf<T>(read: (text: string) => T): (text: string) => T {
 }
 
 /** A parser of moments. */
-export function momentOption<Field extends MomentField>({ machine }: Cli, field: Field) {
+export function momentOption<Field extends MomentField>({ machine }: CliCommand, field: Field) {
   return parserOf((text) => readMoment(text, machine.now(), field));
 }
 
 /** Adds `--as-of`, which shows what was stored at a moment of the past. */
-export function addAsOfOption(command: CliCommand, cli: Cli): CliCommand {
+export function addAsOfOption(command: CliCommand): CliCommand {
   const about = "as it was stored then: 7d or 12h ago, yesterday, monday, a date, a timestamp";
-  return command.option("--as-of <when>", about, momentOption(cli, AS_OF));
+  return command.option("--as-of <when>", about, momentOption(command, AS_OF));
 }
 
 /** A duration such as `90s`, `15m`, `6h` or `2d`, in milliseconds. */

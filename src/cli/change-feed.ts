@@ -11,8 +11,7 @@ import { catalogIdentity } from "../opportunities/read-model.ts";
 import { runEvery, sleep } from "../runtime/run-every.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { type Output, type OutputChoice, printerFor, withOutput } from "./change-output.ts";
-import type { Cli, CommonOptions } from "./command.ts";
-import { withCatalog } from "./databases.ts";
+import type { CliCommand, CommonOptions } from "./command.ts";
 import { repeatsInWords } from "./results.ts";
 import { stopSignal } from "./stopping.ts";
 
@@ -34,13 +33,13 @@ type ChangesRun = CommonOptions &
 type Reading = { catalog: string; position: FeedPosition; printed: number; repeats: number; printer: Printer; output: Output };
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
-export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
-  const printed = withOutput(cli, run, async (output) => {
-    await withCatalog(cli, run, async (db) => {
-      const reading = await begin(cli, db, run, output);
-      const isMore = await printNew(cli, db, run, reading);
+export async function printFeed(command: CliCommand, run: ChangesRun): Promise<void> {
+  const printed = withOutput(command, run, async (output) => {
+    await command.withCatalog(async (db) => {
+      const reading = await begin(command, db, run, output);
+      const isMore = await printNew(command, db, run, reading);
       const { filter, types, atLeast } = run.chosen;
-      const words = describeFilter(filter, cli.machine.now());
+      const words = describeFilter(filter, command.machine.now());
       output.print(
         reading.printer.end({
           at_least: atLeast,
@@ -53,31 +52,31 @@ export async function printFeed(cli: Cli, run: ChangesRun): Promise<void> {
       );
       output.finish();
       save(run, reading);
-      if (reading.repeats > 0) cli.machine.printError(repeatsInWords(reading.repeats));
+      if (reading.repeats > 0) command.machine.printError(repeatsInWords(reading.repeats));
     });
   });
   await printed.catch((error) => refuseLost(run, error));
 }
 
 /** Prints the events after the position, and then new ones as they are stored, until the program is told to stop. */
-export async function followFeed(cli: Cli, run: ChangesRun): Promise<void> {
-  const { machine } = cli;
-  cli.isLasting = true;
+export async function followFeed(command: CliCommand, run: ChangesRun): Promise<void> {
+  const { machine } = command;
+  command.cli.isLasting = true;
   const stop = stopSignal(machine);
   const clock = { now: machine.now, wait: sleep, stop };
-  const followed = withOutput(cli, run, async (output) => {
+  const followed = withOutput(command, run, async (output) => {
     let reading: Reading | undefined;
     const look = async (db: CatalogDb) => {
-      reading ??= await begin(cli, db, run, output);
+      reading ??= await begin(command, db, run, output);
       if ((await catalogIdentity(db)) !== reading.catalog) throw lostPosition(run);
-      await printNew(cli, db, run, reading, stop);
+      await printNew(command, db, run, reading, stop);
     };
-    if (run.database !== undefined) await withCatalog(cli, run, (db) => runEvery(LOOK_EVERY_MS, clock, () => look(db)));
+    if (run.database !== undefined) await command.withCatalog((db) => runEvery(LOOK_EVERY_MS, clock, () => look(db)));
     else {
       // Opened for each look: a reader of files that were not in use does not see new commits, and a restore replaces the file.
       const hasNews = commitNotice(run.data);
       await runEvery(LOOK_EVERY_MS, clock, async () => {
-        if (hasNews()) await withCatalog(cli, run, look);
+        if (hasNews()) await command.withCatalog(look);
       });
     }
   });
@@ -89,20 +88,20 @@ function refuseLost(run: ChangesRun, error: unknown): never {
 }
 
 /** Saves the start of a first run at once, so that the next run begins there even if this one is killed. */
-async function begin(cli: Cli, db: CatalogDb, run: ChangesRun, output: Output): Promise<Reading> {
+async function begin(command: CliCommand, db: CatalogDb, run: ChangesRun, output: Output): Promise<Reading> {
   const { cursorFile, since } = run;
   const catalog = await catalogIdentity(db);
   const stored = cursorFile === undefined ? undefined : readCursorFile(cursorFile, catalog);
   const start = () => (since === "now" ? latestPosition(db) : since === "all" ? null : positionAt(db, since));
   const position = stored === undefined ? await start() : stored;
-  const reading = { catalog, position, printed: 0, repeats: 0, printer: await printerFor(cli, db, run, run.chosen), output };
+  const reading = { catalog, position, printed: 0, repeats: 0, printer: await printerFor(command, db, run, run.chosen), output };
   if (stored === undefined) save(run, reading);
   output.print(reading.printer.begin());
   return reading;
 }
 
 /** Prints until the end of the feed, the limit, or the stop. Returns whether there may be more. */
-async function printNew({ machine }: Cli, db: CatalogDb, run: ChangesRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
+async function printNew({ machine }: CliCommand, db: CatalogDb, run: ChangesRun, reading: Reading, stop?: AbortSignal): Promise<boolean> {
   const { output, printer } = reading;
   const filter = await resolveFilter(db, run.chosen.filter, "show changes of");
   const isStreamed = run.output === undefined && run.format !== "json";

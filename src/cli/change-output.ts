@@ -9,7 +9,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { type Replacement, replaceFile } from "../runtime/replace-file.ts";
 import { BYTE_ORDER_MARK } from "../text/csv.ts";
 import { tablePrinter } from "./change-table.ts";
-import type { Cli, CliCommand } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { PLAIN_WIDTH } from "./results.ts";
 import { stopPoint } from "./stopping.ts";
 
@@ -43,8 +43,8 @@ export function addOutputOptions(command: CliCommand, what: string, formats: rea
 }
 
 /** Opens the output and runs `work`, which finishes it. Throws if the file cannot be written; the former one then stays. */
-export async function withOutput<T>(cli: Cli, choice: OutputChoice, work: (output: Output) => Promise<T>): Promise<T> {
-  const output = openOutput(cli, choice);
+export async function withOutput<T>(command: CliCommand, choice: OutputChoice, work: (output: Output) => Promise<T>): Promise<T> {
+  const output = openOutput(command, choice);
   try {
     return await work(output);
   } catch (error) {
@@ -53,7 +53,7 @@ export async function withOutput<T>(cli: Cli, choice: OutputChoice, work: (outpu
   }
 }
 
-function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): Output {
+function openOutput({ machine }: CliCommand, { output: path, format }: OutputChoice): Output {
   if (path === undefined)
     return {
       print: machine.printText,
@@ -73,7 +73,7 @@ function openOutput({ machine }: Cli, { output: path, format }: OutputChoice): O
   };
 }
 
-export async function printerFor({ machine }: Cli, db: CatalogDb, choice: OutputChoice, chosen: FeedFilter): Promise<Printer> {
+export async function printerFor({ machine }: CliCommand, db: CatalogDb, choice: OutputChoice, chosen: FeedFilter): Promise<Printer> {
   switch (choice.format) {
     case "table":
       return tablePrinter(widthOf(machine, choice), choice.output === undefined && machine.terminal()?.hasColors === true);

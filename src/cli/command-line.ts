@@ -81,8 +81,8 @@ async function createCommand(
       group.addCommand(await createCommand(cli, word, member, isMemberGiven, modules[`${name} ${word}`] ?? load));
     return group;
   }
-  const command = newCommand(name, entry);
-  return (isGiven(name) && (await load?.())?.[`${name}Command`]?.(command, cli)) || command;
+  const command = newCommand(name, entry, cli);
+  return (isGiven(name) && (await load?.())?.[`${name}Command`]?.(command)) || command;
 }
 
 function configureOutput(command: Command, machine: Machine, argv: readonly string[]): void {

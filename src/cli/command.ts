@@ -1,11 +1,11 @@
 /** What commands are built from: the options that all or several have. */
 import { Command, type ErrorOptions, Option } from "commander";
+import type { CatalogDb, StateDb } from "../../db/engine.ts";
 import type { DatabaseLocation } from "../../db/open.ts";
 import type { Mode } from "../../db/opening.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
-import type { OutputOptions } from "./output.ts";
 
 /**
  * One run of the program. A command sets `exitCode` if it is not 0, and `isLasting` if it runs until it is stopped. A lasting command fails if
@@ -26,16 +26,44 @@ export type CommandEntry = {
 };
 
 /** Loads a module of commands: functions that add the arguments, the own options and the action of a command. */
-export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: CliCommand, cli: Cli) => Command }>;
+export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: CliCommand) => Command }>;
 
 export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
 
 /** The options of a command that opens a database. */
-export type CommonOptions = DatabaseLocation & OutputOptions;
+export type CommonOptions = DatabaseLocation & { json?: true };
 
-/** A command with short forms of what many commands have. */
+/** A command of one run, with short forms of what many commands have and do. */
 export class CliCommand extends Command {
   readonly #formers = new Map<string, string>();
+
+  constructor(
+    name: string,
+    readonly cli: Cli,
+  ) {
+    super(name);
+  }
+
+  get machine(): Machine {
+    return this.cli.machine;
+  }
+
+  /** Prints the value as JSON with --json, else the text. */
+  print(value: unknown, text: string): void {
+    this.machine.printLine(this.opts<CommonOptions>().json ? JSON.stringify(value, null, 2) : text);
+  }
+
+  /** Opens the catalog, runs `work` and closes the catalog. Throws if the catalog cannot be opened. */
+  async withCatalog<T>(work: (db: CatalogDb) => Promise<T>, location = this.opts<CommonOptions>()): Promise<T> {
+    const { openCatalogAt } = await import("../../db/open.ts");
+    return useAndClose(await openCatalogAt(location, this.machine.now(), { onMigrated: this.machine.printError }), work);
+  }
+
+  /** The same with the state. */
+  async withState<T>(work: (db: StateDb) => Promise<T>): Promise<T> {
+    const { openStateAt } = await import("../../db/open.ts");
+    return useAndClose(await openStateAt(this.opts(), this.machine.now(), { onMigrated: this.machine.printError }), work);
+  }
 
   /**
    * Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. The help shows
@@ -78,9 +106,18 @@ export class CliCommand extends Command {
   }
 }
 
+/** Runs `work` and closes what it worked on. */
+export async function useAndClose<Db extends { close(): Promise<void> } | undefined, T>(db: Db, work: (db: Db) => Promise<T>): Promise<T> {
+  try {
+    return await work(db);
+  } finally {
+    await db?.close();
+  }
+}
+
 /** A new command with the options that all commands have: --json, and --data and --database unless it opens no database. */
-export function newCommand(name: string, { about, args, mode }: CommandEntry): CliCommand {
-  const made = new CliCommand(name).description(about).option("--json", "print one JSON document instead of text");
+export function newCommand(name: string, { about, args, mode }: CommandEntry, cli: Cli): CliCommand {
+  const made = new CliCommand(name, cli).description(about).option("--json", "print one JSON document instead of text");
   if (args !== undefined) made.usage(`[options] ${args}`);
   if (mode === "nothing") return made;
   return made
@@ -113,7 +150,7 @@ export const redactContactsOption = () =>
   new Option("--redact-contacts", "leave contacts, which are personal data, out of records and events (FUNDFEED_REDACT_CONTACTS=1)");
 
 /** Whether contacts are left out, by the option or the environment. Throws if the variable is neither 1 nor 0. */
-export function isRedactingContacts({ machine }: Cli, { redactContacts }: { redactContacts?: true }): boolean {
+export function isRedactingContacts({ machine }: CliCommand, { redactContacts }: { redactContacts?: true }): boolean {
   const set = (machine.env.FUNDFEED_REDACT_CONTACTS ?? "").toLowerCase();
   if (!["", "0", "1", "false", "true"].includes(set))
     throw new Failure(`Cannot read FUNDFEED_REDACT_CONTACTS: it must be 1 or 0, not "${set}"`);

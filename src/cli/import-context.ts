@@ -8,34 +8,34 @@ import type { ImportContext, ImportOutcome, ImportProgress } from "../import/con
 import { temporaryDirectory } from "../runtime/left-behind.ts";
 import type { Machine } from "../runtime/machine.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import type { Cli, CommonOptions } from "./command.ts";
-import { useAndClose, withCatalog } from "./databases.ts";
+import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
 /** How often an import yields to the event loop, which delivers signals. */
 const YIELD_EVERY_MS = 100;
 
 /** Runs `work` with the catalog and a directory for its files: the data directory, or on PostgreSQL a temporary one. */
-export async function withImportContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
-  if (options.database !== undefined)
-    return inTemporaryDirectory((directory) => withCatalog(cli, options, (db) => work(importContextOf(cli, db, directory))));
-  return withCatalog(cli, options, (db) => work(importContextOf(cli, db, options.data)));
+export async function withImportContext<T>(command: CliCommand, work: (context: ImportContext) => Promise<T>): Promise<T> {
+  const { data, database } = command.opts<CommonOptions>();
+  if (database !== undefined)
+    return inTemporaryDirectory((directory) => command.withCatalog((db) => work(importContextOf(command, db, directory))));
+  return command.withCatalog((db) => work(importContextOf(command, db, data)));
 }
 
 /** Like `withImportContext`, for a dry run: the catalog is only read, and if there is none, an empty one in memory takes its place. */
-export async function withReadOnlyContext<T>(cli: Cli, options: CommonOptions, work: (context: ImportContext) => Promise<T>): Promise<T> {
+export async function withReadOnlyContext<T>(command: CliCommand, work: (context: ImportContext) => Promise<T>): Promise<T> {
   return inTemporaryDirectory(async (directory) => {
-    const db = await openCatalogAt({ ...options, mode: "read" }, cli.machine.now()).catch((error: unknown) => {
-      if (error instanceof NoData) return openCatalog(":memory:", cli.machine.now());
+    const db = await openCatalogAt({ ...command.opts<CommonOptions>(), mode: "read" }, command.machine.now()).catch((error: unknown) => {
+      if (error instanceof NoData) return openCatalog(":memory:", command.machine.now());
       throw error;
     });
-    return useAndClose(db, () => work(importContextOf(cli, db, directory)));
+    return useAndClose(db, () => work(importContextOf(command, db, directory)));
   });
 }
 
-function importContextOf(cli: Cli, db: CatalogDb, directory: string): ImportContext {
-  const { now, printError } = cli.machine;
-  const report = progressReporter(cli.machine);
+function importContextOf(command: CliCommand, db: CatalogDb, directory: string): ImportContext {
+  const { now, printError } = command.machine;
+  const report = progressReporter(command.machine);
   let yieldedAt = now();
   const progress = async (state: ImportProgress) => {
     report({ ...state, unit: "records" });

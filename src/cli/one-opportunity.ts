@@ -6,8 +6,8 @@ import { statusInWords } from "../opportunities/status.ts";
 import { findByNumber } from "../search/find.ts";
 import { findNamed } from "../search/named.ts";
 import { quoted } from "../text/quoted.ts";
-import type { Cli, CliCommand } from "./command.ts";
-import { type SearchOptions, withSearchIndex } from "./search-options.ts";
+import type { CliCommand } from "./command.ts";
+import { withSearchIndex } from "./search-options.ts";
 
 /** The most opportunities of one number that an error lists. */
 const LISTED = 10;
@@ -20,32 +20,29 @@ export function addIdArgument(command: CliCommand): CliCommand {
 
 /** The opportunity with this id or number; of records of one opportunity, the canonical one. Throws if there is none, or if there are several. */
 export async function requireOpportunity(
-  cli: Cli,
-  options: SearchOptions,
+  command: CliCommand,
   catalog: CatalogDb,
   text: string,
   verb: string,
-  command = verb,
+  words = verb,
 ): Promise<WholeOpportunity> {
-  const named = { text: text.trim(), limit: LISTED + 1, now: cli.machine.now() };
+  const named = { text: text.trim(), limit: LISTED + 1, now: command.machine.now() };
   const opportunities = await findNamed(catalog, named, () =>
-    withSearchIndex(cli, options, catalog, async (index) => findByNumber(index, named.text, named.limit)),
+    withSearchIndex(command, catalog, async (index) => findByNumber(index, named.text, named.limit)),
   );
   const [opportunity] = opportunities;
   if (opportunity === undefined)
     throw new Failure(`Cannot ${verb} ${text}: no opportunity has this id or number; look for it with fundfeed find`);
-  if (opportunities.length > 1) throw new Failure(severalOf(text, { verb, command }, opportunities));
+  if (opportunities.length > 1) throw new Failure(severalOf(text, verb, words, opportunities));
   return opportunity;
 }
 
-type Doing = { verb: string; command: string };
-
-function severalOf(text: string, { verb, command }: Doing, opportunities: readonly WholeOpportunity[]): string {
+function severalOf(text: string, verb: string, words: string, opportunities: readonly WholeOpportunity[]): string {
   const lines = opportunities
     .slice(0, LISTED)
     .map(
       ({ id, source, title, status }) =>
-        `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${command} ${id.slice(0, ID_BEGINNING)}`,
+        `${source.code}, ${quoted(title)}, ${statusInWords(status)}: fundfeed ${words} ${id.slice(0, ID_BEGINNING)}`,
     );
   return `Cannot ${verb} ${text}: several opportunities have this number; ${verb} one of them: ${lines.join("; ")}${opportunities.length > LISTED ? `; and more: fundfeed find ${quoted(text)}` : ""}`;
 }

@@ -1,15 +1,7 @@
 /** How commands print results: JSON, tables, and values for people. */
-import type { Machine } from "../runtime/machine.ts";
 import { withCommas } from "../text/counted.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
-
-export type OutputOptions = { json?: true | undefined };
-
-/** Prints the value as JSON with --json, else the text. */
-export function printResult({ machine }: { machine: Machine }, { json }: OutputOptions, value: unknown, text: string): void {
-  machine.printLine(json ? JSON.stringify(value, null, 2) : text);
-}
 
 /** A table with one column per property, numbers aligned to the right. Returns `empty` if there are no rows. */
 export function table(rows: readonly Record<string, string | number | null>[], empty: string): string {

@@ -6,7 +6,7 @@ import type { Machine } from "../runtime/machine.ts";
 import { catchUp, type Report } from "../search/catch-up.ts";
 import { isDamaged, isUnwritable, openSearchFile, openTemporarySearchFile, type SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
-import type { Cli, CliCommand, CommonOptions } from "./command.ts";
+import type { CliCommand, CommonOptions } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
 export type SearchOptions = CommonOptions & { searchData?: string };
@@ -19,13 +19,13 @@ export function addSearchOptions(command: CliCommand): CliCommand {
  * Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted.
  */
 export async function withSearchIndex<T>(
-  { machine }: Cli,
-  options: SearchOptions,
+  command: CliCommand,
   catalog: CatalogDb,
   work: (index: SearchFile) => Promise<T>,
   stop?: AbortSignal,
 ): Promise<T> {
-  const index = openIndex(options, machine.printError);
+  const { machine } = command;
+  const index = openIndex(command.opts(), machine.printError);
   try {
     return await useIndex(index, catalog, indexProgress(machine, stop), machine.now(), () => {
       machine.showProgress("");

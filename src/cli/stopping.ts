@@ -3,7 +3,7 @@ import { messageOf } from "../../db/reason.ts";
 import { isOutputClosed, type Machine } from "../runtime/machine.ts";
 import { runEvery } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
-import type { Cli } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 /** What tests replace, so that they need not wait. */
 export type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
@@ -46,14 +46,14 @@ export function untilStopped<T>(
 
 /** Repeats `work` until it is told to stop. Prints why a run failed, and the next run tries again, unless the failure is final. */
 export async function repeat(
-  cli: Cli,
+  command: CliCommand,
   everyMs: number,
   { wait, stop }: { wait: (ms: number, stop: AbortSignal) => Promise<void>; stop: AbortSignal },
   work: (time: string) => Promise<void>,
   isFinal: (error: unknown) => boolean = () => false,
 ): Promise<void> {
-  const { now, printError } = cli.machine;
-  cli.isLasting = true;
+  const { now, printError } = command.machine;
+  command.cli.isLasting = true;
   await runEvery(everyMs, { now, wait, stop }, async () => {
     const time = formatInstant(now());
     try {

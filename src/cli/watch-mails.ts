@@ -10,7 +10,7 @@ import type { RunContext } from "../watch/run.ts";
 import { send, setupFault } from "../watch/send.ts";
 import { linkBase } from "../watch/smtp.ts";
 import type { Watch } from "../watch/watch.ts";
-import type { Cli, CommonOptions } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & {
   /** Undefined if no mail needs it. */
@@ -18,16 +18,12 @@ type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & {
 };
 
 /** Runs `work` with what sends the messages of these watches, and closes the state. */
-export async function withSending<T>(
-  { machine }: Cli,
-  options: CommonOptions,
-  watches: readonly Watch[],
-  work: (sending: Sending) => Promise<T>,
-): Promise<T> {
+export async function withSending<T>(command: CliCommand, watches: readonly Watch[], work: (sending: Sending) => Promise<T>): Promise<T> {
+  const { machine } = command;
   const origin = linkBase(machine);
   const hasMembers = watches.some(({ owner }) => owner !== null);
   const hasLinks = origin !== undefined && watches.some(({ definition }) => definition.receiver.to === "smtp");
-  const state = hasMembers || hasLinks ? await openStateAt(options, machine.now(), { onMigrated: machine.printError }) : undefined;
+  const state = hasMembers || hasLinks ? await openStateAt(command.opts(), machine.now(), { onMigrated: machine.printError }) : undefined;
   try {
     const secret = state && (await readPagesSecret(state, machine.randomBytes));
     const base = origin === undefined || secret === undefined ? undefined : { origin, secret };

@@ -8,8 +8,7 @@ import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { type Matching, watchedInWords } from "../watch/matching.ts";
 import type { Watch, WatchStatus } from "../watch/watch.ts";
 import { listWatches, requireWatch } from "../watch/watches.ts";
-import type { Cli, CliCommand, CommonOptions } from "./command.ts";
-import { useAndClose, withCatalog } from "./databases.ts";
+import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
 
 /** Why nothing was done to a watch. */
@@ -35,21 +34,20 @@ export function definitionInWords(definition: Matching, matching: number, now: E
 }
 
 /** Says on standard error what is wrong, so that a list in a terminal or a mail from cron shows it. */
-export function tellTrouble({ machine }: Cli, name: string, { paused, pending }: Pick<WatchStatus, "paused" | "pending">): void {
+export function tellTrouble({ machine }: CliCommand, name: string, { paused, pending }: Pick<WatchStatus, "paused" | "pending">): void {
   if (paused !== null) machine.printError(`Watch ${name} is paused: ${paused}. fundfeed watch resume ${name} ends the pause`);
   else if (pending?.attempts.error) machine.printError(`Watch ${name} is failing: ${pending.attempts.error}`);
 }
 
 /** Opens the catalog, and watch.db to read or to write, runs `work` and closes both. */
 export async function withWatches<T>(
-  cli: Cli,
-  options: WatchOptions,
+  command: CliCommand,
   mode: "read" | "create",
   work: (db: WatchDb, catalog: CatalogDb) => Promise<T>,
 ): Promise<T> {
-  const { now, printError } = cli.machine;
-  return withCatalog(cli, options, (catalog) =>
-    useAndClose(openWatchFile(watchDirectory(options), now(), { mode, onMigrated: printError }), (db) => work(db, catalog)),
+  const { now, printError } = command.machine;
+  return command.withCatalog((catalog) =>
+    useAndClose(openWatchFile(watchDirectory(command.opts()), now(), { mode, onMigrated: printError }), (db) => work(db, catalog)),
   );
 }
 

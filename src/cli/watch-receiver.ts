@@ -14,7 +14,7 @@ import { smtpServer } from "../watch/smtp.ts";
 import { changeTypes, isOfMember, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
 import { plainHttpUrl, typesAmong } from "./arguments.ts";
-import type { Cli, CliCommand } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
 type Kind = (typeof receivers)[number];
@@ -96,7 +96,7 @@ export function messageFields(
 }
 
 /** The receivers that the options name, if they can be used. Options of other receivers end the command with a usage error. */
-export function receiversOf(cli: Cli, command: CliCommand, to: Kind, options: ReceiverOptions): Receiver[] {
+export function receiversOf(command: CliCommand, to: Kind, options: ReceiverOptions): Receiver[] {
   if ((to === "slack" || to === "teams") && options.url !== undefined)
     command.error(`error: the URL of --to ${to} is a secret; put it into a file (--url-file) or into ${VARIABLES[to]}`);
   const foreign = givenNames(command).find((name) => !(kindsOf[name] as readonly string[]).includes(to));
@@ -104,7 +104,7 @@ export function receiversOf(cli: Cli, command: CliCommand, to: Kind, options: Re
     const { long } = command.options.find((each) => each.attributeName() === foreign) ?? {};
     command.error(`error: ${long} is not for --to ${to}, but for ${kindsOf[foreign].join(" and ")}`);
   }
-  const receiver = usableReceiver(cli, command, to, options);
+  const receiver = usableReceiver(command, to, options);
   return receiver.to === "smtp" ? (options.mailTo ?? []).map((mail_to) => ({ ...receiver, mail_to })) : [receiver];
 }
 
@@ -113,7 +113,6 @@ export function receiversOf(cli: Cli, command: CliCommand, to: Kind, options: Re
  * receiver. With --also, the present ones stay: --mail-to then adds an address to the mail that there is.
  */
 export function changedReceivers(
-  cli: Cli,
   command: CliCommand,
   all: readonly Receiver[],
   options: MessageOptions & { also?: true; drop?: string },
@@ -121,7 +120,7 @@ export function changedReceivers(
   const present = all.filter((each) => receiverName(each) !== options.drop);
   if (options.drop !== undefined && present.length === all.length)
     command.error(`error: there is no receiver ${options.drop}; there is ${all.map(receiverName).join(", ")}`);
-  const changed = newReceivers(cli, command, present, options);
+  const changed = newReceivers(command, present, options);
   const result = options.also ? [...present, ...changed] : changed;
   const names = result.map(receiverName);
   const repeated = names.find((name, at) => names.indexOf(name) !== at);
@@ -130,24 +129,24 @@ export function changedReceivers(
   return result;
 }
 
-function newReceivers(cli: Cli, command: CliCommand, present: readonly Receiver[], options: MessageOptions & { also?: true }): Receiver[] {
+function newReceivers(command: CliCommand, present: readonly Receiver[], options: MessageOptions & { also?: true }): Receiver[] {
   const names = givenNames(command);
-  if (options.to !== undefined) return receiversOf(cli, command, options.to, options);
+  if (options.to !== undefined) return receiversOf(command, options.to, options);
   if (names.length === 0) return options.also ? command.error("error: --also needs a receiver: --to, or --mail-to") : [...present];
   const [only, ...others] = options.also ? present.filter(({ to }) => to === "smtp").slice(0, 1) : [...present];
   if (only === undefined || others.length > 0)
     return command.error("error: the watch has several receivers; replace them with --to, or use --also and --drop");
-  return withOptions(cli, command, only, options);
+  return withOptions(command, only, options);
 }
 
 /** A receiver with the options that were given in place of its own. */
-function withOptions(cli: Cli, command: CliCommand, present: Receiver, options: MessageOptions): Receiver[] {
+function withOptions(command: CliCommand, present: Receiver, options: MessageOptions): Receiver[] {
   if (isOfMember(present)) command.error("error: a member chooses the receiver on the page of the watch");
   const names = givenNames(command);
   const { url, urlFile, ...others } = optionsOf(present);
   const address = names.includes("url") || names.includes("urlFile") ? {} : { url, urlFile };
   const given = Object.fromEntries(names.map((name) => [name, options[name]]));
-  return receiversOf(cli, command, present.to, { ...address, ...others, ...given });
+  return receiversOf(command, present.to, { ...address, ...others, ...given });
 }
 
 /** The options of receivers on the command line, without those of the environment. */
@@ -170,15 +169,15 @@ function optionsOf(receiver: Receiver): ReceiverOptions {
   };
 }
 
-function usableReceiver(cli: Cli, command: CliCommand, to: Kind, options: ReceiverOptions): Receiver {
-  const { machine } = cli;
+function usableReceiver(command: CliCommand, to: Kind, options: ReceiverOptions): Receiver {
+  const { machine } = command;
   const { url, urlFile, allowPrivate: allow_private = false, allowHttp: allow_http = false, mailTo, mailFrom } = options;
   if (to === "stdout") return { to };
   if (to === "smtp") {
     if (mailTo === undefined || mailFrom === undefined) command.error("error: --to smtp requires --mail-to and --mail-from");
     const receiver = {
       to,
-      url: placeOf(cli, command, options.smtpUrlFile, VARIABLES.smtp, "--to smtp requires --smtp-url-file"),
+      url: placeOf(command, options.smtpUrlFile, VARIABLES.smtp, "--to smtp requires --smtp-url-file"),
       mail_to: mailTo?.[0] ?? "",
       mail_from: mailFrom ?? "",
     };
@@ -186,7 +185,7 @@ function usableReceiver(cli: Cli, command: CliCommand, to: Kind, options: Receiv
     return receiver;
   }
   if (to === "slack" || to === "teams") {
-    const place = placeOf(cli, command, urlFile, VARIABLES[to], `--to ${to} requires --url-file`);
+    const place = placeOf(command, urlFile, VARIABLES[to], `--to ${to} requires --url-file`);
     urlOf(place, machine);
     return { to, url: place, allow_private, allow_http };
   }
@@ -194,21 +193,21 @@ function usableReceiver(cli: Cli, command: CliCommand, to: Kind, options: Receiv
   if (url?.protocol === "http:" && !allow_http) command.error(`error: ${url.href} is not https; --allow-http allows that`);
   const place = urlFile === undefined ? { text: url?.href ?? "" } : { file: resolve(urlFile) };
   urlOf(place, machine);
-  return { to, url: place, secret: secretPlace(cli, command, options.secretFile), allow_private, allow_http };
+  return { to, url: place, secret: secretPlace(command, options.secretFile), allow_private, allow_http };
 }
 
 /** The file or the variable. Without either, ends the command with a usage error that begins with `requirement`. */
-function placeOf({ machine }: Cli, command: CliCommand, file: string | undefined, variable: string, requirement: string): SecretPlace {
+function placeOf(command: CliCommand, file: string | undefined, variable: string, requirement: string): SecretPlace {
   if (file !== undefined) return { file: resolve(file) };
-  if ((machine.env[variable] ?? "").trim() === "") command.error(`error: ${requirement} or ${variable}`);
+  if ((command.machine.env[variable] ?? "").trim() === "") command.error(`error: ${requirement} or ${variable}`);
   return { variable };
 }
 
 /** Creates a file with a new secret if there is none. Throws if the secrets there cannot be used. */
-function secretPlace(cli: Cli, command: CliCommand, path: string | undefined): SecretPlace {
-  const { machine } = cli;
+function secretPlace(command: CliCommand, path: string | undefined): SecretPlace {
+  const { machine } = command;
   const requirement = "--to webhook requires --secret-file, which is created if it is missing,";
-  const place = placeOf(cli, command, path, VARIABLES.secret, requirement);
+  const place = placeOf(command, path, VARIABLES.secret, requirement);
   if (path !== undefined && writeNew(path, `${newSigningSecret(machine)}\n`))
     machine.printError(`Wrote a new signing secret to ${path}; the receiver needs it to verify messages`);
   readSigningSecrets(place, machine);

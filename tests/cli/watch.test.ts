@@ -224,7 +224,7 @@ describe("fundfeed watch", () => {
       now += ms;
       if (waits.length === 2) (await stop.promise)();
     };
-    const command = runCommand(newCommand("run", { about: "", mode: "change" }), cli, { wait });
+    const command = runCommand(newCommand("run", { about: "", mode: "change" }, cli), { wait });
     await command.parseAsync(["--every", "6h", "--data", data], { from: "user" });
     expect(waits).toEqual([10 * 60_000, 6 * 3_600_000 - 10 * 60_000]);
     expect(out.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).timestamp)).toEqual(["2030-03-01T08:00:00.000Z"]);

@@ -130,11 +130,11 @@ function run(name: string, base: string) {
   const timeouts = { responseMs: limitMs, silenceMs: limitMs, totalMs: 60_000 };
   return {
     pull: () =>
-      pullCommand(bareCommand("pull"), cli, { timeouts, wait })
+      pullCommand(bareCommand("pull", cli), { timeouts, wait })
         .exitOverride()
         .parseAsync(["sam-gov-api", "--from", base, "--allow-http", "--data", place, "--keep", join(place, "kept")], { from: "user" }),
     mirror: () =>
-      mirrorCommand(bareCommand("mirror"), cli, { wait, timeoutMs: limitMs })
+      mirrorCommand(bareCommand("mirror", cli), { wait, timeoutMs: limitMs })
         .exitOverride()
         .parseAsync([`${base}v1`, "--allow-http", "--into", join(place, "copy.db")], { from: "user" }),
     outcome: (failure: unknown): Omit<Failed, "command"> => ({

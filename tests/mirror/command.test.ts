@@ -73,7 +73,7 @@ function aCommand(api: Pick<TestApi, "key">, env: Record<string, string> = { FUN
     signal: () => signal(),
     /** What it failed with, if it did. */
     run: async (...args: string[]): Promise<string | undefined> => {
-      const command = mirrorCommand(bareCommand("mirror"), cli, { wait }).exitOverride();
+      const command = mirrorCommand(bareCommand("mirror", cli), { wait }).exitOverride();
       command.configureOutput({ writeErr: () => undefined });
       try {
         await command.parseAsync(args, { from: "user" });

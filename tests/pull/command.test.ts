@@ -54,7 +54,7 @@ function aCommand(env: Record<string, string> = {}) {
     afterwards.shift()?.();
   };
   const run = async (upstream: Played, ...args: string[]): Promise<string | undefined> => {
-    const command = pullCommand(bareCommand("pull"), cli, { timeouts: PATIENT, wait });
+    const command = pullCommand(bareCommand("pull", cli), { timeouts: PATIENT, wait });
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     const common = ["--data", data, "--from", upstream.base, "--allow-http"];
     try {
@@ -126,13 +126,13 @@ describe("fundfeed pull", () => {
     const upstream = publishing();
     const command = aCommand({ FUNDFEED_SBIR_GOV_URL: upstream.base });
     const args = ["sbir-gov", "--data", command.data];
-    const pulling = pullCommand(bareCommand("pull"), command.cli, { timeouts: PATIENT, wait: async () => undefined });
+    const pulling = pullCommand(bareCommand("pull", command.cli), { timeouts: PATIENT, wait: async () => undefined });
     await expect(pulling.parseAsync(args, { from: "user" })).rejects.toThrow("is not https; use --allow-http to fetch without TLS");
     await pulling.parseAsync([...args, "--allow-http"], { from: "user" });
     expect(command.printed).toHaveLength(1);
 
     const wrong = aCommand({ FUNDFEED_SBIR_GOV_URL: "ftp://example.org/" });
-    const failing = pullCommand(bareCommand("pull"), wrong.cli).parseAsync(["sbir-gov", "--data", wrong.data], { from: "user" });
+    const failing = pullCommand(bareCommand("pull", wrong.cli)).parseAsync(["sbir-gov", "--data", wrong.data], { from: "user" });
     await expect(failing).rejects.toThrow("Cannot pull sbir-gov: FUNDFEED_SBIR_GOV_URL must be an http or https URL without query");
   });
 

@@ -1,6 +1,6 @@
 /** The commands of the program, for tests of all of them and of a single one. */
 import type { Command } from "commander";
-import { type CliCommand, type CommandEntry, newCommand } from "../../src/cli/command.ts";
+import { type Cli, type CliCommand, type CommandEntry, newCommand } from "../../src/cli/command.ts";
 import { createProgram } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { machineOf } from "./command-line.ts";
@@ -22,8 +22,8 @@ export function wholeProgram(): Promise<Command> {
 }
 
 /** A command before its module gives it arguments, options and an action. */
-export function bareCommand(words: string): CliCommand {
+export function bareCommand(words: string, cli: Cli): CliCommand {
   const entry = entries[words];
   if (entry === undefined) throw new Error(`There is no command ${words}`);
-  return newCommand(words.split(" ").at(-1) ?? "", entry);
+  return newCommand(words.split(" ").at(-1) ?? "", entry, cli);
 }

@@ -8,26 +8,22 @@ import { hasWatches, openCatalog, openState, openWatchFile } from "../../../db/s
 import type { Machine } from "../../runtime/machine.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { pauseOwned } from "../../watch/watches.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { useAndClose } from "../databases.ts";
-import { printResult } from "../output.ts";
+import { type CliCommand, type CommonOptions, useAndClose } from "../command.ts";
 import { progressLine } from "../progress.ts";
 
-export function backupCommand(command: CliCommand, cli: Cli): CliCommand {
+export function backupCommand(command: CliCommand): CliCommand {
   return command
     .argument("<dir>", "directory for the copy; created if it is missing")
     .examples("fundfeed backup /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot back up ${locationName(options)}: use pg_dump (fundfeed help postgres)`);
-      const files = await backUpFiles(cli.machine, options, directory);
-      printResult(
-        cli,
-        options,
+      const files = await backUpFiles(command.machine, options, directory);
+      command.print(
         { directory, files },
         `Backed up to ${directory}: ${files.map(({ name, bytes }) => `${name} ${withCommas(bytes)} bytes`).join(", ")}`,
       );
-      cli.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
+      command.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
     });
 }
 
@@ -47,19 +43,21 @@ async function backUpFiles(machine: Machine, { data, mode = "inspect" }: Databas
   );
 }
 
-export function restoreCommand(command: CliCommand, cli: Cli): CliCommand {
+export function restoreCommand(command: CliCommand): CliCommand {
   return command
     .argument("<dir>", "directory that `backup` created")
     .examples("fundfeed restore /var/backups/fundfeed-20261122")
     .action(async (directory: string, options: CommonOptions) => {
       if (options.database !== undefined)
         throw new Failure(`Cannot restore ${locationName(options)}: use pg_restore (fundfeed help postgres)`);
-      const work = () => restore(directory, options.data, { report: progressOf(cli.machine) });
+      const work = () => restore(directory, options.data, { report: progressOf(command.machine) });
       if (!hasWatches(directory)) work();
-      const paused = hasWatches(directory) ? await withoutRuns(options.data, () => restoreAndPause(cli.machine, options.data, work)) : 0;
-      printResult(cli, options, { directory, data: options.data, paused }, `Restored ${options.data} from ${directory}`);
+      const paused = hasWatches(directory)
+        ? await withoutRuns(options.data, () => restoreAndPause(command.machine, options.data, work))
+        : 0;
+      command.print({ directory, data: options.data, paused }, `Restored ${options.data} from ${directory}`);
       if (paused > 0)
-        cli.machine.printError(
+        command.machine.printError(
           `${counted(paused, "watch", "watches")} of members ${paused === 1 ? "is" : "are"} paused: the backup may have members who were removed since. Remove them again (fundfeed members list); the others resume on My watches`,
         );
     });

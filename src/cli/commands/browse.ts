@@ -8,9 +8,7 @@ import { type KeptOpen, keepOpen } from "../../search/kept-open.ts";
 import { originOf } from "../../server/addresses.ts";
 import { drain, watchStopSignals } from "../../server/signals.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { printResult } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 import { addSearchOptions, indexProgress, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 
 /** Next to the API's 8080, so that both run on one machine. */
@@ -18,7 +16,7 @@ const PORT = 8081;
 
 type BrowseOptions = SearchOptions & { host: string; port: number };
 
-export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
+export function browseCommand(browsing: CliCommand): CliCommand {
   browsing
     .addOption(
       new Option("--host <address>", "address to listen on; anyone who can reach it can read the pages, which need no key")
@@ -33,20 +31,20 @@ export function browseCommand(browsing: CliCommand, cli: Cli): CliCommand {
     )
     .examples("fundfeed browse", "fundfeed browse --data /var/lib/fundfeed --port 9000");
   return addSearchOptions(browsing).action(async (options: BrowseOptions) => {
-    const { machine } = cli;
-    cli.isLasting = true;
+    const { machine } = browsing;
+    browsing.cli.isLasting = true;
     const log = createLog("text", machine.writeLog, "failure");
     const stopSignals = watchStopSignals(machine, {}, log);
     const index = keepOpen(() => openIndex(options, machine.printError));
     try {
       // The catalog is closed again before pages are served: each opens it, so that a restore can replace it meanwhile.
-      await withCatalog(cli, options, (catalog) =>
+      await browsing.withCatalog((catalog) =>
         useIndex(index.current(), catalog, indexProgress(machine), machine.now(), () => machine.showProgress("")),
       );
       const { listener, url } = await startBrowse(machine, options, { ...options, mode: "read" }, index, log);
       if (listener.address !== "::1" && !listener.address.startsWith("127.")) log.notice(machine.now(), NETWORK_WARNING);
-      printResult(cli, options, { url }, `listening on ${url}`);
-      if (!(await drain(stopSignals, listener))) cli.exitCode = 1;
+      browsing.print({ url }, `listening on ${url}`);
+      if (!(await drain(stopSignals, listener))) browsing.cli.exitCode = 1;
     } finally {
       index.close();
       log.flush();

@@ -14,8 +14,7 @@ import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { momentOption, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { addAllSourcesOption, addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { instantOrNull, wrapped } from "../output.ts";
 import { freshnessInWords, repeatsInWords } from "../results.ts";
@@ -43,14 +42,14 @@ const DEFAULT_LIMITS: { [Format in ChangeFormat]?: number } = { table: 50, atom:
 /** Entries read at a time. */
 const PAGE = 500;
 
-export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
+export function changesCommand(changes: CliCommand): CliCommand {
   changes
     .option(
       "--since <when>",
       "detected after this: 7d or 12h ago, yesterday, monday, a date, a timestamp, or all (default: 7d; with --follow: now)",
-      momentOption(cli, SINCE),
+      momentOption(changes, SINCE),
     )
-    .option("--until <when>", "detected until this, in the same forms but all (default: now)", momentOption(cli, PAST))
+    .option("--until <when>", "detected until this, in the same forms but all (default: now)", momentOption(changes, PAST))
     .option("--type <types>", `event types: ${eventTypes.join(", ")}`, typesAmong(eventTypes));
   addOutputOptions(changes, "events", changeFormats)
     .option(
@@ -71,17 +70,17 @@ export function changesCommand(changes: CliCommand, cli: Cli): CliCommand {
     refuseContradictions(changes, options, format);
     const { type: types, atLeast, follow, cursorFile, allSources } = options;
     const chosen: FeedFilter = { filter: givenFilter(options), allSources, types, atLeast };
-    refuseEmptyRanges(changes, chosen.filter, cli.machine.now());
+    refuseEmptyRanges(changes, chosen.filter, changes.machine.now());
     if (!follow && cursorFile === undefined) {
-      const now = cli.machine.now();
+      const now = changes.machine.now();
       const { since = readMoment(DEFAULT_SINCE, now, SINCE), until } = options;
       if (since !== "all" && until !== undefined && since >= until) changes.error("error: --since must be earlier than --until");
       const period = { since: since === "all" ? undefined : since, until };
-      return withCatalog(cli, options, (db) => printWindow(cli, db, { ...options, format }, { ...chosen, ...period }, now));
+      return changes.withCatalog((db) => printWindow(changes, db, { ...options, format }, { ...chosen, ...period }, now));
     }
-    const since = options.since ?? (follow ? "now" : readMoment(DEFAULT_SINCE, cli.machine.now(), SINCE));
+    const since = options.since ?? (follow ? "now" : readMoment(DEFAULT_SINCE, changes.machine.now(), SINCE));
     try {
-      await (follow ? followFeed : printFeed)(cli, { ...options, format, chosen, since });
+      await (follow ? followFeed : printFeed)(changes, { ...options, format, chosen, since });
     } catch (error) {
       if (error instanceof BadCursorFile) refuseValue(changes, "--cursor-file", error.message);
       throw error;
@@ -104,13 +103,13 @@ function refuseContradictions(changes: CliCommand, options: ChangesOptions, form
 type WindowRun = ChangesOptions & { format: ChangeFormat };
 
 /** Prints the events of a period. With a limit, these are the newest ones, and all but Atom still begins with the oldest of them. */
-async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: FeedFilter, now: EpochMs): Promise<void> {
+async function printWindow(command: CliCommand, db: CatalogDb, run: WindowRun, chosen: FeedFilter, now: EpochMs): Promise<void> {
   const { since, until } = chosen;
   const filter = await resolveFilter(db, chosen.filter, "show changes of");
   const window: FeedFilter = { ...chosen, filter };
   const limit = run.limit ?? DEFAULT_LIMITS[run.format];
-  const printer = await printerFor(cli, db, run, chosen);
-  await withOutput(cli, run, async (output) => {
+  const printer = await printerFor(command, db, run, chosen);
+  await withOutput(command, run, async (output) => {
     const print = (batch: readonly FeedEntry[]) => {
       output.print(printer.entries(batch));
       return output.stopIfAsked();
@@ -133,17 +132,17 @@ async function printWindow(cli: Cli, db: CatalogDb, run: WindowRun, chosen: Feed
       output.print(
         `${printed > 0 ? "\n" : ""}${foot
           .filter((line) => line !== "")
-          .flatMap((line) => wrapped(line, widthOf(cli.machine, run)))
+          .flatMap((line) => wrapped(line, widthOf(command.machine, run)))
           .join("\n")}\n`,
       );
     else {
       if (isMore || (run.format !== "json" && (run.since ?? "all") !== "all") || run.until !== undefined)
-        cli.machine.printError(foot[0] ?? "");
-      if (repeats > 0) cli.machine.printError(repeatsInWords(repeats));
+        command.machine.printError(foot[0] ?? "");
+      if (repeats > 0) command.machine.printError(repeatsInWords(repeats));
     }
     output.finish();
     if (run.format === "atom" && run.output !== undefined && run.feedUrl === undefined)
-      cli.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
+      command.machine.printError(`${run.output} does not say where it is published, which feeds should; --feed-url adds that`);
   });
 }
 

@@ -7,9 +7,7 @@ import { fileNames } from "../../../db/sqlite/open.ts";
 import { findSchemaVersion } from "../../../db/version.ts";
 import { checkCatalog, type Fault } from "../../changes/check.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog, withState } from "../databases.ts";
-import { printResult } from "../output.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { recordReporter } from "../progress.ts";
 
 /** The most faults that are listed for one file. The first ones show what happened; a million more would not. */
@@ -18,9 +16,9 @@ const FAULTS_MAX = 100;
 /** The result for one file or schema. `older` names its version if that is older than the program's. */
 type Found = { where: string; faults: Fault[]; older?: string };
 
-export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
+export function checkCommand(command: CliCommand): CliCommand {
   return command.action(async (options: CommonOptions) => {
-    const found = await findFaults(cli, options);
+    const found = await findFaults(command, options);
     const faults = found.flatMap((each) => each.faults.slice(0, FAULTS_MAX));
     const hasMore = found.some((each) => each.faults.length > FAULTS_MAX);
     const lines = [
@@ -32,23 +30,23 @@ export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
     if (hasMore) lines.push(`There are more; these are the first ${FAULTS_MAX} of a file`);
     const older = found.filter((each) => each.older !== undefined).map(({ where }) => where);
     if (faults.length === 0) lines.push(older.length === 0 ? "No problems found" : "No problems found in what was checked");
-    printResult(cli, options, { ok: faults.length === 0, faults, has_more: hasMore, not_migrated: older }, lines.join("\n"));
-    if (faults.length > 0) cli.exitCode = 1;
+    command.print({ ok: faults.length === 0, faults, has_more: hasMore, not_migrated: older }, lines.join("\n"));
+    if (faults.length > 0) command.cli.exitCode = 1;
   });
 }
 
 /** A database that cannot be opened is a fault. A missing one is not, as long as the other one exists. */
-async function findFaults(cli: Cli, options: CommonOptions): Promise<Found[]> {
+async function findFaults(command: CliCommand, options: CommonOptions): Promise<Found[]> {
   const { catalog, state } = options.database === undefined ? fileNames : schemas;
-  const progress = recordReporter(cli.machine, "checking");
+  const progress = recordReporter(command.machine, "checking");
   const results = await Promise.allSettled([
     faultsOf(
       catalog,
-      withCatalog(cli, options, (db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX + 1, cli.machine.now(), progress))),
+      command.withCatalog((db) => inspect(catalog, db, () => checkCatalog(db, FAULTS_MAX + 1, command.machine.now(), progress))),
     ),
     faultsOf(
       state,
-      withState(cli, options, (db) => inspect(state, db, async () => [])),
+      command.withState((db) => inspect(state, db, async () => [])),
     ),
   ]);
   const found = results.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));

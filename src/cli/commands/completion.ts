@@ -5,9 +5,8 @@ import { fieldNames, fields } from "../../filter/filter.ts";
 import { formats } from "../../import/formats/all.ts";
 import { changeTypes } from "../../watch/watch.ts";
 import { oneWordOf } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { flagOf } from "../filter-options.ts";
-import { type OutputOptions, printResult } from "../output.ts";
 import { failureNames } from "./quality.ts";
 import { clearable } from "./watch-save.ts";
 
@@ -16,7 +15,7 @@ type Shell = (typeof shells)[number];
 
 const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-export function completionCommand(command: CliCommand, cli: Cli): CliCommand {
+export function completionCommand(command: CliCommand): CliCommand {
   return command
     .addArgument(oneWordOf(new Argument("[shell]", "the shell (default: bash)"), shells))
     .examples(
@@ -24,9 +23,9 @@ export function completionCommand(command: CliCommand, cli: Cli): CliCommand {
       "source <(fundfeed completion zsh)        in zsh, after compinit; in ~/.zshrc",
       "fundfeed completion fish | source        in fish; in config.fish",
     )
-    .action((shell: Shell = "bash", options: OutputOptions, self: Command) => {
-      const script = scripts[shell](placesIn(self.parent ?? self));
-      printResult(cli, options, { [shell]: script }, script);
+    .action((shell: Shell = "bash") => {
+      const script = scripts[shell](placesIn(command.parent ?? command));
+      command.print({ [shell]: script }, script);
     });
 }
 

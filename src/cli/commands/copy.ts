@@ -4,11 +4,11 @@ import { type DatabaseLocation, locationName, openCatalogAt, openStateAt } from 
 import { CannotOpen } from "../../../db/opening.ts";
 import { Failure, reasonOf } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
-import { type Cli, type CliCommand, type CommonOptions, requirePostgresAddress } from "../command.ts";
-import { printResult, table } from "../output.ts";
+import { type CliCommand, type CommonOptions, requirePostgresAddress } from "../command.ts";
+import { table } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 
-export function copyCommand(copy: CliCommand, cli: Cli): CliCommand {
+export function copyCommand(copy: CliCommand): CliCommand {
   copy
     .argument("<to>", "URL of a new PostgreSQL database, or a new data directory; the password can also be in PGPASSWORD")
     .examples(
@@ -22,12 +22,12 @@ export function copyCommand(copy: CliCommand, cli: Cli): CliCommand {
     if (options.database === undefined && target.database === undefined)
       copy.error("error: to copy a data directory to a data directory, use fundfeed backup");
     const [from, into] = [locationName(options), locationName(target)];
-    const copied = await copyTo(cli.machine, options, target).catch((error: unknown) => {
+    const copied = await copyTo(copy.machine, options, target).catch((error: unknown) => {
       throw error instanceof CannotOpen ? error : new Failure(`Cannot copy ${from} to ${into}: ${reasonOf(error)}`, { cause: error });
     });
     const rows = [...rowsOf("catalog", copied.catalog), ...rowsOf("state", copied.state)];
-    printResult(cli, options, { from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
-    cli.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
+    copy.print({ from, to: into, ...copied }, `Copied ${from} to ${into}\n\n${table(rows, "")}`);
+    copy.machine.printError("The copy contains key hashes and the cursor secret. Keep it as private as the original.");
   });
 }
 

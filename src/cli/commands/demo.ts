@@ -14,13 +14,11 @@ import { openSearchFile } from "../../search/search-file.ts";
 import type { ServeOptions } from "../../server/options.ts";
 import { serve } from "../../server/serve.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { useAndClose } from "../databases.ts";
+import { type CliCommand, useAndClose } from "../command.ts";
 import { sample } from "../demo-sample.ts";
-import { printResult } from "../output.ts";
 import { startBrowse } from "./browse.ts";
 
-export function demoCommand(command: CliCommand, cli: Cli): CliCommand {
+export function demoCommand(command: CliCommand): CliCommand {
   return command
     .option("--port <n>", "port to listen on; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .option(
@@ -30,21 +28,21 @@ export function demoCommand(command: CliCommand, cli: Cli): CliCommand {
     )
     .choice("--log-format <format>", "format of the log on standard error", logFormats, "text")
     .action(async ({ json, browsePort, ...options }: Pick<ServeOptions, "port" | "logFormat" | "json"> & { browsePort?: number }) => {
-      cli.isLasting = true;
+      command.cli.isLasting = true;
       const interrupted = new AbortController();
-      cli.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
-      cli.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
+      command.machine.onStopSignal(() => interrupted.abort()); // Before the directory is created, so that it is always removed.
+      command.machine.onReloadSignal(() => interrupted.abort()); // SIGHUP: the terminal was closed.
       const directory = temporaryDirectory("demo");
       try {
-        const records = await importSample(cli.machine, directory, interrupted.signal);
-        const key = await createDemoKey(cli.machine, directory);
+        const records = await importSample(command.machine, directory, interrupted.signal);
+        const key = await createDemoKey(command.machine, directory);
         if (interrupted.signal.aborted) return;
-        await using pages = await browseSample(cli.machine, directory, browsePort ?? options.port, browsePort !== undefined);
+        await using pages = await browseSample(command.machine, directory, browsePort ?? options.port, browsePort !== undefined);
         const machine = {
-          ...cli.machine,
+          ...command.machine,
           printLine: (line: string) => {
             const result = { base_url: line.replace("listening on ", ""), browse_url: pages.url, key, records, directory };
-            printResult(cli, { json }, result, `${introduction(result)}\n${line}`);
+            command.print(result, `${introduction(result)}\n${line}`);
           },
         };
         // Exits 0 even if requests were cut off: `bun run` may pass on a signal that the terminal sent as well, and the second one cuts.

@@ -12,8 +12,7 @@ import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { AS_OF, SINCE } from "../../text/moment.ts";
 import { momentOption } from "../arguments.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
 import { wrapped } from "../output.ts";
 
@@ -24,15 +23,15 @@ type Summary = Omit<Static<typeof PrintedDifferences>, "data" | "filter"> & { fi
 
 const formats = changeFormats.filter((format) => format !== "atom");
 
-export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
+export function diffCommand(command: CliCommand): CliCommand {
   command
-    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp, or all", momentOption(cli, SINCE))
-    .argument("[to]", "the same but all; now if it is left out", momentOption(cli, AS_OF));
+    .argument("<from>", "7d or 12h ago, yesterday, monday, a date, a timestamp, or all", momentOption(command, SINCE))
+    .argument("[to]", "the same but all; now if it is left out", momentOption(command, AS_OF));
   return addFilterOptions(addOutputOptions(command, "changes", formats))
     .addHelpText("after", HELP)
     .examples("fundfeed diff 2026-03-01 2026-04-01 --agency NSF", "fundfeed diff monday --format md")
     .action(async (from: EpochMs | "all", to: EpochMs | undefined, options: DiffOptions) => {
-      const [since, until] = [from === "all" ? 0 : from, to ?? cli.machine.now()];
+      const [since, until] = [from === "all" ? 0 : from, to ?? command.machine.now()];
       if (since >= until)
         command.error(`error: ${formatInstant(since)} must be earlier than ${to === undefined ? "now" : formatInstant(to)}`);
       const format = options.format ?? (options.json ? "json" : "table");
@@ -40,12 +39,12 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
       const given = givenFilter(options);
       refuseEmptyRanges(command, given, until);
       const least = severities.indexOf(options.atLeast);
-      await withCatalog(cli, options, async (db) => {
+      await command.withCatalog(async (db) => {
         const filter = await resolveFilter(db, given, "compare");
         const choice = { ...options, format };
-        const printer = await printerFor(cli, db, choice, { filter });
+        const printer = await printerFor(command, db, choice, { filter });
         const records = { added: 0, removed: 0, changed: 0 };
-        await withOutput(cli, choice, async (output) => {
+        await withOutput(command, choice, async (output) => {
           output.print(printer.begin());
           await eachNetChange(db, { since, until, filter }, async (entries) => {
             const shown = entries.filter(({ event }) => (severities as readonly string[]).indexOf(event.severity) >= least);
@@ -64,10 +63,10 @@ export function diffCommand(command: CliCommand, cli: Cli): CliCommand {
             options.atLeast,
             ...words,
           ].join("; ");
-          if (format === "csv" || format === "ndjson") cli.machine.printError(foot);
+          if (format === "csv" || format === "ndjson") command.machine.printError(foot);
           if (format === "table" || format === "md") {
             output.print(
-              `${Object.values(records).some((count) => count > 0) ? "\n" : ""}${wrapped(foot, widthOf(cli.machine, choice)).join("\n")}\n`,
+              `${Object.values(records).some((count) => count > 0) ? "\n" : ""}${wrapped(foot, widthOf(command.machine, choice)).join("\n")}\n`,
             );
           }
           output.finish();

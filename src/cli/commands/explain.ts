@@ -4,21 +4,18 @@ import { type Explanation, explain, isOfClock } from "../../changes/explain.ts";
 import type { FileDigest } from "../../import/import-log.ts";
 import { formatInstant } from "../../text/instant.ts";
 import { oneLine } from "../../text/terminal-text.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { printResult, withInstants } from "../output.ts";
+import type { CliCommand } from "../command.ts";
+import { withInstants } from "../output.ts";
 
-export function explainCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command
-    .argument("<event-id>", "id of the event, as the API and `changes --json` show it")
-    .action(async (id: string, options: CommonOptions) => {
-      const explanation = await withCatalog(cli, options, (db) => explain(db, id));
-      if (explanation === undefined)
-        throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
-      const { import: brought } = explanation;
-      const shown = brought && withInstants({ ...brought, files: JSON.parse(brought.files) as FileDigest[] });
-      printResult(cli, options, { ...explanation, import: shown }, inSentences(explanation));
-    });
+export function explainCommand(command: CliCommand): CliCommand {
+  return command.argument("<event-id>", "id of the event, as the API and `changes --json` show it").action(async (id: string) => {
+    const explanation = await command.withCatalog((db) => explain(db, id));
+    if (explanation === undefined)
+      throw new Failure(`Cannot explain event ${id}: there is no event with that id; fundfeed changes --json shows the ids`);
+    const { import: brought } = explanation;
+    const shown = brought && withInstants({ ...brought, files: JSON.parse(brought.files) as FileDigest[] });
+    command.print({ ...explanation, import: shown }, inSentences(explanation));
+  });
 }
 
 function inSentences({ event, after, rules, origin, import: brought }: Explanation): string {

@@ -17,10 +17,8 @@ import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { addAsOfOption, sourceCodes } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { addFilterOptions, type FilterOptions, givenFilter, refuseEmptyRanges } from "../filter-options.ts";
-import { printResult } from "../output.ts";
 import { progressLine, progressReporter, recordReporter } from "../progress.ts";
 import { stopPoint } from "../stopping.ts";
 
@@ -29,7 +27,7 @@ type Format = (typeof formats)[number];
 
 type ExportOptions = CommonOptions & FilterOptions & { source?: string[]; format: Format; bom?: true; events?: true; asOf?: EpochMs };
 
-export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
+export function exportCommand(exporting: CliCommand): CliCommand {
   exporting
     .argument("[file]", "with sqlite: the file to write; with parquet: the directory")
     .choice(
@@ -41,7 +39,7 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     .option("--bom", "begin CSV with a byte-order mark, by which Excel recognizes UTF-8")
     .option("--events", "with commongrants: each record's history as a custom field")
     .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes);
-  addAsOfOption(exporting, cli).examples(
+  addAsOfOption(exporting).examples(
     "fundfeed export --status open,closing_soon --format csv --bom",
     "fundfeed export --source SAM_GOV --psc AC",
     "fundfeed export --format sqlite opportunities.sqlite",
@@ -60,23 +58,23 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
     if (options.bom && options.format !== "csv") exporting.error("error: --bom needs --format csv");
     if (options.events && options.format !== "commongrants") exporting.error("error: --events needs --format commongrants");
     const filter = givenFilter(options);
-    const now = asOf ?? cli.machine.now();
+    const now = asOf ?? exporting.machine.now();
     refuseEmptyRanges(exporting, filter, now);
-    await withCatalog(cli, options, async (db) => {
+    await exporting.withCatalog(async (db) => {
       const { source, ...others } = await resolveFilter(db, filter, "export");
       const isFiltered = Object.keys(others).length > 0;
       const isIncluded = !isFiltered
         ? undefined
         : (opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => matches(others, opportunity, now, duplicates);
       const nothingKnown = asOf === undefined ? undefined : await nothingKnownInWords(db, asOf);
-      if (nothingKnown !== undefined) cli.machine.printError(capitalized(nothingKnown));
+      if (nothingKnown !== undefined) exporting.machine.printError(capitalized(nothingKnown));
       let erased = 0;
       const chosen = { codes: source, isIncluded, now, asOf, noteErased: () => erased++, filter };
-      if (format === "sqlite") await writeSqlite(cli, db, options, file ?? "", chosen);
-      else if (format === "parquet") await writeParquet(cli, db, options, file ?? "", chosen);
-      else await printAll(cli, db, { ...options, format }, chosen);
-      if (asOf !== undefined && nothingKnown === undefined) cli.machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
-      if (erased > 0) cli.machine.printError(contactsErasedInWords(erased));
+      if (format === "sqlite") await writeSqlite(exporting, db, file ?? "", chosen);
+      else if (format === "parquet") await writeParquet(exporting, db, file ?? "", chosen);
+      else await printAll(exporting, db, { ...options, format }, chosen);
+      if (asOf !== undefined && nothingKnown === undefined) exporting.machine.printError(`As of ${timeInWords(formatInstant(asOf))}`);
+      if (erased > 0) exporting.machine.printError(contactsErasedInWords(erased));
     });
   });
 }
@@ -84,10 +82,10 @@ export function exportCommand(exporting: CliCommand, cli: Cli): CliCommand {
 type Chosen = Selection & { now: EpochMs; filter: Filter };
 
 /** Writes opportunities with their events into an SQLite file. A signal ends it between two steps, and leaves nothing of the new file. */
-async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path: string, chosen: Chosen): Promise<void> {
+async function writeSqlite(command: CliCommand, db: CatalogDb, path: string, chosen: Chosen): Promise<void> {
   const written = { records: 0, events: 0 };
-  const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
-  const reportProgress = progressReporter(cli.machine);
+  const stopIfAsked = stopPoint(command.machine, new Error("it was stopped"));
+  const reportProgress = progressReporter(command.machine);
   const file = createExportFile(path, { filter: JSON.stringify(chosen.filter), madeAt: formatInstant(chosen.now) });
   try {
     await exportHistories(db, { ...chosen, report: stopIfAsked }, (opportunity, history, text, duplicates) => {
@@ -101,7 +99,7 @@ async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path
       reportProgress({ step: "exporting", done: written.records, unit: "records" });
     });
     await file.finish(async (next) => {
-      cli.machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
+      command.machine.showProgress(progressLine({ ...next, unit: "steps" }, 0));
       await stopIfAsked();
     });
   } catch (error) {
@@ -110,13 +108,13 @@ async function writeSqlite(cli: Cli, db: CatalogDb, options: ExportOptions, path
     file.abandon();
   }
   const text = `${counted(written.records, "record")} and ${counted(written.events, "event")} in ${path}`;
-  printResult(cli, options, { file: path, ...written }, text);
+  command.print({ file: path, ...written }, text);
 }
 
 /** Writes opportunities with their events into Parquet files. A signal ends it, and leaves nothing of the new files. */
-async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, directory: string, chosen: Chosen): Promise<void> {
-  const stopIfAsked = stopPoint(cli.machine, new Error("it was stopped"));
-  const report = recordReporter(cli.machine, "exporting");
+async function writeParquet(command: CliCommand, db: CatalogDb, directory: string, chosen: Chosen): Promise<void> {
+  const stopIfAsked = stopPoint(command.machine, new Error("it was stopped"));
+  const report = recordReporter(command.machine, "exporting");
   const { createParquetFiles } = await import("../../export/parquet.ts"); // Its packages are for this format alone.
   let files: Awaited<ReturnType<typeof createParquetFiles>> | undefined;
   try {
@@ -132,7 +130,7 @@ async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, dir
     const { records, events, amounts_left_out } = files.finish();
     const leftOut = amounts_left_out > 0 ? `; ${counted(amounts_left_out, "amount")} left out, with too many digits` : "";
     const text = `${counted(records, "record")} and ${counted(events, "event")} in ${directory}${leftOut}`;
-    printResult(cli, options, { directory, records, events, amounts_left_out }, text);
+    command.print({ directory, records, events, amounts_left_out }, text);
   } catch (error) {
     throw new Failure(`Cannot export into ${directory}: ${reasonOf(error)}`, { cause: error });
   } finally {
@@ -143,7 +141,7 @@ async function writeParquet(cli: Cli, db: CatalogDb, options: ExportOptions, dir
 type Printed = { format: Exclude<Format, "sqlite" | "parquet">; bom?: true; events?: true };
 
 /** Record by record, so that memory does not grow with the catalog. */
-async function printAll({ machine }: Cli, db: CatalogDb, { format, bom, events }: Printed, chosen: Chosen): Promise<void> {
+async function printAll({ machine }: CliCommand, db: CatalogDb, { format, bom, events }: Printed, chosen: Chosen): Promise<void> {
   // On a terminal, the records themselves show the progress.
   const selection = machine.terminal() === undefined ? { ...chosen, report: recordReporter(machine, "exporting") } : chosen;
   const { now } = selection;

@@ -27,8 +27,7 @@ import { withCommas } from "../../text/counted.ts";
 import { BYTE_ORDER_MARK } from "../../text/csv.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { refuseValue, wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,
@@ -69,7 +68,7 @@ type FindOptions = SearchOptions &
     allSources?: true;
   };
 
-export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
+export function findCommand(finding: CliCommand): CliCommand {
   finding.argument("[words...]", 'what is sought: quantum sensors, "a phrase", quant*, +must, -mustnot').allowUnknownOption(); // -optical
   addAllSourcesOption(addFilterOptions(finding))
     .choice("--sort <order>", "order (default: relevance, the best matches, with words, else updated)", sorts)
@@ -92,22 +91,22 @@ export function findCommand(finding: CliCommand, cli: Cli): CliCommand {
     if (bom && format !== "csv") finding.error("error: --bom needs --format csv");
     if (format === "ics" && (sort ?? after) !== undefined)
       finding.error("error: --format ics is in the order of dates and has no pages; leave out --sort and --cursor");
-    const now = cli.machine.now();
+    const now = finding.machine.now();
     refuseEmptyRanges(finding, filter, now);
-    await withCatalog(cli, options, async (catalog) => {
+    await finding.withCatalog(async (catalog) => {
       const resolved = await resolveFilter(catalog, filter, "find opportunities of");
       if (format === "ics") {
         const search = { filter: resolved, shown: filter, allSources, limit: options.limit };
-        cli.machine.printText(await withSearchIndex(cli, options, catalog, (index) => deadlinesCalendar(catalog, index, search, now)));
+        finding.machine.printText(await withSearchIndex(finding, catalog, (index) => deadlinesCalendar(catalog, index, search, now)));
         return;
       }
       const onlyMatching = format === "csv" || format === "ndjson";
       const request = { filter: resolved, limit, sort, after, onlyMatching, allSources, budget: UNLIMITED };
       const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
-      const page = await withSearchIndex(cli, options, catalog, find);
+      const page = await withSearchIndex(finding, catalog, find);
       const freshness = await readFreshness(catalog, now);
-      tellFilters(cli, filter, page.total, now);
-      print(cli, format, { ...page, isInOrder: (sort ?? "relevance") !== "relevance", filter, freshness, bom, now });
+      tellFilters(finding, filter, page.total, now);
+      print(finding, format, { ...page, isInOrder: (sort ?? "relevance") !== "relevance", filter, freshness, bom, now });
     });
   });
 }
@@ -123,7 +122,7 @@ async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */
-function tellFilters({ machine }: Cli, { words, ...filter }: Filter, total: number, now: EpochMs): void {
+function tellFilters({ machine }: CliCommand, { words, ...filter }: Filter, total: number, now: EpochMs): void {
   const conditions = describeFilter(filter, now);
   if (conditions.length > 0) machine.printError(`Found ${withCommas(total)} with ${conditions.join("; ")}`);
 }
@@ -187,7 +186,7 @@ function readingOf(understood: Understood | null, now: EpochMs): string[] {
   return [...readingInWords(understood), ...preferencesInWords(understood, now, how)];
 }
 
-function print({ machine }: Cli, format: Exclude<Format, "ics">, answer: Answer): void {
+function print({ machine }: CliCommand, format: Exclude<Format, "ics">, answer: Answer): void {
   const { filter, results, freshness, bom, now, isInOrder: _, ...page } = answer;
   const { understood, next } = page;
   if (format === "json") {

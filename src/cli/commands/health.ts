@@ -6,13 +6,12 @@ import { Failure } from "../../../db/reason.ts";
 import type { Machine } from "../../runtime/machine.ts";
 import { noResponse, requestFailure } from "../../text/request-failure.ts";
 import { apiBaseUrl } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { type OutputOptions, printResult } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 
 const TIMEOUT_MS = 2000;
 const PORT_MAX = 65_535;
 
-export function healthCommand(command: CliCommand, cli: Cli): CliCommand {
+export function healthCommand(command: CliCommand): CliCommand {
   return command
     .addOption(
       new Option(
@@ -22,11 +21,11 @@ export function healthCommand(command: CliCommand, cli: Cli): CliCommand {
         .env("FUNDFEED_HEALTH_URL")
         .argParser(apiBaseUrl),
     )
-    .action(async (options: OutputOptions & { url?: string }) => {
-      const url = options.url ?? ownAddress(cli.machine.env);
+    .action(async (options: { url?: string }) => {
+      const url = options.url ?? ownAddress(command.machine.env);
       const status = await ask(`${url}/meta`, options.url !== undefined);
       if (status !== 200) throw new Failure(`Cannot get a healthy response from ${url}: GET /meta returned ${status}`);
-      printResult(cli, options, { url, status }, `${url} is healthy`);
+      command.print({ url, status }, `${url} is healthy`);
     });
 }
 

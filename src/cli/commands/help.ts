@@ -1,12 +1,11 @@
 /** `fundfeed help`: a page of the manual, or the help of a command. */
 import { INDEX, topicAsText, topicNamed, topics } from "../../manual/topics.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { type OutputOptions, printResult } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 
 /** The columns of a page that does not go to a terminal, and of a wide one: longer lines are hard to read. */
 const COLUMNS = 80;
 
-export function helpCommand(command: CliCommand, cli: Cli): CliCommand {
+export function helpCommand(command: CliCommand): CliCommand {
   return command
     .argument("[topic...]", "a topic, or a command such as watch add")
     .addHelpText(
@@ -14,14 +13,14 @@ export function helpCommand(command: CliCommand, cli: Cli): CliCommand {
       "\nfundfeed help topics lists the pages of the manual, which match this version. up shows\nthem at /help. A word that is both is a topic: find --help has the options of find.",
     )
     .examples("fundfeed help topics", "fundfeed help find", "fundfeed help watch add")
-    .action((words: string[], options: OutputOptions) => {
+    .action((words: string[], { json }: { json?: true }) => {
       const name = words.length === 1 && words[0] === "topics" ? INDEX : words.join(" ");
       const topic = topicNamed(name);
       if (topic !== undefined) {
-        const { columns = COLUMNS, hasColors = false } = cli.machine.terminal() ?? {};
+        const { columns = COLUMNS, hasColors = false } = command.machine.terminal() ?? {};
         const body = { ...topic, ...(topic.name === INDEX && { topics: topics.map((each) => ({ name: each.name, title: each.title })) }) };
-        if (options.json) printResult(cli, options, body, "");
-        else cli.machine.printText(topicAsText(topic, Math.min(columns, COLUMNS), hasColors));
+        if (json) command.print(body, "");
+        else command.machine.printText(topicAsText(topic, Math.min(columns, COLUMNS), hasColors));
         return;
       }
       let described = command.parent ?? command;

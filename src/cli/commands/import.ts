@@ -10,9 +10,9 @@ import { commandFor, recognize } from "../../import/recognize.ts";
 import { importFiles } from "../../import/run.ts";
 import { FIXED } from "../../text/moment.ts";
 import { momentOption, oneWordOf } from "../arguments.ts";
-import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext, withReadOnlyContext } from "../import-context.ts";
-import { helpEntry, printResult } from "../output.ts";
+import { helpEntry } from "../output.ts";
 import { untilStopped } from "../stopping.ts";
 
 type GivenOptions = CommonOptions & {
@@ -24,7 +24,7 @@ type GivenOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
+export function importCommand(importing: CliCommand): CliCommand {
   const names = [...formats.map(({ name }) => name), "events"];
   const list = [...formats, { name: "events", source: undefined, about: "history from another system as NDJSON: one event per line" }];
   const entries = list.map(({ name, source = "as stated", about }) => helpEntry(`${name.padEnd(18)}  ${source.padEnd(18)}`, about));
@@ -33,7 +33,7 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
     .argument("[file...]", "files to import as one unit; - is standard input; .gz and .zip are unpacked")
     .option("--snapshot", "the files contain everything the source has: missing records become archived")
     .option("--allow-removals", "let a snapshot archive more than 20 % of a source's live records")
-    .option("--as-of <when>", "date the changes back to this date or timestamp, to backfill history", momentOption(cli, FIXED))
+    .option("--as-of <when>", "date the changes back to this date or timestamp, to backfill history", momentOption(importing, FIXED))
     .option("--dry-run", "print what would happen, and store nothing")
     .option(
       "--rejects <file>",
@@ -52,10 +52,10 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
     if (files.length === 0) importing.error("error: missing required argument 'file'");
     const withContext = options.dryRun ? withReadOnlyContext : withImportContext;
     const rejectsDirectory = options.database === undefined ? options.data : ".";
-    const importOptions = { ...options, files, rejectsDirectory, redactContacts: isRedactingContacts(cli, options) };
+    const importOptions = { ...options, files, rejectsDirectory, redactContacts: isRedactingContacts(importing, options) };
     let hasBegun = false;
     const work = (stop: AbortSignal) =>
-      withContext(cli, options, (context) => {
+      withContext(importing, (context) => {
         const progress = (state: ImportProgress) => {
           hasBegun = true;
           return context.progress(state);
@@ -64,12 +64,12 @@ export function importCommand(importing: CliCommand, cli: Cli): CliCommand {
         const stoppable = { ...context, stop, progress };
         return format === undefined ? importEvents(stoppable, importOptions) : importFiles(stoppable, format, importOptions);
       });
-    const outcome = await untilStopped(cli.machine, work, () => hasBegun);
+    const outcome = await untilStopped(importing.machine, work, () => hasBegun);
     const { rejects, linked, ...counted } = outcome;
-    if (options.dryRun) printResult(cli, options, counted, `Dry run: ${formatOutcome(outcome, true)}`);
-    else printResult(cli, options, { ...counted, linked }, formatOutcome(outcome));
-    if (outcome.rejected > 0) cli.exitCode = 3;
-    printRejects(cli.machine, outcome);
+    if (options.dryRun) importing.print(counted, `Dry run: ${formatOutcome(outcome, true)}`);
+    else importing.print({ ...counted, linked }, formatOutcome(outcome));
+    if (outcome.rejected > 0) importing.cli.exitCode = 3;
+    printRejects(importing.machine, outcome);
   });
 }
 

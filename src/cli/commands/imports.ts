@@ -3,18 +3,17 @@ import { type FileDigest, listImports, type Summary } from "../../import/import-
 import { counted, withCommas } from "../../text/counted.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { printResult, TERMINAL_WIDTH, toSecond, withInstants, wrapped } from "../output.ts";
+import type { CliCommand } from "../command.ts";
+import { TERMINAL_WIDTH, toSecond, withInstants, wrapped } from "../output.ts";
 
 const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 
-export function listCommand(command: CliCommand, cli: Cli): CliCommand {
+export function listCommand(command: CliCommand): CliCommand {
   return command
     .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
-    .action(async (options: CommonOptions & { limit: number }) => {
+    .action(async (options: { limit: number }) => {
       const { limit } = options;
-      const rows = await withCatalog(cli, options, (db) => listImports(db, limit + 1)); // One more shows whether there are others.
+      const rows = await command.withCatalog((db) => listImports(db, limit + 1)); // One more shows whether there are others.
       const imports = rows.slice(0, limit).map((row) => ({
         id: row.id,
         format: row.format,
@@ -26,8 +25,8 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
       }));
       const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
       const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
-      printResult(cli, options, imports, text === "" ? "Nothing has been imported yet" : text);
-      if (rows.length > limit) cli.machine.printError("There are older imports; --limit lists more.");
+      command.print(imports, text === "" ? "Nothing has been imported yet" : text);
+      if (rows.length > limit) command.machine.printError("There are older imports; --limit lists more.");
     });
 }
 

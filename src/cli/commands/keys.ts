@@ -7,9 +7,8 @@ import { DAY_MS, type EpochMs, formatInstant, parseStoredMs } from "../../text/i
 import { AHEAD } from "../../text/moment.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs, momentOption, wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withState } from "../databases.ts";
-import { printResult, TERMINAL_WIDTH, table, toSecond, withInstants, wrapped } from "../output.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
+import { TERMINAL_WIDTH, table, toSecond, withInstants, wrapped } from "../output.ts";
 
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
@@ -17,62 +16,62 @@ const USE_DAYS_MAX = 3660;
 /** Of "expired" and "revoked". */
 const STATE_WIDTH = 7;
 
-export function listCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command.action(async (options: CommonOptions) => {
-    const now = cli.machine.now();
-    const keys = (await withState(cli, options, (db) => listKeys(db, now))).map(withInstants);
+export function listCommand(command: CliCommand): CliCommand {
+  return command.action(async () => {
+    const now = command.machine.now();
+    const keys = (await command.withState((db) => listKeys(db, now))).map(withInstants);
     const text = keys.map((key) => entryOf(key, now)).join("\n");
-    printResult(cli, options, keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
+    command.print(keys, text === "" ? "No keys yet. Create one: fundfeed keys create --account NAME" : text);
   });
 }
 
-export function createCommand(command: CliCommand, cli: Cli): CliCommand {
+export function createCommand(command: CliCommand): CliCommand {
   return command
     .requiredOption("--account <name>", "account of the key; created if it is missing")
     .option("--plan <plan>", `put the account on this plan (default for a new account: ${DEFAULT_PLAN})`)
     .option("--label <text>", "what the key is for")
-    .addOption(expiryOption(cli))
+    .addOption(expiryOption(command))
     .examples(
       'fundfeed keys create --account "Acme Research" --plan starter --label nightly',
       'export FUNDFEED_KEY="$(fundfeed keys create --account me --expires 90d)"',
     )
     .action(async (options: CommonOptions & CreateOptions) => {
       const wanted = { ...options, expires_at: options.expires };
-      const created = await withState(cli, options, (db) => createKey(db, wanted, cli.machine.randomBytes, cli.machine.now()));
-      showOnce(cli, options, created);
+      const created = await command.withState((db) => createKey(db, wanted, command.machine.randomBytes, command.machine.now()));
+      showOnce(command, options, created);
     });
 }
 
-export function rotateCommand(command: CliCommand, cli: Cli): CliCommand {
+export function rotateCommand(command: CliCommand): CliCommand {
   return command
     .argument("<id>", "id of the old key, as `keys list` shows it")
     .addOption(new Option("--grace <duration>", "how long the old key stays valid").argParser(durationMs).default(GRACE_MS, "24h"))
-    .addOption(expiryOption(cli))
+    .addOption(expiryOption(command))
     .examples("fundfeed keys rotate key_j0NwyNJ3DU33 --grace 7d")
-    .action(async (id: string, options: CommonOptions & { grace: number; expires?: number }) => {
-      const { machine } = cli;
+    .action(async (id: string, options: { json?: true; grace: number; expires?: number }) => {
+      const { machine } = command;
       const terms = { graceMs: options.grace, expires_at: options.expires };
-      const rotated = await withState(cli, options, (db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
+      const rotated = await command.withState((db) => rotateKey(db, id, terms, machine.randomBytes, machine.now()));
       const expires_at = formatInstant(rotated.replaced.expires_at);
-      showOnce(cli, options, { ...rotated, replaced: { id, expires_at } });
+      showOnce(command, options, { ...rotated, replaced: { id, expires_at } });
       if (!options.json) machine.printError(`The old key ${id} is valid until ${expires_at}.`);
     });
 }
 
-export function usageCommand(command: CliCommand, cli: Cli): CliCommand {
+export function usageCommand(command: CliCommand): CliCommand {
   return command
     .argument("[id]", "only this key")
     .option("--days <n>", "number of days, including today", wholeNumber(1, USE_DAYS_MAX), USE_DAYS)
-    .action(async (id: string | undefined, options: CommonOptions & { days: number }) => {
-      const use = await withState(cli, options, (db) => listUse(db, options.days, id, cli.machine.now()));
-      printResult(cli, options, use, table(use, "No requests in that time"));
+    .action(async (id: string | undefined, options: { days: number }) => {
+      const use = await command.withState((db) => listUse(db, options.days, id, command.machine.now()));
+      command.print(use, table(use, "No requests in that time"));
     });
 }
 
-export function revokeCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command.argument("<id>", "id of the key, as `keys list` shows it").action(async (id: string, options: CommonOptions) => {
-    await withState(cli, options, (db) => revokeKey(db, id, cli.machine.now()));
-    printResult(cli, options, { id, revoked: true }, `${id} is revoked`);
+export function revokeCommand(command: CliCommand): CliCommand {
+  return command.argument("<id>", "id of the key, as `keys list` shows it").action(async (id: string) => {
+    await command.withState((db) => revokeKey(db, id, command.machine.now()));
+    command.print({ id, revoked: true }, `${id} is revoked`);
   });
 }
 
@@ -97,16 +96,16 @@ function entryOf({ id, state, account, label, last_four, used_today, ...times }:
 
 type CreateOptions = { account: string; plan?: string; label?: string; expires?: number };
 
-function showOnce(cli: Cli, options: CommonOptions & { expires?: number }, created: NewKey & { replaced?: object }): void {
+function showOnce(command: CliCommand, options: { json?: true; expires?: number }, created: NewKey & { replaced?: object }): void {
   const expiresAt = options.expires === undefined ? undefined : formatInstant(options.expires);
-  printResult(cli, options, { ...created, ...(expiresAt !== undefined && { expires_at: expiresAt }) }, created.key);
+  command.print({ ...created, ...(expiresAt !== undefined && { expires_at: expiresAt }) }, created.key);
   if (options.json) return;
   const { id, account, plan } = created;
   const until = expiresAt === undefined ? "" : `, valid until ${expiresAt}`;
-  cli.machine.printError(`Created key ${id} of account "${account}" on plan ${plan}${until}. Store it now: it cannot be shown again.`);
+  command.machine.printError(`Created key ${id} of account "${account}" on plan ${plan}${until}. Store it now: it cannot be shown again.`);
 }
 
-function expiryOption(cli: Cli): Option {
+function expiryOption(command: CliCommand): Option {
   const description = "when the new key expires: 90d or 12h from now, a date or a timestamp (default: never)";
-  return new Option("--expires <when>", description).argParser(momentOption(cli, AHEAD));
+  return new Option("--expires <when>", description).argParser(momentOption(command, AHEAD));
 }

@@ -1,15 +1,14 @@
 /** The manual page fundfeed(1), in roff, from the table of commands. */
 import { type Command, Help, type Option } from "commander";
 import { version } from "../../runtime/version.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { type OutputOptions, printResult } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 
-export function manCommand(command: CliCommand, cli: Cli): CliCommand {
+export function manCommand(command: CliCommand): CliCommand {
   return command
     .examples("fundfeed man | man -l -", "fundfeed man | sudo tee /usr/local/share/man/man1/fundfeed.1 > /dev/null")
-    .action((options: OutputOptions, self: Command) => {
-      const roff = pageOf(self.parent ?? self);
-      printResult(cli, options, { roff }, roff);
+    .action(() => {
+      const roff = pageOf(command.parent ?? command);
+      command.print({ roff }, roff);
     });
 }
 

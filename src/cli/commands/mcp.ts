@@ -2,27 +2,26 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { locationName } from "../../../db/open.ts";
 import { keepOpen } from "../../search/kept-open.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand } from "../command.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
 
-export function mcpCommand(mcp: CliCommand, cli: Cli): CliCommand {
+export function mcpCommand(mcp: CliCommand): CliCommand {
   mcp
     .addHelpText("after", "\nAn MCP client starts this command: fundfeed help mcp has its configuration.")
     .examples("fundfeed mcp --data /var/lib/fundfeed");
   return addSearchOptions(mcp).action(async (options: SearchOptions) => {
-    const { machine } = cli;
+    const { machine } = mcp;
     if (machine.terminal() !== undefined)
       machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
     const stop = stopSignal(machine);
-    await withCatalog(cli, options, async () => undefined); // So that a client logs why, instead of a model failing call by call.
+    await mcp.withCatalog(async () => undefined); // So that a client logs why, instead of a model failing call by call.
     const [{ toolQueries }, { serveMcp }] = await Promise.all([import("../../mcp/queries.ts"), import("../../mcp/stdio.ts")]);
     const log = (message: string) => machine.writeLog(`${message}\n`);
     const kept = keepOpen(() => openIndex(options, log));
     const queries = toolQueries({
       place: locationName(options),
-      withCatalog: (work) => withCatalog(cli, options, work),
+      withCatalog: (work) => mcp.withCatalog(work),
       withIndex: (catalog, { signal, progress, now }, work) => {
         const index = kept.current();
         const report = async (done: number, total: number) => {

@@ -12,12 +12,12 @@ import { closest } from "../../text/closest.ts";
 import { counted } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { apiBaseUrl, durationAtLeast, sourceCodes } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import type { OutputOptions } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 import { progressReporter } from "../progress.ts";
 import { repeat, stopSignal, type Waiting } from "../stopping.ts";
 
-type MirrorOptions = OutputOptions & {
+type MirrorOptions = {
+  json?: true;
   into: string;
   every?: number;
   events?: true;
@@ -36,7 +36,7 @@ const LONG_WAIT_MS = 60_000;
 /** What tests replace, so that they need not wait. */
 type MirrorWaiting = Waiting & { timeoutMs?: number };
 
-export function mirrorCommand(mirror: CliCommand, cli: Cli, waiting: MirrorWaiting = { wait: sleep }): CliCommand {
+export function mirrorCommand(mirror: CliCommand, waiting: MirrorWaiting = { wait: sleep }): CliCommand {
   mirror
     .argument("<base-url>", "base URL of the server, ending in /v1", apiBaseUrl)
     .option("--into <file>", "file of the copy, ending in .sqlite, .sqlite3 or .db; - prints each new or changed record", "-")
@@ -65,12 +65,12 @@ printed as the API returns them, one a line, each record before its events.`,
       mirror.error(`error: ${baseUrl} is not https; use --allow-http to send the key without TLS`);
     if (options.into !== "-" && !SQLITE_FILE.test(options.into))
       mirror.error(`error: ${options.into} does not end in .sqlite, .sqlite3 or .db: ${ONLY_SQLITE}`);
-    await run(cli, baseUrl, options, waiting);
+    await run(mirror, baseUrl, options, waiting);
   });
 }
 
-async function run(cli: Cli, baseUrl: string, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
-  const { machine } = cli;
+async function run(command: CliCommand, baseUrl: string, options: MirrorOptions, { wait, timeoutMs }: MirrorWaiting): Promise<void> {
+  const { machine } = command;
   const stop = stopSignal(machine);
   const scope: Scope = { baseUrl, source: options.source?.toSorted() ?? [], events: options.events === true };
   const server: ServerOptions = {
@@ -101,8 +101,8 @@ async function run(cli: Cli, baseUrl: string, options: MirrorOptions, { wait, ti
     }
   };
   try {
-    if (options.every === undefined) report(cli, options, await sync());
-    else await repeat(cli, options.every, { wait, stop }, async (time) => report(cli, options, await sync(), time), isFinalFailure);
+    if (options.every === undefined) report(command, options, await sync());
+    else await repeat(command, options.every, { wait, stop }, async (time) => report(command, options, await sync(), time), isFinalFailure);
   } finally {
     await store.close();
   }
@@ -140,7 +140,7 @@ function withImportName(code: string): string {
 }
 
 /** Prints on standard output, unless the records go there. */
-function report({ machine }: Cli, { json, into }: MirrorOptions, summary: SyncSummary, time?: string): void {
+function report({ machine }: CliCommand, { json, into }: MirrorOptions, summary: SyncSummary, time?: string): void {
   const { records, events, mark } = summary;
   const print = into === "-" ? machine.printError : machine.printLine;
   const sentence = `${counted(records, "record")}, ${counted(events, "event")}; ${mark === null ? "the server has no records" : `up to date as of ${mark}`}`;

@@ -1,14 +1,11 @@
 /** `fundfeed openapi`: print the OpenAPI document. */
 import { openapiDocument } from "../../http/openapi.ts";
 import { publicBaseUrl } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import type { OutputOptions } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 
-export function openapiCommand(command: CliCommand, cli: Cli): CliCommand {
+export function openapiCommand(command: CliCommand): CliCommand {
   return command
     .setting("--base-url <url>", "public base URL in the document, ending in /v1", publicBaseUrl, "http://127.0.0.1:8080/v1")
     .examples("fundfeed openapi --base-url https://api.example.org/v1 > openapi.json")
-    .action((options: OutputOptions & { baseUrl: string }) =>
-      cli.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)),
-    );
+    .action((options: { baseUrl: string }) => command.machine.printLine(JSON.stringify(openapiDocument(options.baseUrl), null, 2)));
 }

@@ -10,9 +10,9 @@ import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { HOUR_MS } from "../../text/instant.ts";
 import { durationAtLeast, oneWordOf, plainHttpUrl } from "../arguments.ts";
-import { type Cli, type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
+import { type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
-import { helpEntry, printResult } from "../output.ts";
+import { helpEntry } from "../output.ts";
 import { progressReporter } from "../progress.ts";
 import { repeat, untilStopped } from "../stopping.ts";
 
@@ -33,7 +33,7 @@ type Waiting = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: HOUR_MS };
 
-export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
+export function pullCommand(command: CliCommand, waiting: Waiting = { timeouts: TIMEOUTS, wait: sleep }): CliCommand {
   const names = upstreams.map(({ name }) => name);
   const list = upstreams.map(({ name, format, about }) => helpEntry(`${name.padEnd(18)}  ${(format.source ?? "").padEnd(12)}`, about));
   const keys = upstreams.flatMap(({ name, keyFrom }) => (keyFrom === undefined ? [] : [`${name} needs a key, in ${keyFrom}.`]));
@@ -55,24 +55,24 @@ export function pullCommand(command: CliCommand, cli: Cli, waiting: Waiting = { 
     .examples("fundfeed pull grants-gov", "fundfeed pull dsip --every 6h --contact ann@example.org")
     .action(async (name: string, options: PullOptions) => {
       const upstream = upstreams.find((each) => each.name === name);
-      if (upstream !== undefined) await untilStopped(cli.machine, (stop) => run(cli, upstream, options, { ...waiting, stop }));
+      if (upstream !== undefined) await untilStopped(command.machine, (stop) => run(command, upstream, options, { ...waiting, stop }));
     });
 }
 
-async function run(cli: Cli, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
-  const { machine } = cli;
-  const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(cli, options) };
-  const net = netOf(machine, options, waiting, downloadProgress(cli));
-  const pullOnce = () => withImportContext(cli, options, (context) => pull(context, net, job));
+async function run(command: CliCommand, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
+  const { machine } = command;
+  const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(command, options) };
+  const net = netOf(machine, options, waiting, downloadProgress(command));
+  const pullOnce = () => withImportContext(command, (context) => pull(context, net, job));
 
   if (options.every === undefined) {
     const outcome = await pullOnce();
-    printResult(cli, options, summaryOf(upstream, outcome), textOf(upstream, outcome));
+    command.print(summaryOf(upstream, outcome), textOf(upstream, outcome));
     if (outcome !== undefined) printRejects(machine, outcome);
-    if (outcome !== undefined && outcome.rejected > 0) cli.exitCode = 3;
+    if (outcome !== undefined && outcome.rejected > 0) command.cli.exitCode = 3;
     return;
   }
-  await repeat(cli, options.every, waiting, async (time) => {
+  await repeat(command, options.every, waiting, async (time) => {
     const outcome = await pullOnce();
     machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
     if (outcome !== undefined) printRejects(machine, outcome);
@@ -132,8 +132,8 @@ function textOf({ name }: Upstream, outcome: ImportOutcome | undefined): string 
   return `${name}: ${outcome === undefined ? "nothing new" : formatOutcome(outcome)}`;
 }
 
-function downloadProgress(cli: Cli): Net["progress"] {
-  const report = progressReporter(cli.machine);
+function downloadProgress(command: CliCommand): Net["progress"] {
+  const report = progressReporter(command.machine);
   return (bytes, total, response = 1, planned) => {
     if (planned !== undefined) return report({ step: "downloading", done: response, total: planned, unit: "responses" });
     const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };

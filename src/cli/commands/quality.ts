@@ -8,9 +8,8 @@ import { counted, withCommas } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
 import { momentOption, sourceCodes } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { helpEntry, printResult, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
+import { helpEntry, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
 /** What `--fail-on` can name besides the rules. */
@@ -26,13 +25,13 @@ export const failureNames: readonly string[] = failures.map(({ name }) => name);
 
 type QualityCommandOptions = CommonOptions & { source?: string[]; since?: EpochMs; failOn?: string[] };
 
-export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
+export function qualityCommand(command: CliCommand): CliCommand {
   return command
     .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes)
     .option(
       "--since <when>",
       "compare with what was stored then: 7d ago, monday, a date, a timestamp (default: before the last import)",
-      momentOption(cli, AS_OF),
+      momentOption(command, AS_OF),
     )
     .option("--fail-on <what...>", "exit with 1 if it is found; repeated or with commas", knownFailures)
     .addHelpText("after", HELP)
@@ -43,19 +42,19 @@ export function qualityCommand(command: CliCommand, cli: Cli): CliCommand {
       "fundfeed quality --fail-on fall,rejected",
     )
     .action(async (options: QualityCommandOptions) => {
-      const now = cli.machine.now();
-      const found = await withCatalog(cli, options, async (db) => {
+      const now = command.machine.now();
+      const found = await command.withCatalog(async (db) => {
         const { source: sources, since } = options;
         if (sources !== undefined) await requireSources(db, sources, "report on");
-        return qualityOf(db, { sources, since, now, report: recordReporter(cli.machine, "reading") });
+        return qualityOf(db, { sources, since, now, report: recordReporter(command.machine, "reading") });
       });
-      printResult(cli, options, found, found.length === 0 ? "Nothing has been imported yet" : found.map(textOf).join("\n\n"));
+      command.print(found, found.length === 0 ? "Nothing has been imported yet" : found.map(textOf).join("\n\n"));
       const reasons = (options.failOn ?? []).flatMap((name) =>
         found.filter((each) => has(each, name)).map(({ source }) => `${name} in ${source}`),
       );
       if (reasons.length === 0) return;
-      cli.machine.printError(`error: found ${reasons.join(", ")}`);
-      cli.exitCode = 1;
+      command.machine.printError(`error: found ${reasons.join(", ")}`);
+      command.cli.exitCode = 1;
     });
 }
 

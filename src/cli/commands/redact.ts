@@ -13,52 +13,56 @@ import { upstreams } from "../../pull/upstreams.ts";
 import { requireSources } from "../../sources/source.ts";
 import { counted } from "../../text/counted.ts";
 import { sourceCodes } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
 import { withImportContext } from "../import-context.ts";
-import { printResult } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
 /** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
 
-export function redactCommand(command: CliCommand, cli: Cli): CliCommand {
+type RedactOptions = CommonOptions & { source?: string[]; dryRun?: true };
+
+export function redactCommand(command: CliCommand): CliCommand {
   return command
     .option("--source <code...>", "only these sources; repeated or with commas", sourceCodes)
     .option("--dry-run", "print what would be erased (erasing cannot be undone), and erase nothing")
     .examples("fundfeed redact --source SAM_GOV --dry-run")
-    .action(async (options: CommonOptions & { source?: string[]; dryRun?: true }) => {
-      const { now, printError } = cli.machine;
+    .action(async (options: RedactOptions) => {
+      const { now, printError } = command.machine;
       const { source: codes } = options;
-      if (options.dryRun) return rehearse(cli, options, codes);
-      const redacted = await withImportContext(cli, options, async (context) => {
+      if (options.dryRun) return rehearse(command, options);
+      const redacted = await withImportContext(command, async (context) => {
         const { db } = context;
         await requireSources(db, codes ?? [], "redact");
         if (!(await db.mayVacuum()))
           throw new Failure(`Cannot redact ${locationName(options)}: it rewrites tables, which requires the role of their owner`);
         // Waits for a running import, and removes what a killed one left.
         return withStaging(context, async () => {
-          const erased = await redactStored(db, codes, now(), recordReporter(cli.machine, "reading"));
-          cli.machine.showProgress("");
-          const stored = { ...erased, complete: await vacuum(cli, db) };
+          const erased = await redactStored(db, codes, now(), recordReporter(command.machine, "reading"));
+          command.machine.showProgress("");
+          const stored = { ...erased, complete: await vacuum(command, db) };
           await redactFiles(context).catch(refuseAfterRecords);
           return stored;
         });
       });
       const { records, events, complete } = redacted;
-      printResult(cli, options, redacted, `Contacts erased from ${formatRedacted({ records, events })}`);
+      command.print(redacted, `Contacts erased from ${formatRedacted({ records, events })}`);
       if (!complete) printError(options.database === undefined ? LEFT_IN_LOG : LEFT_IN_TABLES);
     });
 }
 
-async function rehearse(cli: Cli, options: CommonOptions, codes: readonly string[] | undefined): Promise<void> {
-  const counted = await withCatalog(cli, { ...options, mode: "read" }, async (db) => {
-    await requireSources(db, codes ?? [], "redact");
-    return rehearseRedaction(db, codes, recordReporter(cli.machine, "reading"));
-  });
-  printResult(cli, options, counted, `Contacts would be erased from ${formatRedacted(counted)}`);
+async function rehearse(command: CliCommand, { source: codes, ...options }: RedactOptions): Promise<void> {
+  const counted = await command.withCatalog(
+    async (db) => {
+      await requireSources(db, codes ?? [], "redact");
+      return rehearseRedaction(db, codes, recordReporter(command.machine, "reading"));
+    },
+    { ...options, mode: "read" },
+  );
+  command.print(counted, `Contacts would be erased from ${formatRedacted(counted)}`);
   const files = options.database === undefined ? await filesWithRecords(options.data) : [];
-  for (const file of files) cli.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
+  for (const file of files)
+    command.machine.printError(`${file} would keep the line and reason of each rejected record, but not the record`);
 }
 
 function formatRedacted({ records, events }: Redacted): string {
@@ -86,7 +90,7 @@ function refuseAfterRecords(error: unknown): never {
   throw new Failure(`Cannot redact the files beside the catalog: ${rest}: ${reasonOf(error)}`, { cause: error });
 }
 
-async function vacuum({ machine }: Cli, db: CatalogDb): Promise<boolean> {
+async function vacuum({ machine }: CliCommand, db: CatalogDb): Promise<boolean> {
   const onWait = () =>
     machine.printError("Contacts are erased. Waiting for a long read, such as a dump or an export, to end before tables are rewritten");
   try {

@@ -8,18 +8,17 @@ import { listImports } from "../../import/import-log.ts";
 import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { readJobs } from "../../team/job-file.ts";
 import type { EpochMs } from "../../text/instant.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { instantOrNull, printResult, withInstants } from "../output.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
+import { instantOrNull, withInstants } from "../output.ts";
 import { readVersions } from "./version.ts";
 
 const IMPORTS = 20;
 
-export function reportCommand(command: CliCommand, cli: Cli): CliCommand {
+export function reportCommand(command: CliCommand): CliCommand {
   return command.addHelpText("after", HELP).action(async (options: CommonOptions) => {
-    const { env } = cli.machine;
+    const { env } = command.machine;
     const report = {
-      made_at: instantOrNull(cli.machine.now()),
+      made_at: instantOrNull(command.machine.now()),
       versions: readVersions(),
       system: { platform: platform(), release: release(), arch: arch(), cpus: cpus().length, memory_bytes: totalmem() },
       // Their values may be secrets.
@@ -28,12 +27,14 @@ export function reportCommand(command: CliCommand, cli: Cli): CliCommand {
         .sort(),
       engine: options.database === undefined ? "files" : "PostgreSQL",
       files: options.data === undefined ? [] : ownFiles(options.data),
-      catalog: await withCatalog(cli, options, (db) => readCatalog(db, cli.machine.now())).catch((error: unknown) => ({
-        error: withoutDetails(messageOf(error)),
-      })),
+      catalog: await command
+        .withCatalog((db) => readCatalog(db, command.machine.now()))
+        .catch((error: unknown) => ({
+          error: withoutDetails(messageOf(error)),
+        })),
       jobs: options.data === undefined ? [] : jobsOf(options.data),
     };
-    printResult(cli, options, report, JSON.stringify(report, null, 2));
+    command.print(report, JSON.stringify(report, null, 2));
   });
 }
 

@@ -24,10 +24,9 @@ import { plainParagraphs, plainText } from "../../text/plain-text.ts";
 import { object } from "../../text/schema.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { addAsOfOption } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand } from "../command.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
-import { printResult, TERMINAL_WIDTH, wrapped } from "../output.ts";
+import { TERMINAL_WIDTH, wrapped } from "../output.ts";
 import { plainStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions } from "../search-options.ts";
 import { SimilarMembers, similarLines, similarMembers, similarTo } from "./similar.ts";
@@ -69,17 +68,17 @@ export const ShownOpportunity = Type.Composite(
   { additionalProperties: false },
 );
 
-export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
+export function showCommand(showing: CliCommand): CliCommand {
   addIdArgument(showing);
   addSearchOptions(showing)
     .option("--similar", "name opportunities like it, too, and other rounds of its call")
     .examples("fundfeed show PD-16-1271", "fundfeed show eb7863be --json", "fundfeed show PD-16-1271 --as-of 2026-03-01");
-  return addAsOfOption(showing, cli).action(async (text: string, options: SearchOptions & { similar?: true; asOf?: EpochMs }) => {
+  return addAsOfOption(showing).action(async (text: string, options: SearchOptions & { similar?: true; asOf?: EpochMs }) => {
     const { asOf } = options;
     if (asOf !== undefined && options.similar) showing.error("error: --similar looks among the opportunities of today; leave out --as-of");
-    await withCatalog(cli, options, async (catalog) => {
-      const found = await requireOpportunity(cli, options, catalog, text, "show");
-      const at = asOf ?? cli.machine.now();
+    await showing.withCatalog(async (catalog) => {
+      const found = await requireOpportunity(showing, catalog, text, "show");
+      const at = asOf ?? showing.machine.now();
       const shown = await readShown(catalog, found, { now: at, asOf });
       if ("unknown" in shown) throw new Failure(`Cannot show ${text} as of ${formatInstant(at)}: ${shown.unknown}`);
       const { opportunity, history, duplicates, belonging, earlierAwards, erased } = shown.record;
@@ -99,11 +98,11 @@ export function showCommand(showing: CliCommand, cli: Cli): CliCommand {
       const lines = page(shown.record, at);
       if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
       if (options.similar) {
-        const found = await similarTo(cli, options, catalog, opportunity, SIMILAR, at);
+        const found = await similarTo(showing, catalog, opportunity, SIMILAR, at);
         Object.assign(json, similarMembers(found));
         lines.push(...section("Similar", similarLines(found, at, TERMINAL_WIDTH, plainStyle)));
       }
-      printResult(cli, options, json, lines.join("\n"));
+      showing.print(json, lines.join("\n"));
     });
   });
 }

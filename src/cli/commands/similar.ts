@@ -12,40 +12,38 @@ import type { EpochMs } from "../../text/instant.ts";
 import { object } from "../../text/schema.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { withCatalog } from "../databases.ts";
+import type { CliCommand } from "../command.ts";
 import { addIdArgument, ID_BEGINNING, requireOpportunity } from "../one-opportunity.ts";
-import { cut, printResult, wrapped } from "../output.ts";
+import { cut, wrapped } from "../output.ts";
 import { colorStyle, PLAIN_WIDTH, plainStyle, resultTable, type TableStyle } from "../results.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 
-export function similarCommand(finding: CliCommand, cli: Cli): CliCommand {
+export function similarCommand(finding: CliCommand): CliCommand {
   addIdArgument(addSearchOptions(finding))
     .option("--limit <n>", "the most opportunities to show", wholeNumber(1, 50), 10)
     .examples("fundfeed similar PAR-25-270", "fundfeed similar eb7863be --json");
   return finding.action(async (text: string, options: SearchOptions & { limit: number }) => {
-    await withCatalog(cli, options, async (catalog) => {
-      const opportunity = await requireOpportunity(cli, options, catalog, text, "find what is like", "similar");
-      const now = cli.machine.now();
-      const found = await similarTo(cli, options, catalog, opportunity, options.limit, now);
-      const { columns, hasColors } = cli.machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
+    await finding.withCatalog(async (catalog) => {
+      const opportunity = await requireOpportunity(finding, catalog, text, "find what is like", "similar");
+      const now = finding.machine.now();
+      const found = await similarTo(finding, catalog, opportunity, options.limit, now);
+      const { columns, hasColors } = finding.machine.terminal() ?? { columns: PLAIN_WIDTH, hasColors: false };
       const heading = wrapped(`Like ${numberInWords(opportunity)}: ${oneLine(opportunity.title)}`, columns);
       const lines = [...heading, "", ...similarLines(found, now, columns, hasColors ? colorStyle : plainStyle)];
-      printResult(cli, options, { id: opportunity.id, ...similarMembers(found) }, lines.join("\n"));
+      finding.print({ id: opportunity.id, ...similarMembers(found) }, lines.join("\n"));
     });
   });
 }
 
 /** The opportunities that are most like one, at most `limit`, and its rounds, as they are at `now`. */
 export async function similarTo(
-  cli: Cli,
-  options: SearchOptions,
+  command: CliCommand,
   catalog: CatalogDb,
   opportunity: WholeOpportunity,
   limit: number,
   now: EpochMs,
 ): Promise<Similar> {
-  return withSearchIndex(cli, options, catalog, (index) => findSimilar(catalog, index, opportunity, limit, now, UNLIMITED));
+  return withSearchIndex(command, catalog, (index) => findSimilar(catalog, index, opportunity, limit, now, UNLIMITED));
 }
 
 const LABEL_WIDTH = 9;

@@ -14,57 +14,56 @@ import { DAY_MS, dateAt, type EpochMs, secondsSince } from "../../text/instant.t
 import { upperCaseCode } from "../../text/source-code.ts";
 import { oneLine } from "../../text/terminal-text.ts";
 import { durationMs } from "../arguments.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { withCatalog } from "../databases.ts";
-import { instantOrNull, printResult, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
+import type { CliCommand } from "../command.ts";
+import { instantOrNull, TERMINAL_WIDTH, table, wrapped } from "../output.ts";
 
 function descriptionLines(description: string): string[] {
   return wrapped(oneLine(description), TERMINAL_WIDTH - 2).map((line) => `  ${line}`);
 }
 
-export function listCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command.action(async (options: CommonOptions) => {
-    const sources = await withCatalog(cli, options, listSources);
+export function listCommand(command: CliCommand): CliCommand {
+  return command.action(async () => {
+    const sources = await command.withCatalog(listSources);
     const lines = sources.map(({ code, name }) => ({ code, import_as: importNameOf(code) ?? null, name }));
     const [header = "", ...rows] = table(lines, "No named sources").split("\n");
     const described = rows.flatMap((row, n) => [row, ...descriptionLines(sources[n]?.description ?? "")]);
-    printResult(cli, options, sources, [header, ...described].join("\n"));
+    command.print(sources, [header, ...described].join("\n"));
   });
 }
 
-export function addCommand(command: CliCommand, cli: Cli): CliCommand {
+export function addCommand(command: CliCommand): CliCommand {
   return command
     .argument("<code>", "source code; turned into upper case")
     .requiredOption("--name <name>", "display name")
     .requiredOption("--description <text>", "what the source publishes")
     .examples('fundfeed sources add OWN --name "Our list" --description "Calls we collect"')
-    .action(async (code: string, options: CommonOptions & { name: string; description: string }) => {
-      const source = await withCatalog(cli, options, (db) => addSource(db, { code, name: options.name, description: options.description }));
-      printResult(cli, options, source, `${source.code} is a named source`);
+    .action(async (code: string, options: { name: string; description: string }) => {
+      const source = await command.withCatalog((db) => addSource(db, { code, name: options.name, description: options.description }));
+      command.print(source, `${source.code} is a named source`);
     });
 }
 
-export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command.argument("<code>", "source code").action(async (given: string, options: CommonOptions) => {
+export function removeCommand(command: CliCommand): CliCommand {
+  return command.argument("<code>", "source code").action(async (given: string) => {
     const code = upperCaseCode(given.trim());
-    await withCatalog(cli, options, async (db) => {
+    await command.withCatalog(async (db) => {
       if (await removeSource(db, code)) return;
       const known = (await listSources(db)).map((source) => source.code);
       throw new Failure(`Cannot remove source ${code}: it is not a named source${didYouMean(code, known)}`);
     });
-    printResult(cli, options, { code }, `${code} is no longer a named source`);
+    command.print({ code }, `${code} is no longer a named source`);
   });
 }
 
-export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
+export function statusCommand(command: CliCommand): CliCommand {
   return command
     .option("--max-age <duration>", "exit with 1 if a source's last import is older: 90s, 15m, 6h, 2d", durationMs)
     .addHelpText("after", STATUS_HELP)
     .examples("fundfeed sources status --max-age 2d")
-    .action(async (options: CommonOptions & { maxAge?: number }) => {
-      const now = cli.machine.now();
+    .action(async (options: { maxAge?: number }) => {
+      const now = command.machine.now();
       const today = dateAt(now);
-      const rows = await withCatalog(cli, options, async (db) => {
+      const rows = await command.withCatalog(async (db) => {
         const [statuses, newest] = [await sourceStatusesAt(db, now), await newestPostedDates(db, today)];
         const unresolved = await countUnresolved(db);
         const accounts = await readSourceAccounts(db, now);
@@ -75,8 +74,8 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
           return [{ ...rowOf(each, newest.get(source) ?? null, account, now), unresolved: unresolved.get(source) ?? 0 }];
         });
       });
-      printResult(cli, options, rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
-      if (options.maxAge !== undefined) reportStale(cli, rows, options.maxAge);
+      command.print(rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
+      if (options.maxAge !== undefined) reportStale(command, rows, options.maxAge);
     });
 }
 
@@ -162,10 +161,10 @@ function reasonsOfSilence({
   return [`${capitalized(noNewsInWords(silent_since, source))}: ${why}; usually a pause is no longer than ${usual}`];
 }
 
-function reportStale(cli: Cli, rows: readonly StatusRow[], maxAge: number): void {
+function reportStale(command: CliCommand, rows: readonly StatusRow[], maxAge: number): void {
   const stale = rows.filter(({ last_import_age_seconds: age }) => age === null || age * 1000 > maxAge);
   if (rows.length > 0 && stale.length === 0) return;
   const codes = stale.map(({ source }) => source).join(", ");
-  cli.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
-  cli.exitCode = 1;
+  command.machine.printError(rows.length === 0 ? NOTHING_IMPORTED : `Not imported for ${formatDuration(maxAge)}: ${codes}`);
+  command.cli.exitCode = 1;
 }

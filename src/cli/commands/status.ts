@@ -4,16 +4,16 @@ import { type JobState, readJobs, UP_LOCK } from "../../team/job-file.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { type EpochMs, MINUTE_MS } from "../../text/instant.ts";
 import { relativeTime } from "../../text/relative-time.ts";
-import type { Cli, CliCommand, CommonOptions } from "../command.ts";
-import { printResult, TERMINAL_WIDTH, table, withInstants, wrapped } from "../output.ts";
+import type { CliCommand, CommonOptions } from "../command.ts";
+import { TERMINAL_WIDTH, table, withInstants, wrapped } from "../output.ts";
 
-export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
+export function statusCommand(command: CliCommand): CliCommand {
   return command
     .addHelpText("after", "\nThe data directory has it, also with PostgreSQL: set FUNDFEED_DATA there.")
     .examples("fundfeed status", "fundfeed status --data /var/lib/fundfeed --json")
     .action(async (options: CommonOptions) => {
       const { data } = options;
-      const now = cli.machine.now();
+      const now = command.machine.now();
       const jobs = readJobs(data);
       const running = isLockedIn(data, UP_LOCK);
       const lines = jobs.map((job) => lineOf(job, running, now));
@@ -23,9 +23,9 @@ export function statusCommand(command: CliCommand, cli: Cli): CliCommand {
         "",
         ...wrapped(`${name} failed ${relativeTime(failed_at ?? now, now)}: ${error}`, TERMINAL_WIDTH),
       ]);
-      printResult(cli, options, { running, jobs: jobs.map(shown) }, [rows, ...reasons].join("\n"));
-      if (!running) cli.machine.printError(`fundfeed up does not run on ${data}`);
-      if (!running || failures.length > 0) cli.exitCode = 1;
+      command.print({ running, jobs: jobs.map(shown) }, [rows, ...reasons].join("\n"));
+      if (!running) command.machine.printError(`fundfeed up does not run on ${data}`);
+      if (!running || failures.length > 0) command.cli.exitCode = 1;
     });
 }
 

@@ -15,7 +15,7 @@ import { DAY_MS, MINUTE_MS } from "../../text/instant.ts";
 import { channelHostsInWords, readChannelHosts } from "../../watch/member-channel.ts";
 import { linkBase } from "../../watch/smtp.ts";
 import { durationAtLeast, parserOf } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { addSearchOptions } from "../search-options.ts";
 import { addServeOptions, type GivenServeOptions, readServeOptions } from "../serve-options.ts";
 import { addWatchOptions } from "../watch-options.ts";
@@ -26,7 +26,7 @@ type GivenUpOptions = GivenServeOptions &
     pages?: UpOptions["pages"];
   };
 
-export function upCommand(command: CliCommand, cli: Cli): CliCommand {
+export function upCommand(command: CliCommand): CliCommand {
   addServeOptions(command)
     .setting(
       "--pages <readers>",
@@ -58,21 +58,21 @@ export function upCommand(command: CliCommand, cli: Cli): CliCommand {
     "fundfeed up --pull grants-gov=6h,dsip=1d --backups /var/backups/fundfeed",
   );
   return command.action(async (given: GivenUpOptions) => {
-    const { machine } = cli;
+    const { machine } = command;
     const { pull, ...read } = readServeOptions(command, machine, given);
     const publicOrigin = read.baseUrl === undefined ? linkBase(machine) : new URL(read.baseUrl).origin;
     const pages = given.pages ?? (isForThisMachine(read.host, publicOrigin) ? "open" : "key");
     const options = { ...read, pages, publicOrigin } as const;
-    cli.isLasting = true;
+    command.cli.isLasting = true;
     const socket = machine.env[READER_VARIABLE];
-    if (socket !== undefined) return serveAsReader(cli, options, socket);
+    if (socket !== undefined) return serveAsReader(command, options, socket);
     if (options.backups !== undefined && options.database !== undefined)
       command.error("error: --backups copies files; back up --database with pg_dump (fundfeed help postgres)");
     const release = await holdAlone(options.data);
     try {
       if (options.backups !== undefined) requireWritable(options.backups);
       const watches = { hasWatches: () => hasWatches(options.watchData ?? options.data) };
-      cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
+      command.cli.exitCode = await up(machine, { ...options, ...watches, pulls: pull ?? defaultPulls(machine.env) });
     } finally {
       release();
     }
@@ -86,7 +86,7 @@ function isForThisMachine(host: string, publicOrigin: string | undefined): boole
 }
 
 /** The part of it that renders the pages, in a child process. */
-async function serveAsReader({ machine }: Cli, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
+async function serveAsReader({ machine }: CliCommand, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
   const { serveReader } = await import("../../team/reader.ts");
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);
   const searchData = options.searchData ?? options.data;

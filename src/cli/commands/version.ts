@@ -2,16 +2,13 @@
 import { Database } from "bun:sqlite";
 import { migrations } from "../../../db/sqlite/migrate.ts";
 import { build, commit, version } from "../../runtime/version.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { type OutputOptions, printResult } from "../output.ts";
+import type { CliCommand } from "../command.ts";
 
-export function versionCommand(command: CliCommand, cli: Cli): CliCommand {
-  return command.addHelpText("after", HELP).action((options: OutputOptions) => {
+export function versionCommand(command: CliCommand): CliCommand {
+  return command.addHelpText("after", HELP).action(() => {
     const versions = readVersions();
     const numbers = Object.entries(versions.schemas).map(([name, number]) => `${name} ${number}`);
-    printResult(
-      cli,
-      options,
+    command.print(
       versions,
       `fundfeed ${versions.fundfeed} (commit ${versions.commit}, build ${versions.build}, Bun ${versions.bun}, SQLite ${versions.sqlite}; schemas: ${numbers.join(", ")})`,
     );

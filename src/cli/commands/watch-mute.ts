@@ -7,33 +7,30 @@ import { quoted } from "../../text/quoted.ts";
 import { watchStatusOf } from "../../watch/pending.ts";
 import { changeTypes } from "../../watch/watch.ts";
 import { listMuted, mute, unmute } from "../../watch/watches.ts";
-import type { Cli, CliCommand } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { addIdArgument, requireOpportunity } from "../one-opportunity.ts";
-import { printResult } from "../output.ts";
-import { addSearchOptions, type SearchOptions } from "../search-options.ts";
-import { addWatchOptions, type WatchOptions, watchesNamed, withWatches } from "../watch-options.ts";
+import { addSearchOptions } from "../search-options.ts";
+import { addWatchOptions, watchesNamed, withWatches } from "../watch-options.ts";
 
-type MuteOptions = WatchOptions & SearchOptions;
-
-export function muteCommand(muting: CliCommand, cli: Cli): CliCommand {
+export function muteCommand(muting: CliCommand): CliCommand {
   return addArguments(muting)
     .examples("fundfeed watch mute PD-16-1271", "fundfeed watch mute eb7863be quantum")
-    .action(async (text: string, names: string[], options: MuteOptions) => {
-      await withWatches(cli, options, "create", async (db, catalog) => {
-        const { id, title } = await requireOpportunity(cli, options, catalog, text, "mute");
+    .action(async (text: string, names: string[]) => {
+      await withWatches(muting, "create", async (db, catalog) => {
+        const { id, title } = await requireOpportunity(muting, catalog, text, "mute");
         const watches = await watchesNamed(db, names);
         if (watches.length === 0) throw new Failure(`Cannot mute ${text}: there are no watches yet`);
-        for (const watch of watches) await mute(db, watch, id, cli.machine.now());
+        for (const watch of watches) await mute(db, watch, id, muting.machine.now());
         const json = { id, watches: [...new Set(watches.map(({ name }) => name))], muted: true };
-        printResult(cli, options, json, `Muted ${quoted(title)} in ${json.watches.join(", ")}; fundfeed watch unmute ${text} ends that`);
+        muting.print(json, `Muted ${quoted(title)} in ${json.watches.join(", ")}; fundfeed watch unmute ${text} ends that`);
       });
     });
 }
 
-export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
-  return addArguments(unmuting).action(async (text: string, names: string[], options: MuteOptions) => {
-    await withWatches(cli, options, "create", async (db, catalog) => {
-      const { id, title } = await requireOpportunity(cli, options, catalog, text, "unmute");
+export function unmuteCommand(unmuting: CliCommand): CliCommand {
+  return addArguments(unmuting).action(async (text: string, names: string[]) => {
+    await withWatches(unmuting, "create", async (db, catalog) => {
+      const { id, title } = await requireOpportunity(unmuting, catalog, text, "unmute");
       const history = await readHistory(catalog, id);
       const ended: { watch: string; skipped: number }[] = [];
       for (const watch of await watchesNamed(db, names)) {
@@ -50,7 +47,7 @@ export function unmuteCommand(unmuting: CliCommand, cli: Cli): CliCommand {
         throw new Failure(`Cannot unmute ${text}: it is not muted${names.length === 0 ? "" : ` in ${names.join(", ")}`}`);
       const parts = ended.map(({ watch, skipped }) => `${watch} (${skipped === 0 ? "no change" : counted(skipped, "change")} skipped)`);
       const lost = ended.some(({ skipped }) => skipped > 0) ? `; fundfeed show ${text} has them` : "";
-      printResult(cli, options, { id, watches: ended, muted: false }, `Unmuted ${quoted(title)} in ${parts.join(", ")}${lost}`);
+      unmuting.print({ id, watches: ended, muted: false }, `Unmuted ${quoted(title)} in ${parts.join(", ")}${lost}`);
     });
   });
 }

@@ -17,7 +17,7 @@ import { countsInWords } from "../../watch/message.ts";
 import { nextTimes, runWatches, type WatchOutcome } from "../../watch/run.ts";
 import { MEMBER } from "../../watch/send.ts";
 import { durationAtLeast } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import { withInstants } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import type { Waiting } from "../stopping.ts";
@@ -33,7 +33,7 @@ const RETRY_WAIT_MIN_MS = 1000;
 const FREE_MIN_BYTES = 1 << 20;
 const DISK_FULL = "the disk of watch.db is full";
 
-export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { wait: sleep }): CliCommand {
+export function runCommand(running: CliCommand, { wait }: Waiting = { wait: sleep }): CliCommand {
   addWatchOptions(running)
     .argument("[names...]", "only these watches")
     .option("--every <duration>", "repeat, for example every 15m, until SIGTERM or SIGINT", durationAtLeast("10s"))
@@ -45,44 +45,49 @@ export function runCommand(running: CliCommand, cli: Cli, { wait }: Waiting = { 
   return addSearchOptions(running)
     .examples("fundfeed watch run", "fundfeed watch run --every 15m", "fundfeed watch run quantum | jq .data.events")
     .action(async (names: string[], options: RunOptions) => {
-      const { machine } = cli;
+      const { machine } = running;
       const stop = new AbortController();
       const cutOff = Promise.withResolvers<void>();
       machine.onStopSignal(() => (stop.signal.aborted ? cutOff.resolve() : stop.abort()));
-      const work = () => runAll(cli, names, options, { wait, stop: stop.signal });
+      const work = () => runAll(running, names, options, { wait, stop: stop.signal });
       await Promise.race([work(), cutOff.promise]);
     });
 }
 
-async function runAll(cli: Cli, names: readonly string[], options: RunOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
+async function runAll(
+  command: CliCommand,
+  names: readonly string[],
+  options: RunOptions,
+  waiting: Waiting & { stop: AbortSignal },
+): Promise<void> {
   const { every } = options;
   if (every === undefined) {
-    const { outcomes, metricsFailure } = await runOnce(cli, names, options, waiting.stop);
-    report(cli, options, outcomes);
-    if (metricsFailure !== null) cli.machine.printError(metricsFailure);
-    if (metricsFailure !== null || outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) cli.exitCode = 1;
+    const { outcomes, metricsFailure } = await runOnce(command, names, options, waiting.stop);
+    report(command, options, outcomes);
+    if (metricsFailure !== null) command.machine.printError(metricsFailure);
+    if (metricsFailure !== null || outcomes.some(({ failure, paused }) => failure !== null || paused !== null)) command.cli.exitCode = 1;
     return;
   }
-  cli.isLasting = true;
+  command.cli.isLasting = true;
   const runAndReport = async (only: "all" | "due") => {
-    const time = formatInstant(cli.machine.now());
+    const time = formatInstant(command.machine.now());
     try {
-      const { outcomes, nextAt, metricsFailure } = await runOnce(cli, names, options, waiting.stop, only);
-      report(cli, options, outcomes, time);
-      if (metricsFailure !== null) cli.machine.printError(`${time} ${metricsFailure}`);
+      const { outcomes, nextAt, metricsFailure } = await runOnce(command, names, options, waiting.stop, only);
+      report(command, options, outcomes, time);
+      if (metricsFailure !== null) command.machine.printError(`${time} ${metricsFailure}`);
       return nextAt;
     } catch (error) {
       if (isOutputClosed(error)) throw error;
-      cli.machine.printError(`${time} ${messageOf(error)}`);
+      command.machine.printError(`${time} ${messageOf(error)}`);
       return undefined;
     }
   };
-  await runEvery(every, { now: cli.machine.now, ...waiting }, async () => {
+  await runEvery(every, { now: command.machine.now, ...waiting }, async () => {
     let nextAt = await runAndReport("all");
     // Between two runs, messages that failed are sent again, and watches with a schedule run at their time. The time left is counted by what
     // was waited, whatever the clock does.
     for (let left = every; nextAt !== undefined && !waiting.stop.aborted; ) {
-      const delay = Math.max(nextAt - cli.machine.now(), RETRY_WAIT_MIN_MS);
+      const delay = Math.max(nextAt - command.machine.now(), RETRY_WAIT_MIN_MS);
       if (delay >= left) return;
       await waiting.wait(delay, waiting.stop);
       left -= delay;
@@ -93,19 +98,19 @@ async function runAll(cli: Cli, names: readonly string[], options: RunOptions, w
 
 /** One run. Only one program at a time delivers the messages of a watch.db. */
 async function runOnce(
-  cli: Cli,
+  command: CliCommand,
   names: readonly string[],
   options: RunOptions,
   stop: AbortSignal,
   only: "all" | "due" = "all",
 ): Promise<{ outcomes: WatchOutcome[]; nextAt: EpochMs | undefined; metricsFailure: string | null }> {
-  const { machine } = cli;
-  return withWatches(cli, options, "create", async (db, catalog) => {
+  const { machine } = command;
+  return withWatches(command, "create", async (db, catalog) => {
     const release = tryLockIn(watchDirectory(options), "watch");
     if (release === undefined) throw new Failure("Cannot run the watches: another fundfeed watch run is at work on them");
     try {
       const all = await watchesNamed(db, names);
-      return await withSending(cli, options, all, async ({ state, ...sending }) => {
+      return await withSending(command, all, async ({ state, ...sending }) => {
         // Where `members remove` did not reach this watch.db.
         const removed = state === undefined ? [] : await removedAmong(state, [...new Set(all.flatMap(({ owner }) => owner ?? []))]);
         await removeWatchesOf(db, removed);
@@ -115,7 +120,7 @@ async function runOnce(
         const due = async () => nextTimes(db, setUp, machine.now());
         const watches = only === "all" ? named : (await due()).filter(({ at }) => at <= machine.now()).map(({ watch }) => watch);
         const context = { machine, catalog, db, stop, timeLimitMs: options.every, ...sending, blocked };
-        const outcomes = await withSearchIndex(cli, options, catalog, (index) => runWatches({ ...context, index }, watches), stop);
+        const outcomes = await withSearchIndex(command, catalog, (index) => runWatches({ ...context, index }, watches), stop);
         const metricsFailure = writeMetrics(options.metricsFile, await watchMetricsText(db, machine.now()));
         const times = (await due()).map(({ at }) => at);
         return { outcomes, nextAt: times.length === 0 || blocked() !== null ? undefined : Math.min(...times), metricsFailure };
@@ -138,7 +143,7 @@ function writeMetrics(path: string | undefined, text: string): string | null {
 }
 
 /** On standard error, because standard output is a receiver. With --json, one line on standard output. */
-function report({ machine }: Cli, { json, every }: RunOptions, outcomes: readonly WatchOutcome[], time?: string): void {
+function report({ machine }: CliCommand, { json, every }: RunOptions, outcomes: readonly WatchOutcome[], time?: string): void {
   const at = machine.now();
   if (json) machine.printLine(JSON.stringify({ type: "watch.run", time: time ?? formatInstant(at), watches: outcomes.map(shown) }));
   else if (outcomes.length === 0 && every === undefined) machine.printError("No watches yet; fundfeed watch add makes one");

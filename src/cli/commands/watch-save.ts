@@ -11,7 +11,7 @@ import { watchStatusOf } from "../../watch/pending.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { isName, NAME_RULE, type Receiver, type Watch, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch, changeWatch, requireWatch } from "../../watch/watches.ts";
-import type { Cli, CliCommand } from "../command.ts";
+import type { CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
   addFilterOptions,
@@ -21,7 +21,6 @@ import {
   refuseUnknownOptions,
   withWords,
 } from "../filter-options.ts";
-import { printResult } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import {
   addWatchOptions,
@@ -49,7 +48,7 @@ type SavingOptions = WatchOptions & SearchOptions & FilterOptions & MessageOptio
 type AddOptions = SavingOptions & { to: Receiver["to"]; atLeast: Severity; zone: string; allSources?: true };
 type SetOptions = SavingOptions & { clear?: Clearable[]; allSources?: boolean; also?: true; drop?: string };
 
-export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
+export function addCommand(adding: CliCommand): CliCommand {
   addWatchOptions(adding)
     .argument("<name>", "name of the watch", watchName)
     .argument("[words...]", 'words that must all occur, as in find: quantum, "a phrase", quant*, -optical')
@@ -66,25 +65,25 @@ export function addCommand(adding: CliCommand, cli: Cli): CliCommand {
     .action(async (name: string, words: string[], options: AddOptions) => {
       refuseUnknownOptions(adding, words);
       const filter = withWords(adding, givenFilter(options), words);
-      refuseAlwaysEmptyRanges(adding, filter, cli.machine.now());
+      refuseAlwaysEmptyRanges(adding, filter, adding.machine.now());
       const { to, atLeast: at_least, zone } = options;
       const matching = { filter, ...(options.allSources && { all_sources: true as const }) };
       const fields = messageFields(adding, words, options);
-      await add(cli, name, { ...matching, at_least, ...fields, zone }, receiversOf(cli, adding, to, options), options);
+      await add(adding, name, { ...matching, at_least, ...fields, zone }, receiversOf(adding, to, options), options);
     });
 }
 
 async function add(
-  cli: Cli,
+  command: CliCommand,
   name: string,
   definition: Omit<WatchDefinition, "receiver">,
   receivers: readonly Receiver[],
   options: AddOptions,
 ): Promise<void> {
-  const { machine } = cli;
-  const matched = await withWatches(cli, options, "create", async (db, catalog) => {
+  const { machine } = command;
+  const matched = await withWatches(command, "create", async (db, catalog) => {
     await resolveFilter(catalog, definition.filter, "watch opportunities of"); // Throws for a mistyped source.
-    return withSearchIndex(cli, options, catalog, async (index) => {
+    return withSearchIndex(command, catalog, async (index) => {
       const now = machine.now();
       const { matching, position } = await matchesAtEnd(catalog, index, definition, now);
       const beginning = { at: now, feed: position, matched: options.fromStart ? [] : matching };
@@ -98,7 +97,7 @@ async function add(
   const what = definitionInWords(definition, matched, machine.now());
   const first = every === undefined ? "" : `, the first ones at ${formatInstant(nextTime(every, zone, machine.now()))}`;
   const text = `Added watch ${name} for ${what}. fundfeed watch run sends its messages${first}`;
-  printResult(cli, options, { name, ...definition, receivers, matching: matched }, text);
+  command.print({ name, ...definition, receivers, matching: matched }, text);
 }
 
 function watchName(text: string): string {
@@ -106,7 +105,7 @@ function watchName(text: string): string {
   return text;
 }
 
-export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
+export function setCommand(setting: CliCommand): CliCommand {
   addWatchOptions(setting)
     .argument("<name>", "name of the watch")
     .argument("[words...]", "words in place of its own")
@@ -132,7 +131,7 @@ export function setCommand(setting: CliCommand, cli: Cli): CliCommand {
         if (given[field] !== undefined) setting.error(`error: give a new value of ${flagOf(field)} or --clear ${field}, not both`);
       if (Object.keys(filter).length + cleared.size === 0 && !isAnyGiven(setting))
         setting.error("error: nothing to change; give words, filters or other options");
-      await set(cli, setting, name, options, ({ filter: present, types, remind, every, note }) => {
+      await set(setting, name, options, ({ filter: present, types, remind, every, note }) => {
         const keptOf = <Fields extends object>(fields: Fields) =>
           Object.fromEntries(Object.entries(fields).filter(([field, value]) => value !== undefined && !cleared.has(field as Clearable)));
         const { type, ...kept } = keptOf({ type: types, remind, every, note });
@@ -150,14 +149,13 @@ function isAnyGiven(setting: CliCommand): boolean {
 }
 
 async function set(
-  cli: Cli,
   setting: CliCommand,
   name: string,
   options: SetOptions,
   changed: (definition: WatchDefinition) => Pick<WatchDefinition, "filter" | "types" | "remind" | "every" | "note">,
 ): Promise<void> {
-  const now = cli.machine.now();
-  const { definition, receivers, matching, paused } = await withWatches(cli, options, "create", async (db, catalog) => {
+  const now = setting.machine.now();
+  const { definition, receivers, matching, paused } = await withWatches(setting, "create", async (db, catalog) => {
     const all = await requireWatch(db, name);
     const before = all[0];
     const { filter, ...fields } = changed(before.definition);
@@ -173,7 +171,7 @@ async function set(
       zone: options.zone ?? zone,
     };
     const present = all.map((each) => each.definition.receiver);
-    const receivers = changedReceivers(cli, setting, present, options);
+    const receivers = changedReceivers(setting, present, options);
     // A receiver that stays keeps its row. Of the others, the first new one takes the place of the first old one, and so on.
     const isSame = (one: Receiver) => (other: Receiver) => Bun.deepEquals(one, other);
     const added = receivers.filter((each) => !present.some(isSame(each)));
@@ -185,7 +183,7 @@ async function set(
       if (receiver === undefined) dropped.push(watch);
       else staying.push({ ...watch, definition: { ...definition, receiver } });
     }
-    return withSearchIndex(cli, options, catalog, async (index) => {
+    return withSearchIndex(setting, catalog, async (index) => {
       // Read before the rest: an import that commits meanwhile is then still to be reported to a receiver that is added.
       const end = await matchesAtEnd(catalog, index, definition, now);
       const [former = [], matching = []] = await matchingEach(catalog, index, [before.definition, definition], now);
@@ -199,8 +197,8 @@ async function set(
     });
   });
   const text = `Changed watch ${name}: ${definitionInWords(definition, matching, now)}. It continues where it was`;
-  printResult(cli, options, { name, ...definition, receivers, matching }, text);
-  for (const each of paused) tellTrouble(cli, name, { paused: each, pending: null });
+  setting.print({ name, ...definition, receivers, matching }, text);
+  for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
 }
 
 function clearableNames(text: string, earlier: Clearable[] = []): Clearable[] {

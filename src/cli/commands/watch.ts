@@ -17,16 +17,16 @@ import { SAMPLE, testMessage } from "../../watch/test-message.ts";
 import { isOfMember, type PendingMessage, type Watch, type WatchDefinition, type WatchStatus } from "../../watch/watch.ts";
 import { listMuted, listWatches, type Muted, removeWatch, requireWatch, resume, resumeAt } from "../../watch/watches.ts";
 import { wholeNumber } from "../arguments.ts";
-import type { Cli, CliCommand } from "../command.ts";
-import { instantOrNull, printResult, table, withInstants } from "../output.ts";
+import type { CliCommand } from "../command.ts";
+import { instantOrNull, table, withInstants } from "../output.ts";
 import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search-options.ts";
 import { stopSignal } from "../stopping.ts";
 import { withSending } from "../watch-mails.ts";
 import { addWatchOptions, CHANGED_MEANWHILE, tellTrouble, type WatchOptions, withWatches } from "../watch-options.ts";
 
-export function listCommand(command: CliCommand, cli: Cli): CliCommand {
-  return addWatchOptions(command).action(async (options: WatchOptions) => {
-    await withWatches(cli, options, "read", async (db) => {
+export function listCommand(command: CliCommand): CliCommand {
+  return addWatchOptions(command).action(async () => {
+    await withWatches(command, "read", async (db) => {
       const watches = await shownEach(db, await listWatches(db));
       const rows = watches.map(({ watch, status }) => ({
         name: watch.name,
@@ -38,37 +38,35 @@ export function listCommand(command: CliCommand, cli: Cli): CliCommand {
         state: stateOf(status),
         to: receiverName(watch.definition.receiver), // Last, because an address may be long.
       }));
-      printResult(
-        cli,
-        options,
-        [...Map.groupBy(watches, ({ watch }) => watch.name).values()].map((ofOne) => watchJson(ofOne, cli.machine.now())),
+      command.print(
+        [...Map.groupBy(watches, ({ watch }) => watch.name).values()].map((ofOne) => watchJson(ofOne, command.machine.now())),
         table(rows, "No watches yet; fundfeed watch add makes one"),
       );
-      for (const { watch, status } of watches) tellTrouble(cli, watch.name, status);
+      for (const { watch, status } of watches) tellTrouble(command, watch.name, status);
     });
   });
 }
 
-export function showCommand(command: CliCommand, cli: Cli): CliCommand {
+export function showCommand(command: CliCommand): CliCommand {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
-    .action(async (name: string, options: WatchOptions) => {
-      await withWatches(cli, options, "read", async (db) => {
+    .action(async (name: string) => {
+      await withWatches(command, "read", async (db) => {
         const shown = await shownEach(db, await requireWatch(db, name));
-        printResult(cli, options, watchJson(shown, cli.machine.now()), page(shown, cli.machine.now()));
-        for (const { watch, status } of shown) tellTrouble(cli, watch.name, status);
+        command.print(watchJson(shown, command.machine.now()), page(shown, command.machine.now()));
+        for (const { watch, status } of shown) tellTrouble(command, watch.name, status);
       });
     });
 }
 
-export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
+export function checkCommand(command: CliCommand): CliCommand {
   const checking = addWatchOptions(command).argument("[name]", "only this watch");
-  return addSearchOptions(checking).action(async (name: string | undefined, options: WatchOptions & SearchOptions) => {
-    const now = cli.machine.now();
-    await withWatches(cli, options, "read", async (db, catalog) => {
+  return addSearchOptions(checking).action(async (name: string | undefined) => {
+    const now = command.machine.now();
+    await withWatches(command, "read", async (db, catalog) => {
       const watches = name === undefined ? await listWatches(db) : await requireWatch(db, name);
       const definitions = watches.map(({ definition }) => definition);
-      const matching = await withSearchIndex(cli, options, catalog, (index) => matchingEach(catalog, index, definitions, now));
+      const matching = await withSearchIndex(command, catalog, (index) => matchingEach(catalog, index, definitions, now));
       const checked = await Promise.all(
         watches.map(async (watch, n) => {
           const known = [...((await positionOf(db, watch, now))?.matched ?? [])];
@@ -77,31 +75,31 @@ export function checkCommand(command: CliCommand, cli: Cli): CliCommand {
       );
       const json = checked.map(({ watch, ...each }) => ({ name: watch.name, ...each, to: receiverName(watch.definition.receiver) }));
       const rows = json.map((each) => ({ ...each, joining: each.joining.length, leaving: each.leaving.length }));
-      printResult(cli, options, json, table(rows, "No watches yet; fundfeed watch add makes one"));
+      command.print(json, table(rows, "No watches yet; fundfeed watch add makes one"));
     });
   });
 }
 
-export function removeCommand(command: CliCommand, cli: Cli): CliCommand {
+export function removeCommand(command: CliCommand): CliCommand {
   return addWatchOptions(command)
     .argument("<name>", "name of the watch")
-    .action(async (name: string, options: WatchOptions) => {
-      await withWatches(cli, options, "create", async (db) => removeWatch(db, (await requireWatch(db, name))[0]));
-      printResult(cli, options, { name, removed: true }, `Removed watch ${name}`);
+    .action(async (name: string) => {
+      await withWatches(command, "create", async (db) => removeWatch(db, (await requireWatch(db, name))[0]));
+      command.print({ name, removed: true }, `Removed watch ${name}`);
     });
 }
 
-export function testCommand(command: CliCommand, cli: Cli): CliCommand {
+export function testCommand(command: CliCommand): CliCommand {
   const testing = addWatchOptions(command).argument("<name>", "name of the watch");
   return addSearchOptions(testing).action(async (name: string, options: WatchOptions & SearchOptions) => {
-    const { machine } = cli;
+    const { machine } = command;
     const stop = stopSignal(machine);
-    await withWatches(cli, options, "create", async (db, catalog) => {
+    await withWatches(command, "create", async (db, catalog) => {
       const watches = await requireWatch(db, name);
       const { definition } = watches[0];
-      const ids = await withSearchIndex(cli, options, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
+      const ids = await withSearchIndex(command, catalog, (index) => matchingIds(catalog, index, definition, machine.now()), stop);
       const sample = await readOpportunities(catalog, ids.slice(-SAMPLE).reverse(), machine.now());
-      await withSending(cli, options, watches, async (sending) => {
+      await withSending(command, watches, async (sending) => {
         for (const watch of watches) {
           const { receiver } = watch.definition;
           const message = testMessage(watch, sample, machine);
@@ -116,32 +114,32 @@ export function testCommand(command: CliCommand, cli: Cli): CliCommand {
   });
 }
 
-export function deliveriesCommand(command: CliCommand, cli: Cli): CliCommand {
+export function deliveriesCommand(command: CliCommand): CliCommand {
   return addWatchOptions(command)
     .argument("[name]", "only of this watch")
     .option("--limit <n>", "the most messages to list", wholeNumber(1, 10_000), 50)
     .action(async (name: string | undefined, options: WatchOptions & { limit: number }) => {
-      await withWatches(cli, options, "read", async (db) => {
+      await withWatches(command, "read", async (db) => {
         const watches = name === undefined ? await listWatches(db) : await requireWatch(db, name);
-        const waiting = await waitingOf(db, watches, cli.machine.now());
+        const waiting = await waitingOf(db, watches, command.machine.now());
         const accepted = await listDeliveries(db, name, options.limit);
         const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
         const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
-        printResult(cli, options, json, table(rows, "No messages yet"));
+        command.print(json, table(rows, "No messages yet"));
       });
     });
 }
 
-export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
+export function resumeCommand(command: CliCommand): CliCommand {
   const resuming = addWatchOptions(command)
     .argument("<name>", "name of the watch")
     .option("--at-end", "continue with what changes from now on, without the message on its way and without what has changed until now");
   return addSearchOptions(resuming).action(async (name: string, options: WatchOptions & SearchOptions & { atEnd?: true }) => {
-    await withWatches(cli, options, "create", async (db, catalog) => {
+    await withWatches(command, "create", async (db, catalog) => {
       const watches = await requireWatch(db, name);
       if (options.atEnd) {
-        const now = cli.machine.now();
-        await withSearchIndex(cli, options, catalog, async (index) => {
+        const now = command.machine.now();
+        await withSearchIndex(command, catalog, async (index) => {
           const { matching, position } = await matchesAtEnd(catalog, index, watches[0].definition, now);
           for (const watch of watches)
             if (!(await resumeAt(db, watch, position, matching, now)))
@@ -150,7 +148,7 @@ export function resumeCommand(command: CliCommand, cli: Cli): CliCommand {
       } else for (const watch of watches) await resume(db, watch);
     });
     const next = options.atEnd ? "it continues with what changes from now on" : "it continues where it was";
-    printResult(cli, options, { name, resumed: true }, `Resumed watch ${name}; ${next}`);
+    command.print({ name, resumed: true }, `Resumed watch ${name}; ${next}`);
   });
 }
 
