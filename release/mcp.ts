@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packExtension } from "@anthropic-ai/mcpb";
 import { description, license, version } from "../package.json" with { type: "json" };
-import type { ToolQueries } from "../src/mcp/queries.ts";
-import { toolsOf } from "../src/mcp/tools/all.ts";
+import { tools } from "../src/mcp/tools/all.ts";
 import type { Released } from "./formulas.ts";
 import { type Platform, programName } from "./platforms.ts";
 
@@ -34,7 +33,6 @@ export function bundleName({ name }: Platform): string {
 /** Clients tell systems apart, and neither processors nor C libraries: whoever downloads a bundle chooses. */
 function manifestOf(platform: Platform) {
   const program = `server/${programName(platform)}`;
-  const tools = toolsOf({} as ToolQueries); // Without data, which nothing here needs.
   return {
     manifest_version: "0.3",
     name: "fundfeed",

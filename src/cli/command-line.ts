@@ -8,7 +8,7 @@ import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
 import { commands, modules } from "./commands.ts";
 
-/** The commands that list the options of all commands. */
+XX
 const LIST_ALL = ["completion", "man"];
 
 /** The columns of a help text that does not go to a terminal. */

@@ -9,7 +9,7 @@ import { type Serving, serverFactory } from "./server.ts";
 /** A sign of life for whoever closes idle connections, as the listener does. */
 const KEEP_ALIVE_MS = 5000;
 
-type HttpServing = Pick<Serving, "queries" | "now"> & {
+type HttpServing = Pick<Serving, "data" | "now"> & {
   /** Called with each error that is no fault of the client. */
   onFailure: (error: unknown) => void;
 };

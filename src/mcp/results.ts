@@ -1,17 +1,34 @@
 /** What every result says besides its data: the filters, whether it is complete, how old the data are, and which texts are from upstreams. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { noNewsInWords } from "../sources/freshness.ts";
+import type { CatalogDb } from "../../db/engine.ts";
+import type { CursorKey } from "../search/cursor.ts";
+import { noNewsInWords, readFreshness } from "../sources/freshness.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { withCommas } from "../text/counted.ts";
 import { jsonBytes } from "../text/cut.ts";
-import { type EpochMs, formatInstant } from "../text/instant.ts";
+import { type EpochMs, formatInstant, parseInstantMs, secondsSince } from "../text/instant.ts";
 import { relativeTime } from "../text/relative-time.ts";
-import { nullable } from "../text/schema.ts";
-import { ToolFreshness, type ToolPage } from "./queries.ts";
+import { nullable, object } from "../text/schema.ts";
 import { codeInWords } from "./upstream-text.ts";
 
 /** The most bytes of the data of one result, as JSON. */
 export const DATA_BYTES_MAX = 40_000;
+
+/**
+ * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `duplicates` is how many
+ * records or events were left out because those of another record of their opportunity are shown.
+ */
+export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; duplicates?: number };
+
+/** How old the data of a source are: `as_of` is up to when it is known, by its last import or the `--as-of` of that; null without one. */
+const ToolFreshness = object({
+  source: Type.String(),
+  as_of: nullable(Type.String({ format: "date-time" })),
+  age_seconds: nullable(Type.Integer()),
+  /** The day of its last news, if it is silent. */
+  silent_since: nullable(Type.String()),
+});
+type ToolFreshness = Static<typeof ToolFreshness>;
 
 /** The members of every result. The instructions of the server say what they mean, so that no tool has to. */
 export const statement = {
@@ -65,7 +82,10 @@ function countFitting(items: readonly unknown[]): number {
 export type ToolAnswer = { data: object; lines: string[]; statement: ResultStatement };
 
 /** Puts a result together. */
-export function resultOf({ data, lines, statement }: ToolAnswer, freshness: readonly ToolFreshness[], now: EpochMs): ToolResult {
+export async function resultOf({ data, lines, statement }: ToolAnswer, catalog: CatalogDb, now: EpochMs): Promise<ToolResult> {
+  const freshness = (await readFreshness(catalog, now)).map(({ source, known_until, silent_since }): ToolFreshness => {
+    return { source, as_of: known_until, age_seconds: secondsSince(parseInstantMs(known_until) ?? null, now), silent_since };
+  });
   const text = [
     shownInWords(statement),
     ...(statement.filters_in_words.length === 0 ? [] : [`Applied: ${statement.filters_in_words.join("; ")}.`]),

@@ -5,17 +5,17 @@ import { type Serving, serverFactory } from "./server.ts";
 import { createStdioTransport, type Streams } from "./transport.ts";
 
 type StdioServing = Streams &
-  Pick<Serving, "queries" | "now"> & {
+  Pick<Serving, "data" | "now"> & {
     log: (message: string) => void;
     /** Ends the service. */
     stop: AbortSignal;
   };
 
 /** Serves one client until its input ends, its output is gone, or `stop`. Requests that have arrived get their responses first. */
-export async function serveMcp({ queries, now, log, stop, ...streams }: StdioServing): Promise<void> {
+export async function serveMcp({ data, now, log, stop, ...streams }: StdioServing): Promise<void> {
   if (stop.aborted) return; // While the data were opened.
   const transport = createStdioTransport(streams);
-  const newServer = serverFactory({ queries, now, onFailure: (_, sentence) => log(sentence), stop, run: transport.run });
+  const newServer = serverFactory({ data, now, onFailure: (_, sentence) => log(sentence), stop, run: transport.run });
   const onerror = (error: Error) => log(messageOf(error));
   serveStdio(() => Object.assign(newServer(), { onerror }), { transport, onerror });
   stop.addEventListener("abort", () => void transport.close());

@@ -11,8 +11,8 @@ import { faultOfRequest, idOfMessage } from "./requests.ts";
 /** The longest message that a client may send. The longest arguments of any tool have some 30 kB. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
-/** With more requests running, or more characters waiting to be written, no further message is read. */
-const [RUNNING_MAX, UNWRITTEN_MAX] = [8, 1024 * 1024];
+/** With more requests running and messages waiting to be written, no further message is read. */
+const OPEN_MAX = 8;
 
 /** Standard input and output. `write` rejects when the reader has gone. */
 export type Streams = { input: AsyncIterable<Uint8Array>; write: (text: string) => Promise<void> };
@@ -30,90 +30,57 @@ type StdioTransport = Transport & {
 /** A transport that is not started yet. */
 export function createStdioTransport({ input, write }: Streams): StdioTransport {
   const end = Promise.withResolvers<void>();
-  const { notify, until } = createChanges();
-  let [running, isClosed] = [0, false];
+  const [running, unwritten] = [new Set<Promise<void>>(), new Set<Promise<void>>()];
+  let [isClosed, written] = [false, Promise.resolve()];
+  /** None of these promises rejects. */
+  const keepIn = (open: Set<Promise<void>>, each: Promise<void>) => {
+    open.add(each);
+    void each.then(() => open.delete(each));
+  };
+  const open = () => [...running, ...unwritten];
 
   const close = async () => {
     if (isClosed) return;
     isClosed = true;
-    notify();
     transport.onclose?.(); // Aborts the requests that run.
-    await until(() => running === 0);
+    await Promise.all(running);
     end.resolve();
   };
-  const output = createOutput(write, notify, close);
-  const send = async (message: object) => (isClosed ? undefined : output.send(message));
+  const send = async (message: object) => {
+    if (isClosed) return;
+    const text = `${JSON.stringify(message)}\n`;
+    written = written.then(() => write(text)).catch(close);
+    keepIn(unwritten, written);
+    await written;
+  };
   const refuse: Refuse = (code, message, id) => {
     transport.onerror?.(new Error(message));
     void send({ jsonrpc: "2.0", ...(id !== undefined && { id }), error: { code, message } });
   };
   const read = async () => {
     for await (const line of lines(input, MESSAGE_BYTES_MAX)) {
-      await until(() => isClosed || (running < RUNNING_MAX && output.unwritten() < UNWRITTEN_MAX));
+      while (open().length >= OPEN_MAX) await Promise.race(open());
       if (isClosed) return;
       receive(line, transport, refuse);
       await nextTurn(); // The protocol starts its handlers after some microtasks.
     }
-    await until(() => isClosed || running === 0);
-    await nextTurn();
-    await until(() => isClosed || output.unwritten() === 0);
+    while (open().length > 0) await Promise.race(open());
     await close();
   };
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
-    running++;
-    try {
-      return await work();
-    } finally {
-      setImmediate(() => {
-        running--; // Not before the response has been handed to `send`.
-        notify();
-      });
-    }
+  const run = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = work();
+    keepIn(
+      running,
+      done.then(
+        () => nextTurn(),
+        () => nextTurn(),
+      ),
+    ); // Not before the response has been handed to `send`.
+    return done;
   };
 
   const transport: StdioTransport = { start: async () => void read().catch(close), send, close, run, finished: end.promise };
   return transport;
-}
-
-type Changes = {
-  notify: () => void;
-  /** Waits until a condition holds, which is checked at each change. */
-  until: (holds: () => boolean) => Promise<void>;
-};
-
-function createChanges(): Changes {
-  let changed = Promise.withResolvers<void>();
-  return {
-    notify: () => {
-      changed.resolve();
-      changed = Promise.withResolvers();
-    },
-    until: async (holds) => {
-      while (!holds()) await changed.promise;
-    },
-  };
-}
-
-/** Writes messages in order, and counts the characters that wait. `onGone` is called when the reader has gone. */
-function createOutput(write: Streams["write"], notify: () => void, onGone: () => Promise<void>) {
-  let unwritten = 0;
-  let [written, isGone] = [Promise.resolve(), false];
-  return {
-    unwritten: () => unwritten,
-    send: async (message: object) => {
-      const text = `${JSON.stringify(message)}\n`;
-      unwritten += text.length;
-      written = written
-        .then(() => (isGone ? undefined : write(text)))
-        .catch(() => {
-          isGone = true;
-          void onGone();
-        });
-      await written;
-      unwritten -= text.length;
-      notify();
-    },
-  };
 }
 
 type Refuse = (code: ProtocolErrorCode, message: string, id?: string | number) => void;

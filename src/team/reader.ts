@@ -8,7 +8,7 @@ import { Failure } from "../../db/reason.ts";
 import { createBrowseApp } from "../browse/app.tsx";
 import { type IndexProgress, indexOfOthers, isProgress, progressInWords } from "../browse/index-being-built.tsx";
 import { pathAndQuery } from "../http/query-text.ts";
-import type { ToolData } from "../mcp/queries.ts";
+import type { ToolData } from "../mcp/data.ts";
 import type { Log } from "../monitoring/log.ts";
 import type { Machine } from "../runtime/machine.ts";
 import type { SearchFile } from "../search/search-file.ts";
@@ -83,7 +83,7 @@ type McpData = {
 
 /** Returns the handler for agents. Its library takes 25 MB, so it is loaded by their first message. */
 async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): Promise<(request: Request) => Promise<Response>> {
-  const [{ createMcpResponder }, { toolQueries }] = await Promise.all([import("../mcp/http.ts"), import("../mcp/queries.ts")]);
+  const { createMcpResponder } = await import("../mcp/http.ts");
   const withCatalog = async <T>(work: (catalog: CatalogDb) => Promise<T>): Promise<T> => {
     const catalog = await openCatalog().catch((error: unknown) => {
       onFailure(error);
@@ -100,6 +100,5 @@ async function loadMcp({ openCatalog, searchIndex, now, onFailure }: McpData): P
     if (isProgress(index)) throw new Failure(`${progressInWords(index)}; try again in a minute`);
     return work(index);
   };
-  const queries = toolQueries({ place: "the data of a server", withCatalog, withIndex });
-  return createMcpResponder({ queries, now, onFailure });
+  return createMcpResponder({ data: { place: "the data of a server", withCatalog, withIndex }, now, onFailure });
 }

@@ -1,8 +1,8 @@
 /** `/mcp` of `up`: the official client over HTTP in both revisions, the same key and quota as the API, and the same results as `fundfeed mcp`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { ToolData } from "../../src/mcp/data.ts";
 import { createMcpResponder } from "../../src/mcp/http.ts";
-import { toolQueries } from "../../src/mcp/queries.ts";
 import { aHome, dropHomes, type Home, type Server } from "../support/binary.ts";
 import { dropScratch } from "../support/imports.ts";
 import { clientOver, connectMcp, type McpClient, type Revision } from "../support/mcp.ts";
@@ -87,7 +87,7 @@ test("neither a wrong argument nor an unknown tool is a failure of the server", 
 describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in revision %s,", (revision) => {
   /** Reports progress, and waits until it is cut off. */
   const cutOff = Promise.withResolvers<unknown>();
-  const queries = toolQueries({
+  const data: ToolData = {
     place: "a test",
     withCatalog: (work) => work({} as never),
     withIndex: async (_, { signal, progress }) => {
@@ -96,12 +96,12 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a call that takes long, in
       cutOff.resolve(signal.reason);
       throw signal.reason;
     },
-  });
+  };
   const failures: unknown[] = [];
   const slow = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: createMcpResponder({ queries, now: Date.now, onFailure: (error) => failures.push(error) }),
+    fetch: createMcpResponder({ data, now: Date.now, onFailure: (error) => failures.push(error) }),
   });
   afterAll(() => slow.stop(true));
 

@@ -1,22 +1,21 @@
 /** Requests that are JSON-RPC and do not meet the protocol of MCP: what a client gets, in one process. */
 import { expect, test } from "bun:test";
-import { toolQueries } from "../../src/mcp/queries.ts";
 import { serveMcp } from "../../src/mcp/stdio.ts";
 import { initialize } from "../support/mcp.ts";
 
 /** Over data that cannot be opened. */
-const queries = toolQueries({
+const data = {
   place: "nowhere",
   withCatalog: () => Promise.reject(new Error("there is none")),
   withIndex: () => Promise.reject(new Error("there is none")),
-});
+};
 
 /** What the server sends for these messages, after `initialize`. */
 async function responsesTo(...messages: unknown[]): Promise<unknown[]> {
   const written: string[] = [];
   const input = new Blob([initialize, ...messages].map((message) => `${JSON.stringify(message)}\n`)).stream();
   const write = async (text: string) => void written.push(text);
-  await serveMcp({ queries, now: Date.now, log: () => undefined, stop: new AbortController().signal, input, write });
+  await serveMcp({ data, now: Date.now, log: () => undefined, stop: new AbortController().signal, input, write });
   return written.map((text) => JSON.parse(text)).filter(({ id }) => id !== initialize.id);
 }
 
@@ -48,5 +47,5 @@ test("an unknown method is still an unknown method, and a request without argume
 
 test("serveMcp() returns at once if it was stopped while the data were opened", async () => {
   const input = new ReadableStream<Uint8Array>();
-  await serveMcp({ queries, now: Date.now, log: () => undefined, stop: AbortSignal.abort(), input, write: async () => undefined });
+  await serveMcp({ data, now: Date.now, log: () => undefined, stop: AbortSignal.abort(), input, write: async () => undefined });
 });

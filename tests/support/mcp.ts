@@ -4,8 +4,7 @@ import { Client, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
-import type { ToolQueries } from "../../src/mcp/queries.ts";
-import { toolsOf } from "../../src/mcp/tools/all.ts";
+import { tools } from "../../src/mcp/tools/all.ts";
 import type { EpochMs } from "../../src/text/instant.ts";
 import { program } from "./binary.ts";
 import { inScratch } from "./imports.ts";
@@ -59,8 +58,7 @@ export async function clientOver(transport: Transport, revision: Revision = "202
 }
 
 const ajv = addFormats(new Ajv({ allErrors: true, strict: false }));
-/** Without data, which the schemas do not need. */
-const checks = new Map(toolsOf({} as ToolQueries).map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
+const checks = new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
 
 /** Where a result does not meet the schema of its tool. */
 function faultsOf(name: string, result: unknown): unknown[] {

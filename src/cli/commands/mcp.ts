@@ -1,6 +1,7 @@
 /** `fundfeed mcp`: serve the data to AI agents on standard input and output. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { locationName } from "../../../db/open.ts";
+import type { ToolData } from "../../mcp/data.ts";
 import { keepOpen } from "../../search/kept-open.ts";
 import type { CliCommand } from "../command.ts";
 import { addSearchOptions, openIndex, type SearchOptions, useIndex } from "../search-options.ts";
@@ -16,10 +17,10 @@ export function mcpCommand(mcp: CliCommand): CliCommand {
       machine.printError("This is an MCP server: it reads JSON-RPC from standard input. Ctrl-D ends it");
     const stop = stopSignal(machine);
     await mcp.withCatalog(async () => undefined); // So that a client logs why, instead of a model failing call by call.
-    const [{ toolQueries }, { serveMcp }] = await Promise.all([import("../../mcp/queries.ts"), import("../../mcp/stdio.ts")]);
+    const { serveMcp } = await import("../../mcp/stdio.ts");
     const log = (message: string) => machine.writeLog(`${message}\n`);
     const kept = keepOpen(() => openIndex(options, log));
-    const queries = toolQueries({
+    const data: ToolData = {
       place: locationName(options),
       withCatalog: (work) => mcp.withCatalog(work),
       withIndex: (catalog, { signal, progress, now }, work) => {
@@ -31,9 +32,9 @@ export function mcpCommand(mcp: CliCommand): CliCommand {
         };
         return useIndex(index, catalog, report, now, () => work(index));
       },
-    });
+    };
     try {
-      await serveMcp({ queries, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
+      await serveMcp({ data, now: machine.now, log, stop, input: machine.readInput(), write: machine.writeOutput });
     } finally {
       kept.close();
     }

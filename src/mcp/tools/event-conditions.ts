@@ -7,7 +7,6 @@ import { PAST, readMoment, SINCE } from "../../text/moment.ts";
 import { quoted } from "../../text/quoted.ts";
 import { choice, choices, integer } from "../../text/value.ts";
 import { cursorArgument } from "../arguments.ts";
-import type { EventConditions } from "../queries.ts";
 import { knownOrQuoted } from "../upstream-text.ts";
 
 export const EVENTS_DEFAULT = 20;
@@ -22,6 +21,9 @@ export const eventArguments = {
 /** What `since` takes. */
 export const SINCE_FORMS = "7d (7 days ago; also h and w), monday, 2026-11-30 (midnight, US Eastern time), a timestamp or all.";
 export const AT_LEAST_DEFAULT: Severity = "informational";
+
+/** `since` is exclusive and `until` inclusive, as in the feed of events. */
+type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
 
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */
 export type GivenConditions = { types?: string[]; at_least: Severity; since?: string; until?: string };

@@ -1,63 +1,88 @@
 /** The tool `explain`: why an event exists. */
+import { basename } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Failure } from "../../../db/reason.ts";
-import { isOfClock } from "../../changes/explain.ts";
+import { type Explanation, explain, isOfClock } from "../../changes/explain.ts";
 import { eventTypes, type OpportunityEvent, severities } from "../../events/event.ts";
 import { numberOf } from "../../opportunities/number.ts";
+import type { WholeOpportunity } from "../../opportunities/opportunity.ts";
+import { readOpportunities } from "../../opportunities/records.ts";
+import { readDuplicates } from "../../opportunities/related.ts";
 import { type Cut, jsonBytes } from "../../text/cut.ts";
-import type { EpochMs } from "../../text/instant.ts";
+import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { cursorArgument, requiredText } from "../arguments.ts";
-import type { ToolExplanation } from "../queries.ts";
+import type { ToolCall } from "../data.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { EventRow, eventRowOf, jsonTextOf, OpportunityRow, ROW, rowOf } from "../rows.ts";
 import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts";
 import { CutMember, LongText, longResult, type WholeResult } from "./long-result.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import { tool } from "./tool.ts";
 
 /** The most characters of a value, in each attempt to stay within the size of a result. */
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 
-export function explainTool({ queries, tool }: ToolContext): Tool {
-  const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
-  const brought = object({
-    id: Type.Integer(),
-    format: Type.String(),
-    files: Type.Array(Type.String()),
-    started_at: Type.String({ format: "date-time" }),
-    /** The day to which older files were imported as history. */
-    as_of: nullable(Type.String({ format: "date-time" })),
-  });
-  return tool({
-    name: "explain",
-    title: "Explain one event",
-    action: "explain",
-    description:
-      "Says why an event has its type and severity: the rule for each changed field, the values before and after, and the import that brought them. Takes an `event_id` from history or what_changed.",
-    arguments: { event_id: requiredText("Id of the event."), cursor: cursorArgument },
-    data: {
-      event: nullable(EventRow),
-      opportunity: nullable(OpportunityRow, ROW),
-      because: Type.Array(Type.String(), { description: "The explanation in sentences." }),
-      rules: Type.Array(rule, { description: "`field` is null for a rule about the whole opportunity." }),
-      origin: Type.Union([Type.Literal("detected"), Type.Literal("imported"), Type.Null()]),
-      import: nullable(brought, "Null if no import brought it, as when a date passed."),
-      cut: Type.Array(CutMember),
-      piece: nullable(LongText),
-    },
-    run: async ({ event_id = "", cursor }, call) => {
-      const reason = await queries.explain(event_id, call);
-      if (reason === undefined)
-        throw new Failure(
-          `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,
-        );
-      const request = { tool: "explain", event_id };
-      const document = { event: reason.event };
-      const version = reason.event.detected_at;
-      return longResult({ call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason, call.now));
-    },
-  });
+const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
+const brought = object({
+  id: Type.Integer(),
+  format: Type.String(),
+  files: Type.Array(Type.String()),
+  started_at: Type.String({ format: "date-time" }),
+  /** The day to which older files were imported as history. */
+  as_of: nullable(Type.String({ format: "date-time" })),
+});
+export const explainTool = tool({
+  name: "explain",
+  title: "Explain one event",
+  action: "explain",
+  description:
+    "Says why an event has its type and severity: the rule for each changed field, the values before and after, and the import that brought them. Takes an `event_id` from history or what_changed.",
+  arguments: { event_id: requiredText("Id of the event."), cursor: cursorArgument },
+  data: {
+    event: nullable(EventRow),
+    opportunity: nullable(OpportunityRow, ROW),
+    because: Type.Array(Type.String(), { description: "The explanation in sentences." }),
+    rules: Type.Array(rule, { description: "`field` is null for a rule about the whole opportunity." }),
+    origin: Type.Union([Type.Literal("detected"), Type.Literal("imported"), Type.Null()]),
+    import: nullable(brought, "Null if no import brought it, as when a date passed."),
+    cut: Type.Array(CutMember),
+    piece: nullable(LongText),
+  },
+  run: async ({ event_id = "", cursor }, call) => {
+    const reason = await readExplanation(event_id, call);
+    if (reason === undefined)
+      throw new Failure(
+        `Cannot explain: no event has the id ${quoted(event_id)}. Ids of events are in the results of history and what_changed`,
+      );
+    const request = { tool: "explain", event_id };
+    const document = { event: reason.event };
+    const version = reason.event.detected_at;
+    return longResult({ call, request, filters: { event_id }, document, version, cursor }, NOTHING, () => explained(reason, call.now));
+  },
+});
+
+/** Why an event has its type and severity, and what brought it. */
+type ToolExplanation = Pick<Explanation, "event" | "rules" | "origin"> & {
+  opportunity: WholeOpportunity;
+  duplicates: readonly WholeOpportunity[];
+  import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
+};
+
+/** `undefined` if there is no such event. */
+async function readExplanation(eventId: string, { catalog, now }: ToolCall): Promise<ToolExplanation | undefined> {
+  const explanation = await explain(catalog, eventId);
+  if (explanation === undefined) return undefined;
+  const { event, rules, origin, import: brought } = explanation;
+  const [opportunity] = await readOpportunities(catalog, [event.opportunity_id], now);
+  if (opportunity === undefined) return undefined;
+  const duplicates = (await readDuplicates(catalog, [opportunity.id], now)).get(opportunity.id) ?? [];
+  return { event, opportunity, duplicates, rules, origin, import: brought && importOf(brought) };
+}
+
+function importOf({ id, format, files, started_at, as_of }: NonNullable<Explanation["import"]>): ToolExplanation["import"] {
+  const names = (JSON.parse(files) as { name: string }[]).map(({ name }) => basename(name)); // Directories of this machine are nobody's business.
+  return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
 }
 
 /** The data next to a piece. */

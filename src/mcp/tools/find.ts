@@ -1,22 +1,24 @@
 /** The tool `find`: opportunities by words and filters, a page at a time. */
 import { type Static, Type } from "@sinclair/typebox";
 import { describeFilter, type Filter } from "../../filter/filter.ts";
+import { resolveFilter } from "../../filter/known.ts";
 import { AlsoAt, alsoAt, statusThere } from "../../opportunities/related.ts";
 import { ENDED_EARLY } from "../../search/budget.ts";
+import { COUNTED_MAX } from "../../search/candidates.ts";
 import { hinderedSentence } from "../../search/hindered.ts";
 import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
-import { defaultSort, type Sort, sorts } from "../../search/search.ts";
+import { defaultSort, type SearchPage, type Sort, searchFrom, sorts } from "../../search/search.ts";
+import { MATCH_BEGIN, MATCH_END } from "../../search/snippet.ts";
 import { matchedElsewhere, preferencesInWords, readingInWords } from "../../search/understood.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { choice, integer } from "../../text/value.ts";
 import { allSourcesArgument, cursorArgument, filterAmong, filterArguments } from "../arguments.ts";
-import type { FoundMatches } from "../queries.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { codeInWords, quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
-import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, type Tool, type ToolContext } from "./tool.ts";
+import { DUPLICATES, duplicateLines, listStatement, onlyGiven, readPaged, tool } from "./tool.ts";
 
 const [FOUND_DEFAULT, FOUND_MAX] = [10, 50];
 
@@ -33,74 +35,75 @@ const FoundRow = Type.Composite(
   { additionalProperties: false },
 );
 
-export function findTool({ queries, tool }: ToolContext): Tool {
-  return tool({
-    name: "find",
-    title: "Find opportunities",
-    action: "find",
-    description:
-      "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes). What has all `words` comes first, " +
-      "then what has most; `missing_words` says what it lacks. All filters must hold; of a list, one value. " +
-      "Every status is found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
-      '`closes_after: "0d"` and `closes_before: "60d"`. One that states no date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
-    arguments: {
-      ...filterArguments,
-      all_sources: allSourcesArgument,
-      sort: choice(sorts, "Default: relevance with words, else updated. Another order has only what matches."),
-      limit: integer(1, FOUND_MAX, FOUND_DEFAULT),
-      cursor: cursorArgument,
-    },
-    data: {
-      results: Type.Array(FoundRow),
-      matching: Type.Integer(),
-      partial: Type.Integer(),
-      duplicates: Type.Integer({ description: DUPLICATES }),
-      notes: Type.Array(Type.String(), { description: "How the words were read, and arguments to try." }),
-    },
-    run: async (values, call) => {
-      const filter = filterAmong("find", values, call.now);
-      const sort = values.sort ?? defaultSort(filter);
-      const { all_sources } = values;
-      const allSources = all_sources ?? false;
-      const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
-      const found = new Set<string>();
-      let matched = { matching: 0, partial: 0 };
-      const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
-        read: async (limit, after, call) => {
-          const page = await queries.find({ filter, sort, allSources, limit, after }, call);
-          for (const sentence of notesOf(page, sort, call.now)) found.add(sentence);
-          matched = { matching: page.matching, partial: page.partial };
-          return page;
-        },
-        show: ({ opportunity, match, isMatch, missing, duplicates }) => ({
-          ...rowOf(opportunity, call.now, duplicates),
-          match,
-          missing_words: [...missing],
-          is_match: isMatch,
-          also_at: alsoAt(duplicates),
-        }),
-      });
-      const { items, now, duplicates = 0 } = paged;
-      const statement = listStatement(
-        paged,
-        applied,
-        [...describeFilter(filter, now), `sorted by ${sort}`],
-        upstreamTexts(FoundRow, "results[]"),
-      );
-      const lines = items.map((row, n) => `${n + 1}. ${lineOf(row)}`);
-      const notes = [...found];
-      return {
-        data: { results: items, ...matched, duplicates, notes },
-        lines: [...lines, ...notes, ...duplicateLines(duplicates, "record")],
-        statement,
-      };
-    },
-  });
-}
+export const findTool = tool({
+  name: "find",
+  title: "Find opportunities",
+  action: "find",
+  description:
+    "Finds US federal funding opportunities (grants, contracts, SBIR/STTR topics, prizes). What has all `words` comes first, " +
+    "then what has most; `missing_words` says what it lacks. All filters must hold; of a list, one value. " +
+    "Every status is found unless `status` is given. A time is `30d` (30 days from now), `-7d`, a date or a timestamp: closing within 60 days is " +
+    '`closes_after: "0d"` and `closes_before: "60d"`. One that states no date or amount does not meet a filter on it. Long texts are cut; `get` has them whole.',
+  arguments: {
+    ...filterArguments,
+    all_sources: allSourcesArgument,
+    sort: choice(sorts, "Default: relevance with words, else updated. Another order has only what matches."),
+    limit: integer(1, FOUND_MAX, FOUND_DEFAULT),
+    cursor: cursorArgument,
+  },
+  data: {
+    results: Type.Array(FoundRow),
+    matching: Type.Integer(),
+    partial: Type.Integer(),
+    duplicates: Type.Integer({ description: DUPLICATES }),
+    notes: Type.Array(Type.String(), { description: "How the words were read, and arguments to try." }),
+  },
+  run: async (values, call) => {
+    const filter = filterAmong("find", values, call.now);
+    const sort = values.sort ?? defaultSort(filter);
+    const { all_sources } = values;
+    const allSources = all_sources ?? false;
+    const applied = { ...filter, ...onlyGiven({ all_sources }), sort, limit: values.limit ?? FOUND_DEFAULT };
+    const resolved = await resolveFilter(call.catalog, filter, "find opportunities of");
+    const found = new Set<string>();
+    let matched = { matching: 0, partial: 0 };
+    const paged = await readPaged({ tool: "find", filter, sort, allSources }, applied.limit, values.cursor, call, {
+      read: async (limit, after, call) => {
+        const request = { filter: resolved, sort, allSources, limit, countAtMost: COUNTED_MAX + 1 };
+        const place = { now: Math.trunc(call.now), keys: after };
+        const page = await call.withIndex(call.now, (index) => searchFrom(call.catalog, index, request, place));
+        for (const sentence of notesOf(page, sort, call.now)) found.add(sentence);
+        matched = { matching: page.matching, partial: page.partial };
+        return { ...page, items: page.results, total: page.isWhole && page.total <= COUNTED_MAX ? page.total : null };
+      },
+      show: ({ opportunity, snippet, isMatch, missing, duplicates }) => ({
+        ...rowOf(opportunity, call.now, duplicates),
+        match: snippet?.replaceAll(MATCH_BEGIN, "[").replaceAll(MATCH_END, "]") ?? null,
+        missing_words: [...missing],
+        is_match: isMatch,
+        also_at: alsoAt(duplicates),
+      }),
+    });
+    const { items, now, duplicates = 0 } = paged;
+    const statement = listStatement(
+      paged,
+      applied,
+      [...describeFilter(filter, now), `sorted by ${sort}`],
+      upstreamTexts(FoundRow, "results[]"),
+    );
+    const lines = items.map((row, n) => `${n + 1}. ${lineOf(row)}`);
+    const notes = [...found];
+    return {
+      data: { results: items, ...matched, duplicates, notes },
+      lines: [...lines, ...notes, ...duplicateLines(duplicates, "record")],
+      statement,
+    };
+  },
+});
 
 /** How the question was understood, what the results are, and what to try if there are none. */
 function notesOf(
-  { understood, isWeak, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: FoundMatches,
+  { understood, isWeak, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: Omit<SearchPage, "results" | "next">,
   sort: Sort,
   now: EpochMs,
 ): string[] {

@@ -15,9 +15,9 @@ import { numberOf } from "../../opportunities/number.ts";
 import { Opportunity, type WholeOpportunity, withoutSidecar } from "../../opportunities/opportunity.ts";
 import { AlsoAt, alsoAt } from "../../opportunities/related.ts";
 import { erasedInWords } from "../../past/in-words.ts";
-import type { ShownRecord } from "../../past/whole.ts";
-import { SIMILAR_ENDED_EARLY } from "../../search/budget.ts";
-import { relations, relationsIn, type Similar } from "../../search/similar.ts";
+import { readShown, type ShownRecord } from "../../past/whole.ts";
+import { SIMILAR_ENDED_EARLY, searchBudget } from "../../search/budget.ts";
+import { findSimilar, relations, relationsIn, type Similar } from "../../search/similar.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { cutTo } from "../../text/cut.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
@@ -26,95 +26,13 @@ import { quoted } from "../../text/quoted.ts";
 import { nullable, object } from "../../text/schema.ts";
 import { momentText } from "../../text/value.ts";
 import { cursorArgument, requiredText, sourceCode } from "../arguments.ts";
-import type { ToolCall, ToolQueries } from "../queries.ts";
+import type { ToolCall } from "../data.ts";
 import { DATA_BYTES_MAX } from "../results.ts";
 import { OpportunityRow, rowOf } from "../rows.ts";
 import { quotedNumber, stateInWords, upstreamTexts } from "../upstream-text.ts";
 import { CutMember, LongText, longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
-import { onlyGiven, type Tool, type ToolContext } from "./tool.ts";
-
-export function getTool({ queries, tool }: ToolContext): Tool {
-  return tool({
-    name: "get",
-    title: "Get one opportunity",
-    action: "get",
-    description:
-      "Returns one opportunity with all its fields. What is too long is cut and listed in `cut`, with a cursor for the whole text in `piece`.",
-    arguments: {
-      id: requiredText(ID),
-      source: sourceCode,
-      as_of: momentText(AS_OF, "As it was then: 7d, a date."),
-      cursor: cursorArgument,
-    },
-    data: {
-      opportunity: nullable(Opportunity),
-      /** Those that are not known as of then: contacts that were erased since. */
-      unknown_fields: Type.Array(Type.String()),
-      also_at: nullable(Type.Array(AlsoAt), "Its other records. Null next to a piece, as the next four."),
-      attachments: nullable(Type.Array(DatedAttachment), "Attachments and links."),
-      removed_attachments: nullable(Type.Array(RemovedAttachment), "Gone ones."),
-      similar: nullable(Type.Array(SimilarRow), "Other rounds, and what is most like it."),
-      earlier_awards: nullable(Type.Array(EarlierAward), "Who won before."),
-      cut: Type.Array(CutMember),
-      piece: nullable(LongText),
-    },
-    run: async ({ id = "", source, as_of, cursor }, call) => {
-      const found = await theOpportunity(queries, "get", id, source, call);
-      const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
-      const record = await theRecord(queries, found, asOf, call);
-      const { opportunity, erased, history, duplicates, earlierAwards: earlier_awards } = record;
-      const also_at = alsoAt(duplicates);
-      const request = { tool: "get", id, source, as_of };
-      const filters = onlyGiven({ id, source, as_of });
-      const attachments = datedAttachments(opportunity.sidecar.attachments, history);
-      const document = { opportunity: withoutSidecar(opportunity), ...attachments };
-      const version = opportunity.updated_at;
-      const unknown_fields = erased === null ? [] : ["contacts"];
-      const empty = {
-        opportunity: null,
-        also_at: null,
-        attachments: null,
-        removed_attachments: null,
-        similar: null,
-        earlier_awards: null,
-        unknown_fields,
-      };
-      const isWithSimilar = cursor === undefined && asOf === undefined;
-      const like = isWithSimilar ? await queries.similar(opportunity, SIMILAR, call) : undefined;
-      const similar = like === undefined ? [] : similarRows(like, call.now);
-      return longResult({ call, request, filters, document, version, cursor }, empty, () => {
-        const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
-        const lines = [
-          ...linesOf(record, asOf ?? call.now),
-          ...attachmentLines(attachments),
-          ...questionLines(opportunity),
-          ...similar.map(similarLine),
-        ];
-        if (like?.isWhole === false) lines.push(SIMILAR_ENDED_EARLY);
-        if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
-        if (erased !== null) lines.push(erasedInWords(erased));
-        const upstream = [
-          ...upstreamTexts(Opportunity, "opportunity"),
-          ...upstreamTexts(AlsoAt, "also_at[]"),
-          ...upstreamTexts(DatedAttachment, "attachments[]"),
-          ...upstreamTexts(RemovedAttachment, "removed_attachments[]"),
-          ...upstreamTexts(SimilarRow, "similar[]"),
-          ...upstreamTexts(EarlierAward, "earlier_awards[]"),
-        ];
-        return { data: { ...value, also_at, similar, earlier_awards, unknown_fields }, cuts, lines, upstream };
-      });
-    },
-  });
-}
-
-/** The opportunity with all that belongs to it. Throws a Failure that says why it is not known. */
-async function theRecord(queries: ToolQueries, found: WholeOpportunity, asOf: EpochMs | undefined, call: ToolCall): Promise<ShownRecord> {
-  const cannot = `Cannot get the opportunity as of ${formatInstant(asOf ?? call.now)}`;
-  const read = await queries.shown(found, asOf, call);
-  if ("unknown" in read) throw new Failure(`${cannot}: ${read.unknown}`);
-  return read.record;
-}
+import { onlyGiven, tool } from "./tool.ts";
 
 /** The most opportunities that are named as similar. */
 const SIMILAR = 5;
@@ -131,6 +49,89 @@ const SimilarRow = object({
   why: Type.String(),
 });
 type SimilarRow = Static<typeof SimilarRow>;
+
+export const getTool = tool({
+  name: "get",
+  title: "Get one opportunity",
+  action: "get",
+  description:
+    "Returns one opportunity with all its fields. What is too long is cut and listed in `cut`, with a cursor for the whole text in `piece`.",
+  arguments: {
+    id: requiredText(ID),
+    source: sourceCode,
+    as_of: momentText(AS_OF, "As it was then: 7d, a date."),
+    cursor: cursorArgument,
+  },
+  data: {
+    opportunity: nullable(Opportunity),
+    /** Those that are not known as of then: contacts that were erased since. */
+    unknown_fields: Type.Array(Type.String()),
+    also_at: nullable(Type.Array(AlsoAt), "Its other records. Null next to a piece, as the next four."),
+    attachments: nullable(Type.Array(DatedAttachment), "Attachments and links."),
+    removed_attachments: nullable(Type.Array(RemovedAttachment), "Gone ones."),
+    similar: nullable(Type.Array(SimilarRow), "Other rounds, and what is most like it."),
+    earlier_awards: nullable(Type.Array(EarlierAward), "Who won before."),
+    cut: Type.Array(CutMember),
+    piece: nullable(LongText),
+  },
+  run: async ({ id = "", source, as_of, cursor }, call) => {
+    const found = await theOpportunity("get", id, source, call);
+    const asOf = as_of === undefined ? undefined : readMoment(as_of, call.now, AS_OF);
+    const record = await theRecord(found, asOf, call);
+    const { opportunity, erased, history, duplicates, earlierAwards: earlier_awards } = record;
+    const also_at = alsoAt(duplicates);
+    const request = { tool: "get", id, source, as_of };
+    const filters = onlyGiven({ id, source, as_of });
+    const attachments = datedAttachments(opportunity.sidecar.attachments, history);
+    const document = { opportunity: withoutSidecar(opportunity), ...attachments };
+    const version = opportunity.updated_at;
+    const unknown_fields = erased === null ? [] : ["contacts"];
+    const empty = {
+      opportunity: null,
+      also_at: null,
+      attachments: null,
+      removed_attachments: null,
+      similar: null,
+      earlier_awards: null,
+      unknown_fields,
+    };
+    const isWithSimilar = cursor === undefined && asOf === undefined;
+    const like = isWithSimilar ? await similarTo(opportunity, call) : undefined;
+    const similar = like === undefined ? [] : similarRows(like, call.now);
+    return longResult({ call, request, filters, document, version, cursor }, empty, () => {
+      const { value, cuts } = cutTo(document, DATA_BYTES_MAX);
+      const lines = [
+        ...linesOf(record, asOf ?? call.now),
+        ...attachmentLines(attachments),
+        ...questionLines(opportunity),
+        ...similar.map(similarLine),
+      ];
+      if (like?.isWhole === false) lines.push(SIMILAR_ENDED_EARLY);
+      if (asOf !== undefined) lines.unshift(`As of ${formatInstant(asOf)}`);
+      if (erased !== null) lines.push(erasedInWords(erased));
+      const upstream = [
+        ...upstreamTexts(Opportunity, "opportunity"),
+        ...upstreamTexts(AlsoAt, "also_at[]"),
+        ...upstreamTexts(DatedAttachment, "attachments[]"),
+        ...upstreamTexts(RemovedAttachment, "removed_attachments[]"),
+        ...upstreamTexts(SimilarRow, "similar[]"),
+        ...upstreamTexts(EarlierAward, "earlier_awards[]"),
+      ];
+      return { data: { ...value, also_at, similar, earlier_awards, unknown_fields }, cuts, lines, upstream };
+    });
+  },
+});
+
+/** The opportunity with all that belongs to it. Throws a Failure that says why it is not known. */
+async function theRecord(found: WholeOpportunity, asOf: EpochMs | undefined, { catalog, now }: ToolCall): Promise<ShownRecord> {
+  const read = await readShown(catalog, found, { now, asOf });
+  if ("unknown" in read) throw new Failure(`Cannot get the opportunity as of ${formatInstant(asOf ?? now)}: ${read.unknown}`);
+  return read.record;
+}
+
+function similarTo(opportunity: WholeOpportunity, { catalog, withIndex, now }: ToolCall): Promise<Similar> {
+  return withIndex(now, (index) => findSimilar(catalog, index, opportunity, SIMILAR, now, searchBudget()));
+}
 
 function similarRows(found: Similar, now: EpochMs): SimilarRow[] {
   return relationsIn(found).map(({ opportunity, duplicates, relation, why }) => {

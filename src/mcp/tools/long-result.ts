@@ -5,7 +5,7 @@ import { type CursorKey, encodePlace } from "../../search/cursor.ts";
 import { type Cut, memberAt, type Path, pathInWords } from "../../text/cut.ts";
 import { beginning, quoted } from "../../text/quoted.ts";
 import { object } from "../../text/schema.ts";
-import type { ToolCall } from "../queries.ts";
+import type { ToolCall } from "../data.ts";
 import type { ToolAnswer } from "../results.ts";
 import { jsonTextOf } from "../rows.ts";
 import { placeAt } from "./tool.ts";

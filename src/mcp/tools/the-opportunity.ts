@@ -1,24 +1,32 @@
 /** The one opportunity that a tool is asked for. */
 import { Failure } from "../../../db/reason.ts";
 import { statuses, type WholeOpportunity } from "../../opportunities/opportunity.ts";
+import { findByNumber } from "../../search/find.ts";
+import { findNamed } from "../../search/named.ts";
+import { requireSources } from "../../sources/source.ts";
 import { quoted } from "../../text/quoted.ts";
-import { SAME_NUMBER_MAX, type ToolCall, type ToolQueries } from "../queries.ts";
+import type { ToolCall } from "../data.ts";
 import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
 export const ID = "Its id, its number, or an id of its source, also a former one.";
+
+/** The most opportunities that one number stands for in an answer. */
+const SAME_NUMBER_MAX = 20;
 
 /** No opportunity has the id or number. */
 export class NoOpportunity extends Failure {}
 
 /** The one opportunity with this id or number. Throws a NoOpportunity if there is none, and an Error if there are several. */
 export async function theOpportunity(
-  queries: ToolQueries,
   action: string,
   id: string,
   source: string | undefined,
-  call: ToolCall,
+  { catalog, withIndex, now }: ToolCall,
 ): Promise<WholeOpportunity> {
-  const found = await queries.get(id, source, call);
+  if (source !== undefined) await requireSources(catalog, [source], "get an opportunity of");
+  const limit = SAME_NUMBER_MAX + 1; // One more shows that there are more.
+  const numbered = () => withIndex(now, (index) => findByNumber(index, id, limit, source));
+  const found = await findNamed(catalog, { text: id, source, limit, now }, numbered);
   const [opportunity] = found;
   if (opportunity === undefined)
     throw new NoOpportunity(

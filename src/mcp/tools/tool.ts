@@ -5,9 +5,10 @@ import { BadCursor, type CursorKey, type CursorPlace, decodePlace, encodePlace }
 import { counted } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { JsonObject } from "../../text/json-value.ts";
-import type { ToolArguments, Values } from "../arguments.ts";
-import type { ToolCall, ToolPage, ToolQueries } from "../queries.ts";
-import { type ResultStatement, readFitting, type ToolAnswer, type ToolResult } from "../results.ts";
+import { object } from "../../text/schema.ts";
+import { inputSchema, readArguments, type ToolArguments, type Values } from "../arguments.ts";
+import type { ToolCall, ToolData, ToolRequest } from "../data.ts";
+import { type ResultStatement, readFitting, resultOf, statement, type ToolAnswer, type ToolPage, type ToolResult } from "../results.ts";
 
 export type Tool = {
   name: string;
@@ -18,16 +19,31 @@ export type Tool = {
   inputSchema: TObject;
   outputSchema: TObject;
   /** Throws an Error with one sentence for the client. */
-  call: (given: JsonObject, call: ToolCall) => Promise<ToolResult>;
+  call: (given: JsonObject, data: ToolData, request: ToolRequest) => Promise<ToolResult>;
 };
 
-export type ToolDefinition<T extends ToolArguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
+type Definition<T extends ToolArguments> = Omit<Tool, "inputSchema" | "outputSchema" | "call"> & {
   arguments: T;
   data: Record<string, TSchema>;
   run: (values: Values<T>, call: ToolCall) => Promise<ToolAnswer>;
 };
 
-export type ToolContext = { queries: ToolQueries; tool: <T extends ToolArguments>(definition: ToolDefinition<T>) => Tool };
+/** A tool of its definition. */
+export function tool<T extends ToolArguments>({ arguments: table, data: members, run, ...about }: Definition<T>): Tool {
+  return {
+    ...about,
+    inputSchema: inputSchema(table),
+    outputSchema: object({ ...statement, ...members }),
+    call: async (given, data, request) => {
+      const values = readArguments(about.action, table, given, request.now);
+      return data.withCatalog(async (catalog) => {
+        const withIndex: ToolCall["withIndex"] = (now, work) => data.withIndex(catalog, { ...request, now }, work);
+        const answer = await run(values, { ...request, catalog, withIndex });
+        return resultOf(answer, catalog, request.now);
+      });
+    },
+  };
+}
 
 /** `now` is the time of the first page. */
 type Paged<Item> = ToolPage<Item, string> & { now: EpochMs };
