@@ -8,9 +8,6 @@ import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
 import { commands, modules } from "./commands.ts";
 
-XX
-const LIST_ALL = ["completion", "man"];
-
 /** The columns of a help text that does not go to a terminal. */
 const HELP_WIDTH = 80;
 
@@ -53,7 +50,7 @@ export async function createProgram(cli: Cli, argv: readonly string[]): Promise<
       "after",
       "\nStart with: fundfeed demo\nManual: fundfeed help topics\nExit codes: 0 done, 1 failed (nothing changed unless the error says what did),\n2 usage error, 3 done but some records were rejected.",
     );
-  const isGiven = LIST_ALL.includes(argv[0] ?? "") ? () => true : (word: string) => argv.includes(word);
+  const isGiven = (word: string) => argv[0] === "man" || argv.includes(word); // The manual lists the options of all commands.
   for (const [heading, entries] of Object.entries(commands)) {
     for (const [name, entry] of Object.entries(entries))
       program.addCommand((await createCommand(cli, name, entry, isGiven)).helpGroup(heading));

@@ -171,7 +171,7 @@ export const commands: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
     completion: {
       about: "Print a script by which bash, zsh or fish complete commands, options and values",
-      args: "[shell]",
+      args: "[shell] [line...]",
       mode: "nothing",
     },
     help: { about: "Print a page of the manual, such as help find, or the help of a command", args: "[topic...]", mode: "nothing" },

@@ -14,11 +14,9 @@ export const entries: Readonly<Record<string, CommandEntry>> = Object.fromEntrie
   ),
 );
 
-/** The program with all commands loaded, as `completion` loads it. */
+/** The program with all commands loaded, as `man` loads it. */
 export function wholeProgram(): Promise<Command> {
-  return createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 }, [
-    "completion",
-  ]);
+  return createProgram({ machine: machineOf({}, { printLine: () => undefined, printError: () => undefined }), exitCode: 0 }, ["man"]);
 }
 
 /** A command before its module gives it arguments, options and an action. */

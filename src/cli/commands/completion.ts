@@ -17,7 +17,7 @@ type Shell = (typeof shells)[number];
 const scripts: Readonly<Record<Shell, string>> = {
   bash: `_fundfeed() {
   local IFS=$'\\n'
-  COMPREPLY=($("$1" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
+  COMPREPLY=($("\${COMP_WORDS[0]}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
 }
 complete -o default -F _fundfeed fundfeed`,
   zsh: `#compdef fundfeed
@@ -71,22 +71,26 @@ const knownValues: Readonly<Record<string, readonly string[]>> = {
 
 /** What the last word of a line can become. A value with commas is a list: its last item is completed. Bash takes "=" for a word of its own. */
 function completionsOf(program: Command, line: readonly string[]): Word[] {
-  const words = [...line.slice(0, -1), ...(line.at(-1) ?? "").split("=")].filter((word, n, all) => word !== "" || n === all.length - 1);
-  const [last = "", before = "", ...earlier] = words.toReversed();
-  const path = [...earlier.toReversed(), before].filter((word) => !word.startsWith("-"));
+  const words = line.at(-1) === "=" ? [...line, ""] : line;
+  const [last = "", ...others] = words.filter((word) => word !== "=").toReversed();
+  const [items = "", name] = /^(?:(--[\w-]+)=)?(?:.*,)?/.exec(last) ?? [];
+  const before = name ?? others[0];
+  const path = others.toReversed().filter((word) => !word.startsWith("-"));
   const command = path.reduce((found, word) => found.commands.find((each) => each.name() === word) ?? found, program);
-  const option = command.options.find(({ long, short }) => before !== "" && (before === long || before === short));
-  const items = last.slice(0, last.lastIndexOf(",") + 1);
-  const choices = command.registeredArguments.flatMap(({ argChoices = [], description }) =>
-    argChoices.map((word) => ({ word, about: description })),
-  );
-  const all = option?.required || option?.optional ? valuesOf(option, command).map((value) => ({ word: items + value, about: option.description })) : [
-    ...command.commands.map((member) => ({ word: member.name(), about: member.description() })),
-    ...choices,
-    ...command.options.map(({ long = "", description }) => ({ word: long, about: description })),
+  const option = command.options.find(({ long, short }) => before !== undefined && [long, short].includes(before));
+  const all = option?.required
+    ? valuesOf(option, command).map((value) => ({ word: items + value, about: option.description }))
+    : wordsOf(command);
+  return all.filter(({ word }) => word.startsWith(last));
+}
+
+function wordsOf({ commands, registeredArguments, options }: Command): Word[] {
+  return [
+    ...commands.map((member) => ({ word: member.name(), about: member.description() })),
+    ...registeredArguments.flatMap(({ argChoices = [], description }) => argChoices.map((word) => ({ word, about: description }))),
+    ...options.map(({ long = "", description }) => ({ word: long, about: description })),
     { word: "--help", about: "display help for command" },
   ];
-  return all.filter(({ word }) => word.startsWith(last));
 }
 
 function valuesOf({ argChoices, long }: Option, command: Command): readonly string[] {
