@@ -12,6 +12,11 @@ export function addressOf(path: string, query: UrlQuery): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** A query without some of its names. */
+export function omit(query: UrlQuery, ...names: readonly string[]): UrlQuery {
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
+}
+
 /** The page of one opportunity. `asOf` is the instant of the page that leads there, as its address says it. */
 export function opportunityAddress(id: string, asOf = ""): string {
   return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf });

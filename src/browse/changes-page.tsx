@@ -1,6 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of what changed: how many changes there were by day and severity, and what they were. */
-import type { CatalogDb } from "../../db/engine.ts";
+
 import { countEvents, type EventCounts, newestDetection } from "../events/counts.ts";
 import { eventTypes, type Severity, severities } from "../events/event.ts";
 import type { FeedEntry } from "../events/feed.ts";
@@ -13,7 +13,7 @@ import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { DAY_MS, dateAt, dateOf, type EpochMs, formatInstant } from "../text/instant.ts";
 import { isRelativeMoment, PAST, readMoment } from "../text/moment.ts";
-import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { addressOf, omit, type UrlQuery } from "./addresses.ts";
 import {
   type ChosenChanges,
   changesFields,
@@ -29,10 +29,11 @@ import {
 } from "./change-list.ts";
 import { type Bucket, SeverityChart, totalOf } from "./chart.tsx";
 import { changeInShort, typeInWords } from "./history.tsx";
-import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { AlsoAtLinks, cutText, Paging, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
-import { ChoiceGroup, InputField, omit, readSearchForm, SearchFields, type SearchForm, SelectField, tidyAddress } from "./search-form.tsx";
+import { ChoiceGroup, InputField, type SearchForm, SelectField } from "./search-form.tsx";
+import { searchPage } from "./search-page.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 const PATH = "/changes";
@@ -56,28 +57,26 @@ type ShownChanges = {
 };
 
 /** When the budget is spent, a default period is not widened. The list takes a bounded number of reads. */
-export async function changesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
-  const location = tidyAddress(PATH, query);
-  if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query, now }, changesFields);
-  const [title, section] = ["What changed", "changes"] as const;
-  if (form.errors.size > 0) return { title, section, status: 400, body: <ChangesBody form={form} now={now} /> };
-  const chosen = chosenChanges(form);
-  const shown = await readChanges(catalog, index, chosen, now, budget);
-  return { title, section, body: <ChangesBody form={form} now={now} shown={shown} /> };
+export function changesPage(context: PageContext, budget = searchBudget()): Promise<BrowsePage> {
+  return searchPage(context, {
+    path: PATH,
+    section: "changes",
+    heading: "What changed",
+    own: changesFields,
+    shows: "changes",
+    read: (form) => readChanges(context, chosenChanges(form), budget),
+    fields: (form, shown) => <PeriodFields form={form} period={shown?.window.period} />,
+    ownFilters: (form) => <ChoiceGroup name="type" title="Kind of change" options={kinds} form={form} />,
+    view: (form, shown) => <Changes shown={shown} form={form} />,
+  });
 }
 
-async function readChanges(
-  catalog: CatalogDb,
-  index: SearchFile,
-  chosen: ChosenChanges,
-  now: EpochMs,
-  budget: Budget,
-): Promise<ShownChanges> {
+async function readChanges(context: PageContext, chosen: ChosenChanges, budget: Budget): Promise<ShownChanges> {
+  const { catalog, index, now } = context;
   const { form, atLeast } = chosen;
   const until = untilOf(form, now) ?? endOfDay((await newestDetection(catalog)) ?? now);
   const given = sinceOf(form, now);
-  const { period, chart, counts, isPartial } = await countedPeriod(catalog, index, chosen, { since: given, until }, now, budget);
+  const { period, chart, counts, isPartial } = await countedPeriod(context, chosen, { since: given, until }, budget);
   const buckets = counts.map((each, n) =>
     bucketOf(form.given, atLeastOf(each, atLeast), chart.origin + n * chart.days * DAY_MS, chart.days),
   );
@@ -102,11 +101,9 @@ function chartOf(since: EpochMs, until: EpochMs): Chart {
 
 /** The period given, or else the first one with enough bars. */
 async function countedPeriod(
-  catalog: CatalogDb,
-  index: SearchFile,
+  { catalog, index, now }: PageContext,
   { form, types, atLeast }: ChosenChanges,
   { since, until }: { since: EpochMs | "all" | undefined; until: EpochMs },
-  now: EpochMs,
   budget: Budget,
 ) {
   const offered = ["30d", "90d", "364d"].map((period) => ({ period, since: readMoment(period, until, PAST) }));
@@ -151,23 +148,6 @@ function bucketOf(given: UrlQuery, counts: EventCounts, start: EpochMs, days: nu
     counts,
     address: addressOf(PATH, { ...omit(given, "after"), since: formatInstant(end - 7 * DAY_MS), until: formatInstant(end) }),
   };
-}
-
-function ChangesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: ShownChanges }) {
-  return (
-    <>
-      <h1>What changed</h1>
-      <SearchFields
-        action={PATH}
-        form={form}
-        now={now}
-        ownFilters={<ChoiceGroup name="type" title="Kind of change" options={kinds} form={form} />}
-      >
-        <PeriodFields form={form} period={shown?.window.period} />
-      </SearchFields>
-      {shown === undefined ? <p class="empty">Correct the marked values to see changes.</p> : <Changes shown={shown} form={form} />}
-    </>
-  );
 }
 
 const kinds = eventTypes.filter((type) => type !== "unknown").map((type) => ({ code: type, name: typeInWords(type) }));
@@ -244,20 +224,14 @@ function Changes({ shown: { window, buckets, isPartial, entries, repeats, next }
           , such as statuses that turned when their day came.
         </p>
       )}
-      {(given.after !== undefined || next !== undefined) && (
-        <nav class="paging" aria-label="Pages of changes">
-          {given.after !== undefined && <a href={addressOf(PATH, omit(given, "after"))}>Newest changes</a>}
-          {next !== undefined && (
-            <a
-              class="button"
-              href={addressOf(PATH, { ...given, since: since ?? formatInstant(window.chart.since), after: next })}
-              rel="next"
-            >
-              Earlier changes
-            </a>
-          )}
-        </nav>
-      )}
+      <Paging
+        label="Pages of changes"
+        path={PATH}
+        given={given}
+        next={next && { since: since ?? formatInstant(window.chart.since), after: next }}
+        first="Newest changes"
+        further="Earlier changes"
+      />
       <TakeAlong form={form} of="changes" own={{ since: window.period, until, type, at_least: listed }} />
     </>
   );
@@ -275,38 +249,27 @@ function Entries({ entries }: { entries: readonly FeedEntry[] }) {
               {weekdayInWords(day)}, {dateInWords(day)}
             </time>
           </h2>
-          <ol class="results">
-            {mostSevereFirst([...Map.groupBy(ofDay, ({ event, opportunity }) => `${opportunity.id} ${event.detected_at}`).values()]).map(
-              (group) => (
-                <ChangeItem key={group[0]?.event.id} group={group} />
-              ),
-            )}
-          </ol>
+          <ol class="results">{mostSevereFirst(ofDay).map((group) => group[0] && <ChangeItem group={group} first={group[0]} />)}</ol>
         </section>
       ))}
     </>
   );
 }
 
-/** Groups of changes by their most severe one, and each group likewise. */
-function mostSevereFirst(groups: readonly FeedEntry[][]): FeedEntry[][] {
+/** The changes of a day by opportunity and time, the most severe first, and each group likewise. */
+function mostSevereFirst(ofDay: readonly FeedEntry[]): FeedEntry[][] {
   const rank = ({ event }: FeedEntry) => (severities as readonly string[]).indexOf(event.severity);
-  const sorted = groups.map((group) => group.toSorted((left, right) => rank(right) - rank(left)));
-  return sorted.sort(([left], [right]) => (left === undefined || right === undefined ? 0 : rank(right) - rank(left)));
+  const sorted = ofDay.toSorted((left, right) => rank(right) - rank(left));
+  return [...Map.groupBy(sorted, ({ event, opportunity }) => `${opportunity.id} ${event.detected_at}`).values()];
 }
 
-function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
-  const [first] = group;
-  if (first === undefined) return null;
-  const { opportunity, duplicates } = first;
-  const { id, title, status, organization, source } = opportunity;
+function ChangeItem({ group, first }: { group: readonly FeedEntry[]; first: FeedEntry }) {
+  const { id, title, status, organization, source } = first.opportunity;
   const facts = [organization.sub_agency ?? organization.agency, source.name].filter((fact) => fact !== null);
   return (
     <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
-        <a href={opportunityAddress(id)}>
-          <bdi>{cutText(title, TITLE_MAX)}</bdi>
-        </a>
+        <TitleLink id={id} title={title} max={TITLE_MAX} />
       </h3>
       <ul class="changes">
         {group.map(({ event, at }) => (
@@ -323,7 +286,7 @@ function ChangeItem({ group }: { group: readonly FeedEntry[] }) {
         {facts.map((fact) => (
           <span key={fact}>{cutText(fact, 200)}</span>
         ))}
-        <AlsoAtLinks duplicates={duplicates} shown={opportunity.status} />
+        <AlsoAtLinks duplicates={first.duplicates} shown={status} />
       </p>
     </li>
   );

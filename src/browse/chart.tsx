@@ -3,7 +3,7 @@
 import type { EventCounts } from "../events/counts.ts";
 import { type Severity, severities } from "../events/event.ts";
 import { withCommas } from "../text/counted.ts";
-import { SeverityMark, TableHead } from "./marks.tsx";
+import { FoldedTable, SeverityMark } from "./marks.tsx";
 
 const [BAR, GAP, HEIGHT] = [6, 2, 36];
 
@@ -91,7 +91,20 @@ export function SeverityChart({ buckets, title }: { buckets: readonly Bucket[]; 
           )}
         </figcaption>
       </figure>
-      {shown.length > 0 && <NumbersTable buckets={buckets} shown={shown} />}
+      {shown.length > 0 && (
+        <FoldedTable
+          summary="The numbers as a table"
+          names={["When", ...shown.map((severity) => <SeverityMark severity={severity} />), "All"]}
+          rows={buckets
+            .filter(({ counts }) => totalOf(counts) > 0)
+            .toReversed()
+            .map(({ name, address, counts }) => [
+              <a href={address}>{name}</a>,
+              ...shown.map((severity) => withCommas(counts[severity])),
+              withCommas(totalOf(counts)),
+            ])}
+        />
+      )}
     </>
   );
 }
@@ -151,31 +164,6 @@ function Patterns() {
         </pattern>
       ))}
     </defs>
-  );
-}
-
-function NumbersTable({ buckets, shown }: { buckets: readonly Bucket[]; shown: readonly Severity[] }) {
-  const filled = buckets.filter(({ counts }) => totalOf(counts) > 0).toReversed();
-  return (
-    <details class="numbers">
-      <summary>The numbers as a table</summary>
-      <table>
-        <TableHead names={["When", ...shown.map((severity) => <SeverityMark key={severity} severity={severity} />), "All"]} />
-        <tbody>
-          {filled.map(({ name, address, counts }) => (
-            <tr key={name}>
-              <th scope="row">
-                <a href={address}>{name}</a>
-              </th>
-              {shown.map((severity) => (
-                <td key={severity}>{withCommas(counts[severity])}</td>
-              ))}
-              <td>{withCommas(totalOf(counts))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
   );
 }
 

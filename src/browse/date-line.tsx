@@ -7,7 +7,7 @@ import { counted } from "../text/counted.ts";
 import { dateInWords, startInWords } from "../text/date-in-words.ts";
 import { easternAt } from "../text/eastern.ts";
 import { type EpochMs, parseStoredMs } from "../text/instant.ts";
-import { cutText } from "./marks.tsx";
+import { cutText, Section } from "./marks.tsx";
 import { Exact, Relative } from "./times.tsx";
 
 type Sign = "posted" | "opens" | "due" | "expected" | "moved" | "expires";
@@ -31,12 +31,11 @@ export function Dates({ opportunity, due, moved, now }: Props) {
   const dates = datesOf(opportunity, due, moved);
   if (dates.length === 0 && due.note === null) return null; // The line under the title says so.
   return (
-    <section class="dates" aria-labelledby="dates">
-      <h2 id="dates">Dates</h2>
+    <Section class="dates" id="dates" title="Dates">
       {due.note !== null && <p>Deadline: {cutText(due.note, NOTE_MAX)}</p>}
       {dates.length > 0 && <Line dates={dates} now={now} />}
       {dates.length > 0 && <DateList dates={dates} now={now} />}
-    </section>
+    </Section>
   );
 }
 

@@ -1,14 +1,12 @@
 /** @jsxImportSource hono/jsx */
 /** The page of deadlines: bars for half a year of weeks, and a calendar of the first six. */
 
-import type { CatalogDb } from "../../db/engine.ts";
 import { doubtsOf } from "../opportunities/due.ts";
 import { readOpportunities } from "../opportunities/records.ts";
 import { unendedStatuses } from "../opportunities/status.ts";
 import { type Budget, ENDED_EARLY, searchBudget } from "../search/budget.ts";
 import { COUNTED_MAX } from "../search/candidates.ts";
 import { type Deadline, deadlinesIn, listDeadlines } from "../search/deadlines.ts";
-import type { SearchFile } from "../search/search-file.ts";
 import { counted, withCommas } from "../text/counted.ts";
 import { dateInWords, weekdayInWords } from "../text/date-in-words.ts";
 import { easternDate, startOfEasternDate } from "../text/eastern.ts";
@@ -16,11 +14,12 @@ import { DAY_MS, dateAt, type EpochMs } from "../text/instant.ts";
 import { AHEAD, readMoment } from "../text/moment.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { momentText } from "../text/value.ts";
-import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import { DuplicatesLeftOut, TableHead } from "./marks.tsx";
+import { DuplicatesLeftOut, FoldedTable } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { InputField, omit, readSearchForm, SearchFields, type SearchForm, tidyAddress } from "./search-form.tsx";
+import { InputField, type SearchForm } from "./search-form.tsx";
+import { searchPage } from "./search-page.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 const PATH = "/deadlines";
@@ -48,14 +47,22 @@ type ShownDeadlines = {
 };
 
 /** When the budget is spent, the calendar still has all its days, and slower parts are left out. */
-export async function deadlinesPage({ catalog, index, now, query }: PageContext, budget = searchBudget()): Promise<BrowsePage> {
-  const location = tidyAddress(PATH, query);
-  if (location !== undefined) return { location };
-  const form = await readSearchForm({ catalog, index, query, now }, { from: momentText(AHEAD, "A day of the first week.") });
-  const [title, section] = ["Deadlines", "deadlines"] as const;
-  if (form.errors.size > 0) return { title, section, status: 400, body: <DeadlinesBody form={form} now={now} /> };
-  const shown = await readDays(catalog, index, form, now, budget);
-  return { title, section, body: <DeadlinesBody form={form} now={now} shown={shown} /> };
+export function deadlinesPage(context: PageContext, budget = searchBudget()): Promise<BrowsePage> {
+  return searchPage(context, {
+    path: PATH,
+    section: "deadlines",
+    heading: "Deadlines",
+    own: { from: momentText(AHEAD, "A day of the first week.") },
+    shows: "deadlines",
+    read: (form) => readDays(context, form, budget),
+    fields: (form) => <InputField name="from" label="From" form={form} help="empty: this week" type="date" />,
+    view: (form, shown) => (
+      <>
+        <Calendar shown={shown} given={form.given} />
+        <TakeAlong form={form} of="find" own={{ status: form.given.status ?? unendedStatuses, sort: "closes" }} />
+      </>
+    ),
+  });
 }
 
 /** NaN behind the end of the calendar. */
@@ -83,7 +90,7 @@ function periodOf(spans: readonly Span[]): { since: EpochMs; until: EpochMs } {
   return { since: spans[0]?.since ?? 0, until: spans.at(-1)?.until ?? 0 };
 }
 
-async function readDays(catalog: CatalogDb, index: SearchFile, form: SearchForm, now: EpochMs, budget: Budget): Promise<ShownDeadlines> {
+async function readDays({ catalog, index, now }: PageContext, form: SearchForm, budget: Budget): Promise<ShownDeadlines> {
   const today = easternDate(now);
   const from = easternDate(readMoment(form.given.from ?? "today", now, AHEAD));
   const sunday = later(from, -new Date(`${from}T00:00:00Z`).getUTCDay());
@@ -115,19 +122,6 @@ function countWeeks(weeks: readonly Span[], read: (period: ReturnType<typeof per
   return weeks.filter(({ until }) => until <= end).map((week) => ({ date: week.date, count: within(deadlines, week).length }));
 }
 
-function DeadlinesBody({ form, now, shown }: { form: SearchForm; now: EpochMs; shown?: ShownDeadlines }) {
-  return (
-    <>
-      <h1>Deadlines</h1>
-      <SearchFields action={PATH} form={form} now={now}>
-        <InputField name="from" label="From" form={form} help="empty: this week" type="date" />
-      </SearchFields>
-      {shown === undefined ? <p class="empty">Correct the marked values to see deadlines.</p> : <Calendar shown={shown} form={form} />}
-      {shown !== undefined && <TakeAlong form={form} of="find" own={{ status: form.given.status ?? unendedStatuses, sort: "closes" }} />}
-    </>
-  );
-}
-
 /** The weeks as bars, and as a table with a link to each. */
 function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery }) {
   const [first, last] = [weeks[0], weeks.at(-1)];
@@ -141,33 +135,20 @@ function WeekBars({ weeks, given }: { weeks: readonly Week[]; given: UrlQuery })
         title={`Deadlines per week, ${span}. The first ${WEEKS} are those of the calendar.`}
         marked={WEEKS}
       />
-      <details class="numbers">
-        <summary>The numbers as a table</summary>
-        <table>
-          <TableHead names={["Week of", "Deadlines"]} />
-          <tbody>
-            {weeks.map(({ date, count }) => (
-              <tr key={date}>
-                <th scope="row">
-                  <a href={addressOf(PATH, { ...given, from: date })}>{dateInWords(date)}</a>
-                </th>
-                <td>{withCommas(count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </details>
+      <FoldedTable
+        summary="The numbers as a table"
+        names={["Week of", "Deadlines"]}
+        rows={weeks.map(({ date, count }) => [
+          <a href={addressOf(PATH, { ...given, from: date })}>{dateInWords(date)}</a>,
+          withCommas(count),
+        ])}
+      />
     </div>
   );
 }
 
-function Calendar({
-  shown: { weeks, days, total, duplicates, isPartial, isWhole, today },
-  form: { given },
-}: {
-  shown: ShownDeadlines;
-  form: SearchForm;
-}) {
+function Calendar({ shown, given }: { shown: ShownDeadlines; given: UrlQuery }) {
+  const { weeks, days, total, duplicates, isPartial, isWhole, today } = shown;
   const [first, last] = [days[0]?.date ?? today, days.at(-1)?.date ?? today];
   return (
     <section aria-labelledby="weeks">

@@ -1,9 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The facts of an opportunity as lists with links. */
 import type { FactGroup, FactValue, OpportunityFact } from "../facts/facts.ts";
-import { webAddress } from "../text/web-address.ts";
 import { addressOf, opportunityAddress } from "./addresses.ts";
-import { cutText, Fact } from "./marks.tsx";
+import { cutText, ExternalLink, Fact, MoreItems } from "./marks.tsx";
 
 /** Characters of a fact, and values of one. */
 const [FACT_MAX, VALUES_MAX] = [3000, 100];
@@ -47,33 +46,24 @@ export function FactLists({ label, facts, groups, asOf }: ListsProps) {
 }
 
 function FactRows({ fact: { label, values, isEach }, asOf }: { fact: OpportunityFact; asOf: string | undefined }) {
-  const shown = values.slice(0, VALUES_MAX);
-  const [first] = shown;
-  if (isEach) {
+  const shown = values.slice(0, VALUES_MAX).map((value) => <Value value={value} asOf={asOf} />);
+  if (isEach || values.length === 1) {
     return (
       <>
-        {shown.map((value, n) => (
-          <Fact key={n} name={label}>
-            <Value value={value} asOf={asOf} />
-          </Fact>
+        {shown.map((value) => (
+          <Fact name={label}>{value}</Fact>
         ))}
       </>
     );
   }
   return (
     <Fact name={label}>
-      {values.length === 1 && first !== undefined ? (
-        <Value value={first} asOf={asOf} />
-      ) : (
-        <ul class="codes">
-          {shown.map((value) => (
-            <li key={value.text}>
-              <Value value={value} asOf={asOf} />
-            </li>
-          ))}
-          {values.length > shown.length && <li class="quiet">{values.length - shown.length} more</li>}
-        </ul>
-      )}
+      <ul class="codes">
+        {shown.map((value) => (
+          <li>{value}</li>
+        ))}
+        <MoreItems count={values.length - shown.length} />
+      </ul>
     </Fact>
   );
 }
@@ -81,13 +71,7 @@ function FactRows({ fact: { label, values, isEach }, asOf }: { fact: Opportunity
 /** A value with its link: to a search, a record, or a web address. */
 function Value({ value: { text, filter, record, url }, asOf }: { value: FactValue; asOf: string | undefined }) {
   const shown = cutText(text, FACT_MAX);
-  const address = webAddress(url ?? null);
   if (filter !== undefined) return <a href={addressOf("/", { [filter.name]: filter.value.slice(0, SOUGHT_MAX) })}>{shown}</a>;
   if (record !== undefined) return <a href={opportunityAddress(record, asOf)}>{shown}</a>;
-  if (address === undefined) return <>{shown}</>;
-  return (
-    <a href={address} rel="noreferrer external">
-      {shown}
-    </a>
-  );
+  return <ExternalLink url={url}>{shown}</ExternalLink>;
 }

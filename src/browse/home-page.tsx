@@ -16,7 +16,7 @@ import { counted, withCommas } from "../text/counted.ts";
 import { DAY_MS, type EpochMs } from "../text/instant.ts";
 import { addressOf, type UrlQuery } from "./addresses.ts";
 import { SortField } from "./find-page.tsx";
-import { Fact, TableHead } from "./marks.tsx";
+import { Fact, Section, Table } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Results, type ShownResult, withLastChanges } from "./results.tsx";
 import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
@@ -72,8 +72,7 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
       <OpeningCounts openings={openings} now={now} />
       {silent !== null && <p class="understood">{capitalized(silent)}. What is open there may be over.</p>}
       <div class="columns">
-        <section class="main" aria-labelledby="next">
-          <h2 id="next">Due next</h2>
+        <Section class="main" id="next" title="Due next">
           {results.length === 0 && (
             <p class="empty">
               {openings.open === 0 ? "Nothing is open." : "Nothing that is open states a date that lies ahead."} If this catalog is new, its
@@ -88,7 +87,7 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
             <a href={addressOf("/", { sort: "updated" })}>All opportunities, by last change</a>
           </p>
           <TakeAlong form={{ ...form, given: { status: openStatuses.join(",") } }} of="find" own={{ sort: "closes" }} />
-        </section>
+        </Section>
         {openings.open > 0 && (
           <aside aria-labelledby="departments">
             <h2 id="departments">Open by department</h2>
@@ -154,24 +153,19 @@ function Departments({ departments }: { departments: readonly DepartmentOpenings
 
 function DepartmentTable({ departments, most }: { departments: readonly DepartmentOpenings[]; most: number }) {
   return (
-    <table class="departments">
-      <TableHead names={["Department", "Open", "Awards"]} />
-      <tbody>
-        {departments.map(({ agency, opportunities, withAmount, amount }) => (
-          <tr key={agency?.code ?? ""}>
-            <th scope="row">
-              {agency === undefined ? "Others" : <a href={openAddress({ agency: shortNameOf(agency) })}>{agency.name}</a>}
-              <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="part" />
-              </svg>
-            </th>
-            <td>{withCommas(opportunities)}</td>
-            <td>{withAmount > 0 && amountInShort(amount)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      class="departments"
+      names={["Department", "Open", "Awards"]}
+      rows={departments.map(({ agency, opportunities, withAmount, amount }) => [
+        <>
+          {agency === undefined ? "Others" : <a href={openAddress({ agency: shortNameOf(agency) })}>{agency.name}</a>}
+          <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+            <rect width={Math.max(0.5, (100 * opportunities) / most)} height="4" class="part" />
+          </svg>
+        </>,
+        withCommas(opportunities),
+        withAmount > 0 && amountInShort(amount),
+      ])}
+    />
   );
 }
-
-/** "$1.8B" */

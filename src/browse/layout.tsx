@@ -1,6 +1,8 @@
 /** @jsxImportSource hono/jsx */
 /** The frame of every page. (E-54) */
+
 import { safeLines } from "../text/terminal-text.ts";
+import { joined } from "./marks.tsx";
 import type { BrowsePage, BrowseSection } from "./page.ts";
 
 const sections: readonly { section: BrowseSection; name: string; address: string }[] = [
@@ -82,20 +84,14 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         <footer>
           <p>US federal funding opportunities as their sources publish them. Dates without a zone are US Eastern time.</p>
           <p>
-            <a href="/help">Help</a>
-            {frame.up && (
-              <>
-                {" · "}
-                <a href="/v1/docs">API for programs</a>
-                {" · "}
-                <a href="/status">Jobs of this server</a>
-              </>
-            )}
-            {frame.up?.hasSignIn && (
-              <>
-                {" · "}
-                <a href="/sign-out">Sign out</a>
-              </>
+            {joined(
+              [
+                <a href="/help">Help</a>,
+                frame.up && <a href="/v1/docs">API for programs</a>,
+                frame.up && <a href="/status">Jobs of this server</a>,
+                frame.up?.hasSignIn && <a href="/sign-out">Sign out</a>,
+              ].filter(Boolean),
+              " · ",
             )}
           </p>
         </footer>

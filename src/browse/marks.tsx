@@ -6,7 +6,8 @@ import type { Opportunity } from "../opportunities/opportunity.ts";
 import { statusThere } from "../opportunities/related.ts";
 import { statusInWords } from "../opportunities/status.ts";
 import { counted, withCommas } from "../text/counted.ts";
-import { opportunityAddress } from "./addresses.ts";
+import { webAddress } from "../text/web-address.ts";
+import { addressOf, omit, opportunityAddress, type UrlQuery } from "./addresses.ts";
 
 /** Severities by shape as well as by color: the shape fits a box of 16. */
 const shapes: Readonly<Record<Severity, string>> = {
@@ -39,17 +40,52 @@ export function StatusBadge({ status }: { status: string }) {
 /** "also at NSF, SBIR.gov (closed there)" with links, next to a record whose status is `shown`; nothing without linked records. */
 export function AlsoAtLinks({ duplicates, shown }: { duplicates: readonly Opportunity[]; shown: string }) {
   if (duplicates.length === 0) return null;
+  const links = duplicates.map(({ id, source, status }) => [
+    <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>,
+    statusThere(status, shown),
+  ]);
+  return <span>also at {joined(links)}</span>;
+}
+
+/** Parts of a line, with commas or another text between them. */
+export function joined(parts: readonly Child[], between = ", "): Child[] {
+  return parts.map((part, n) => (n === 0 ? part : [between, part]));
+}
+
+/** The title of an opportunity, as a link to its page. */
+export function TitleLink({ id, title, max, asOf }: { id: string; title: string; max: number; asOf?: string | undefined }) {
   return (
-    <span>
-      also at{" "}
-      {duplicates.map(({ id, source, status }, n) => (
-        <>
-          {n > 0 && ", "}
-          <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>
-          {statusThere(status, shown)}
-        </>
-      ))}
-    </span>
+    <a href={opportunityAddress(id, asOf)}>
+      <bdi>{cutText(title, max)}</bdi>
+    </a>
+  );
+}
+
+/** A link to another site, if the address is one of the web; otherwise only the text. */
+export function ExternalLink({ url, children, class: kind }: { url: string | null | undefined; children: Child; class?: string }) {
+  const address = webAddress(url ?? null);
+  if (address === undefined) return <>{children}</>;
+  return (
+    <a class={kind} href={address} rel="noreferrer external">
+      {children}
+    </a>
+  );
+}
+
+/** The last item of a list that shows only some of its items; nothing if it shows all. */
+export function MoreItems({ count }: { count: number }) {
+  return count > 0 ? <li class="quiet">{withCommas(count)} more</li> : null;
+}
+
+type SectionProps = { id: string; title: Child; class?: string; children: Child };
+
+/** A section of a page under its title. */
+export function Section({ id, title, class: kind, children }: SectionProps) {
+  return (
+    <section class={kind} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 }
 
@@ -73,18 +109,57 @@ export function Fact({ name, children }: { name: string; children: Child }) {
   );
 }
 
-/** The head of a table, with the names of its columns. */
-export function TableHead({ names }: { names: readonly Child[] }) {
+type TableProps = { names: readonly Child[]; rows: readonly (readonly [Child, ...Child[]])[]; class?: string };
+
+/** A table with the names of its columns. The first cell of each row is its head. */
+export function Table({ names, rows, class: kind }: TableProps) {
   return (
-    <thead>
-      <tr>
-        {names.map((name, n) => (
-          <th scope="col" key={n}>
-            {name}
-          </th>
+    <table class={kind}>
+      <thead>
+        <tr>
+          {names.map((name) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([head, ...cells]) => (
+          <tr>
+            <th scope="row">{head}</th>
+            {cells.map((cell) => (
+              <td>{cell}</td>
+            ))}
+          </tr>
         ))}
-      </tr>
-    </thead>
+      </tbody>
+    </table>
+  );
+}
+
+/** A table of numbers that a reader unfolds. */
+export function FoldedTable({ summary, ...table }: TableProps & { summary: Child }) {
+  return (
+    <details class="numbers">
+      <summary>{summary}</summary>
+      <Table {...table} />
+    </details>
+  );
+}
+
+type PagingProps = { label: string; path: string; given: UrlQuery; next: UrlQuery | undefined | ""; first: string; further: string };
+
+/** Links to the first page of a list and to the next one. `first` and `further` are their texts, `next` is what the next has in its address. */
+export function Paging({ label, path, given, next, first, further }: PagingProps) {
+  if (given.after === undefined && !next) return null;
+  return (
+    <nav class="paging" aria-label={label}>
+      {given.after !== undefined && <a href={addressOf(path, omit(given, "after"))}>{first}</a>}
+      {next && (
+        <a class="button" href={addressOf(path, { ...given, ...next })} rel="next">
+          {further}
+        </a>
+      )}
+    </nav>
   );
 }
 

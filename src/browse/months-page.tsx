@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The page of months: how many opportunities were posted, open and closed in each, and by which department. */
+import type { Child } from "hono/jsx";
 import { agencyByCode } from "../agencies/table.ts";
 import { sourceStatuses } from "../opportunities/source-counts.ts";
 import { countMonths, type MonthCounts, type Months } from "../search/months.ts";
@@ -7,7 +8,7 @@ import { withCommas } from "../text/counted.ts";
 import { monthInWords } from "../text/date-in-words.ts";
 import { addressOf } from "./addresses.ts";
 import { Bars } from "./chart.tsx";
-import { TableHead } from "./marks.tsx";
+import { Section, Table } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 
 const TITLE = "Opportunities by month";
@@ -53,8 +54,7 @@ function MonthsBody({ shown }: { shown: ShownMonths }) {
         several sources counts once. Months are those of US Eastern time.
       </p>
       {unknown > 0 && <p>What was open before {monthInWords(months.names[unknown] ?? "")} is not known: nothing had been imported.</p>}
-      <section class="months" aria-labelledby="by-month">
-        <h2 id="by-month">{department === undefined ? "All departments" : nameOf(department)}</h2>
+      <Section class="months" id="by-month" title={department === undefined ? "All departments" : nameOf(department)}>
         {department !== undefined && (
           <p>
             <a href={monthsAddress({ month }, months)}>All departments</a>
@@ -72,11 +72,10 @@ function MonthsBody({ shown }: { shown: ShownMonths }) {
           ))}
         </div>
         <MonthTable shown={shown} counts={counts} />
-      </section>
-      <section class="months" aria-labelledby="by-department">
-        <h2 id="by-department">Departments in {monthInWords(month)}</h2>
+      </Section>
+      <Section class="months" id="by-department" title={`Departments in ${monthInWords(month)}`}>
         <DepartmentsTable shown={shown} />
-      </section>
+      </Section>
     </>
   );
 }
@@ -88,27 +87,12 @@ const columns: readonly { name: string; title: string; of: (counts: MonthCounts)
 ];
 
 function MonthTable({ shown: { months, department, month }, counts }: { shown: ShownMonths; counts: readonly MonthCounts[] }) {
-  const rows = months.names.map((name, n) => ({ name, counts: counts[n] })).toReversed();
-  return (
-    <table class="departments">
-      <TableHead names={["Month", ...columns.map(({ name }) => name)]} />
-      <tbody>
-        {rows.map(({ name, counts: of }) => (
-          <tr key={name}>
-            <th scope="row">
-              <a
-                href={`${monthsAddress({ department, month: name }, months)}#by-department`}
-                aria-current={name === month ? "true" : undefined}
-              >
-                {monthInWords(name)}
-              </a>
-            </th>
-            <Cells counts={of} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
+  const link = (name: string) => (
+    <a href={`${monthsAddress({ department, month: name }, months)}#by-department`} aria-current={name === month ? "true" : undefined}>
+      {monthInWords(name)}
+    </a>
   );
+  return <CountsTable first="Month" rows={months.names.map((name, n) => ({ head: link(name), counts: counts[n] })).toReversed()} />;
 }
 
 function DepartmentsTable({ shown: { months, month } }: { shown: ShownMonths }) {
@@ -118,31 +102,18 @@ function DepartmentsTable({ shown: { months, month } }: { shown: ShownMonths }) 
     .filter(({ counts }) => counts !== undefined && columns.some(({ of }) => (of(counts) ?? 0) > 0))
     .sort((left, right) => (left.code === "" ? 1 : right.code === "" ? -1 : nameOf(left.code) < nameOf(right.code) ? -1 : 1));
   if (rows.length === 0) return <p class="empty">Nothing was posted, open or closed.</p>;
-  return (
-    <table class="departments">
-      <TableHead names={["Department", ...columns.map(({ name }) => name)]} />
-      <tbody>
-        {rows.map(({ code, counts }) => (
-          <tr key={code}>
-            <th scope="row">
-              <a href={monthsAddress({ department: code, month }, months)}>{nameOf(code)}</a>
-            </th>
-            <Cells counts={counts} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const link = (code: string) => <a href={monthsAddress({ department: code, month }, months)}>{nameOf(code)}</a>;
+  return <CountsTable first="Department" rows={rows.map(({ code, counts }) => ({ head: link(code), counts }))} />;
 }
 
-function Cells({ counts }: { counts: MonthCounts | undefined }) {
+function CountsTable({ first, rows }: { first: string; rows: readonly { head: Child; counts: MonthCounts | undefined }[] }) {
+  const inWords = (count: number | null | undefined) => (count == null ? "unknown" : withCommas(count));
   return (
-    <>
-      {columns.map(({ name, of }) => {
-        const value = counts === undefined ? null : of(counts);
-        return <td key={name}>{value === null ? "unknown" : withCommas(value)}</td>;
-      })}
-    </>
+    <Table
+      class="departments"
+      names={[first, ...columns.map(({ name }) => name)]}
+      rows={rows.map(({ head, counts }) => [head, ...columns.map(({ of }) => inWords(counts && of(counts)))])}
+    />
   );
 }
 

@@ -23,12 +23,12 @@ import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
-import { addressOf, opportunityAddress, type UrlQuery } from "./addresses.ts";
+import { addressOf, opportunityAddress } from "./addresses.ts";
 import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
-import { cutText, StatusBadge } from "./marks.tsx";
+import { cutText, ExternalLink, MoreItems, Section, StatusBadge, TitleLink } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
@@ -144,9 +144,9 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
         </p>
         <p class="line">
           {upstream !== undefined && (
-            <a class="button" href={upstream} rel="noreferrer external">
+            <ExternalLink class="button" url={upstream}>
               Open at {new URL(upstream).hostname}
-            </a>
+            </ExternalLink>
           )}
           <a href="#history">What changed</a>
         </p>
@@ -164,34 +164,26 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
       <div class="columns">
         <FactLists label="Contact and awards" facts={facts} groups={["offered by", "offers", "won", "won before"]} asOf={asOf} />
         <div class="main">
-          <section class="prose" aria-labelledby="description">
-            <h2 id="description">Description</h2>
+          <Section class="prose" id="description" title="Description">
             <Paragraphs text={description ?? summary} />
-          </section>
+          </Section>
           {attachments.length > 0 && <Attachments attachments={attachments} />}
           {questions.length > 0 && <Questions questions={questions} />}
           {eligibility.requirements !== null && (
-            <section class="prose" aria-labelledby="eligibility">
-              <h2 id="eligibility">Eligibility</h2>
+            <Section class="prose" id="eligibility" title="Eligibility">
               <Paragraphs text={eligibility.requirements} />
-            </section>
+            </Section>
           )}
-          <section aria-labelledby="history">
-            <h2 id="history">History</h2>
-            <Timeline history={history} address={addressAsOf(opportunity.id, asOf)} now={now} />
+          <Section id="history" title="History">
+            <Timeline history={history} address={opportunityAddress(opportunity.id, asOf)} now={now} />
             <AsOfForm address={opportunityAddress(opportunity.id)} />
-          </section>
+          </Section>
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
         </div>
         <FactLists label="Codes and record" facts={facts} groups={["for", "record"]} asOf={asOf} />
       </div>
     </article>
   );
-}
-
-/** Returns the address of the page with another query. On a page of the past, that stays as of the same instant. */
-function addressAsOf(id: string, asOf = ""): (query: UrlQuery) => string {
-  return (query) => addressOf(opportunityAddress(id), { as_of: asOf, ...query });
 }
 
 type LinkedProps = { opportunity: WholeOpportunity; related: RelatedRecords & Belonging; asOf: string | undefined };
@@ -221,7 +213,7 @@ function LinkedRecords({ opportunity, related: { duplicates, parent, parts, tota
             {parts.map((part) => (
               <LinkedRecord key={part.id} record={part} asOf={asOf} />
             ))}
-            {total > parts.length && <li class="quiet">{withCommas(total - parts.length)} more</li>}
+            <MoreItems count={total - parts.length} />
           </ul>
         </details>
       )}
@@ -229,15 +221,11 @@ function LinkedRecords({ opportunity, related: { duplicates, parent, parts, tota
   );
 }
 
-type LinkedRecordProps = { relation?: string; record: WholeOpportunity; asOf: string | undefined };
-
-function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
+function LinkedRecord({ relation, record, asOf }: { relation?: string; record: WholeOpportunity; asOf: string | undefined }) {
   return (
     <li>
       {relation !== undefined && `${relation}: `}
-      <a href={opportunityAddress(record.id, asOf)}>
-        <bdi>{cutText(record.title, 200)}</bdi>
-      </a>{" "}
+      <TitleLink id={record.id} title={record.title} max={200} asOf={asOf} />{" "}
       <span class="quiet">{cutText(recordInWords(record), 300)}</span>
     </li>
   );
@@ -246,18 +234,17 @@ function LinkedRecord({ relation, record, asOf }: LinkedRecordProps) {
 function Attachments({ attachments }: { attachments: readonly AttachmentInWords[] }) {
   const shown = attachments.slice(0, ATTACHMENTS_MAX);
   return (
-    <section aria-labelledby="attachments">
-      <h2 id="attachments">Attachments and links</h2>
+    <Section id="attachments" title="Attachments and links">
       <ul>
-        {shown.map(({ name, url, about, dated, isRemoved }, n) => (
-          <li key={n} class={isRemoved ? "quiet" : undefined}>
-            <bdi>{isRemoved ? <s>{cutText(name, 300)}</s> : <Link url={url} text={cutText(name, 300)} />}</bdi>{" "}
+        {shown.map(({ name, url, about, dated, isRemoved }) => (
+          <li class={isRemoved ? "quiet" : undefined}>
+            <bdi>{isRemoved ? <s>{cutText(name, 300)}</s> : <ExternalLink url={url}>{cutText(name, 300)}</ExternalLink>}</bdi>{" "}
             <span class="quiet">{[cutText(about, 100), dated].filter((each) => each !== "").join("; ")}</span>
           </li>
         ))}
-        {attachments.length > shown.length && <li class="quiet">{attachments.length - shown.length} more</li>}
+        <MoreItems count={attachments.length - shown.length} />
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -265,28 +252,15 @@ function Attachments({ attachments }: { attachments: readonly AttachmentInWords[
 function Questions({ questions }: { questions: Sidecar["questions"] }) {
   const shown = questions.slice(0, ATTACHMENTS_MAX);
   return (
-    <section aria-labelledby="questions">
-      <h2 id="questions">Questions and answers</h2>
-      {shown.map(({ question, answer }, n) => (
-        <details key={n}>
+    <Section id="questions" title="Questions and answers">
+      {shown.map(({ question, answer }) => (
+        <details>
           <summary dir="auto">{cutText(plainText(question ?? ""), 1000)}</summary>
           <Paragraphs text={answer} />
         </details>
       ))}
       {questions.length > shown.length && <p class="quiet">{questions.length - shown.length} more</p>}
-    </section>
-  );
-}
-
-/** A link if it is a web address, otherwise its text. */
-function Link({ url, text }: { url: string | null; text: string }) {
-  const address = webAddress(url);
-  return address === undefined ? (
-    text
-  ) : (
-    <a href={address} rel="noreferrer external">
-      {text}
-    </a>
+    </Section>
   );
 }
 
@@ -322,14 +296,12 @@ function Paragraphs({ text }: { text: string | null }) {
   );
 }
 
-type TimelineProps = { history: History; address: (query: UrlQuery) => string; now: EpochMs };
-
-function Timeline({ history: { events, next, isFirst }, address, now }: TimelineProps) {
+function Timeline({ history: { events, next, isFirst }, address, now }: { history: History; address: string; now: EpochMs }) {
   return (
     <>
       {!isFirst && (
         <p>
-          <a href={`${address({})}#history`}>Newest changes</a>
+          <a href={`${address}#history`}>Newest changes</a>
         </p>
       )}
       <ol class="timeline">
@@ -339,7 +311,7 @@ function Timeline({ history: { events, next, isFirst }, address, now }: Timeline
       </ol>
       {next !== undefined && (
         <p>
-          <a href={`${address({ after: next })}#history`}>Earlier changes</a>
+          <a href={`${addressOf(address, { after: next })}#history`}>Earlier changes</a>
         </p>
       )}
     </>

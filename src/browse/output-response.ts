@@ -1,10 +1,10 @@
 /** Responses with a search for other programs: entity tags, the next page, and refusals. */
 import { isNotModified } from "../http/etag.ts";
 import { BadCursor } from "../search/cursor.ts";
-import { addressOf } from "./addresses.ts";
+import { addressOf, omit } from "./addresses.ts";
 import type { SearchOutput } from "./outputs.ts";
 import type { PageContext } from "./page.ts";
-import { omit, readSearchForm } from "./search-form.tsx";
+import { readSearchForm } from "./search-form.tsx";
 
 /** An output as a response, or a problem (RFC 9457) that names every parameter that was refused. `address` is where the output is served. */
 export async function outputResponse(

@@ -6,7 +6,7 @@ import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { listSources } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { TableHead } from "./marks.tsx";
+import { FoldedTable, joined } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";
 
@@ -55,13 +55,7 @@ function SourceReport({ name, report }: { name: string; report: SourceQuality })
           {findings.map(({ rule, says, records, sample_ids }) => (
             <li key={rule}>
               {withCommas(records)}: {says} (for example{" "}
-              {sample_ids.map((id, n) => (
-                <>
-                  {n > 0 && ", "}
-                  <a href={opportunityAddress(id)}>{id.slice(0, 8)}</a>
-                </>
-              ))}
-              )
+              {joined(sample_ids.map((id) => <a href={opportunityAddress(id)}>{id.slice(0, 8)}</a>))})
             </li>
           ))}
         </ul>
@@ -76,23 +70,11 @@ function SourceReport({ name, report }: { name: string; report: SourceQuality })
         </ul>
       )}
       {findings.length === 0 && falls.length === 0 && <p>Nothing was found.</p>}
-      <details class="numbers">
-        <summary>Fields of the {withCommas(live)} records that are not archived</summary>
-        <table>
-          <TableHead names={["Field", "Records", "Share"]} />
-          <tbody>
-            {fill.map(({ field, records, share }) => (
-              <tr key={field}>
-                <th scope="row">
-                  <code>{field}</code>
-                </th>
-                <td>{withCommas(records)}</td>
-                <td>{percent(share)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </details>
+      <FoldedTable
+        summary={`Fields of the ${withCommas(live)} records that are not archived`}
+        names={["Field", "Records", "Share"]}
+        rows={fill.map(({ field, records, share }) => [<code>{field}</code>, withCommas(records), percent(share)])}
+      />
     </section>
   );
 }

@@ -13,9 +13,8 @@ import { MATCH_BEGIN, MATCH_END } from "../search/snippet.ts";
 import { missingInWords, type Understood } from "../search/understood.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
-import { opportunityAddress } from "./addresses.ts";
 import { changeInShort } from "./history.tsx";
-import { AlsoAtLinks, cutText, SeverityMark, StatusBadge } from "./marks.tsx";
+import { AlsoAtLinks, cutText, SeverityMark, StatusBadge, TitleLink } from "./marks.tsx";
 import { DueLine, Relative } from "./times.tsx";
 
 /** Characters of a title. */
@@ -74,9 +73,7 @@ function ResultItem({ result: { opportunity, duplicates, snippet, missing, named
   return (
     <li class={unendedStatuses.includes(status) ? "result" : "result over"}>
       <h3>
-        <a href={opportunityAddress(id)}>
-          <bdi>{cutText(title, TITLE_MAX)}</bdi>
-        </a>
+        <TitleLink id={id} title={title} max={TITLE_MAX} />
       </h3>
       <p class="line">
         <StatusBadge status={status} /> <DueLine due={dueOf(opportunity, now, duplicates)} now={now} />
@@ -90,7 +87,7 @@ function ResultItem({ result: { opportunity, duplicates, snippet, missing, named
         <AlsoAtLinks duplicates={duplicates} shown={status} />
       </p>
       {lacks !== null && <p class="lacks">{lacks}</p>}
-      {snippet !== null && !repeatsTitle(snippet, title) && <Snippet text={snippet} />}
+      {snippet !== null && !title.includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "")) && <Snippet text={snippet} />}
       {lastChange !== undefined && (
         <p class="change">
           <SeverityMark severity={lastChange.severity} /> <Relative at={lastChange.detected_at} now={now} />: {changeInShort(lastChange)}
@@ -98,11 +95,6 @@ function ResultItem({ result: { opportunity, duplicates, snippet, missing, named
       )}
     </li>
   );
-}
-
-/** Whether the snippet only repeats the title. */
-function repeatsTitle(snippet: string, title: string): boolean {
-  return title.includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, ""));
 }
 
 /** The words around a match, with the match marked. */

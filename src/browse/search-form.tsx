@@ -1,5 +1,6 @@
 /** @jsxImportSource hono/jsx */
 /** The form of words and filters, built from the table of filters (`src/filter`). It is read from an address and needs no script. */
+
 import type { Child } from "hono/jsx";
 import { shortNameOf } from "../agencies/understand.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
@@ -13,7 +14,8 @@ import { didYouMean } from "../text/closest.ts";
 import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
-import { addressOf, type UrlQuery } from "./addresses.ts";
+import { addressOf, omit } from "./addresses.ts";
+import { joined } from "./marks.tsx";
 import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import { valueName } from "./value-names.ts";
@@ -138,6 +140,7 @@ type FormProps = { action: string; form: SearchForm; now: EpochMs; children?: Ch
 export function SearchFields({ action, form, now, children, ownFilters }: FormProps) {
   const { given, errors } = form;
   const filterCount = filterNames.filter((name) => given[name] !== undefined).length;
+  const wrong = filterNames.filter((name) => errors.has(name));
   return (
     <search>
       <form class="search" method="get" action={action}>
@@ -146,7 +149,11 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
             {errors.get("")}
           </p>
         )}
-        <WrongFilters errors={errors} />
+        {wrong.length > 0 && ( // Above the form, as a phone shows no field of the filters on its first screen.
+          <p class="error" role="alert">
+            To be corrected: {joined(wrong.map((name) => <a href={`#${name}`}>{fields[name].label}</a>))}
+          </p>
+        )}
         <div class="words">
           <InputField
             name="words"
@@ -163,12 +170,15 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
           {children}
           <button type="submit">Search</button>
         </div>
-        <details class="filters" open={filterNames.some((name) => errors.has(name))}>
+        <details class="filters" open={wrong.length > 0}>
           <summary>Filters{filterCount > 0 && ` (${filterCount})`}</summary>
           <div class="groups">
             {ownFilters}
-            <Filters form={form} />
-            {given.id !== undefined && <ChosenOpportunities form={form} />}
+            {groups.map(({ title, has }) => (
+              <Group title={title} names={filterNames.filter((name) => has(fields[name] as unknown as Field<never>, name))} form={form} />
+            ))}
+            {/* Ids come from a link. Nobody types them, so the field is there only to keep them, and to correct them. */}
+            {given.id !== undefined && <Group title="Opportunities" names={["id"]} form={form} />}
             <ChoiceGroup
               name="all_sources"
               title="Records"
@@ -181,23 +191,6 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
         <ActiveFilters action={action} form={form} now={now} />
       </form>
     </search>
-  );
-}
-
-/** Above the form, as a phone shows no field of the filters on its first screen. */
-function WrongFilters({ errors }: Pick<SearchForm, "errors">) {
-  const wrong = filterNames.filter((name) => errors.has(name));
-  if (wrong.length === 0) return null;
-  return (
-    <p class="error" role="alert">
-      To be corrected:{" "}
-      {wrong.map((name, n) => (
-        <>
-          {n > 0 && ", "}
-          <a href={`#${name}`}>{fields[name].label}</a>
-        </>
-      ))}
-    </p>
   );
 }
 
@@ -231,44 +224,25 @@ const examples: Partial<Record<FieldName, string>> = {
   max_amount: "In dollars. For example: 1000000",
 };
 
-function Filters({ form }: { form: SearchForm }) {
-  return (
-    <>
-      {groups.map(({ title, has }) => {
-        const members = filterNames.filter((name) => has(fields[name] as unknown as Field<never>, name));
-        return (
-          <section class="group" key={title}>
-            <h2>{title}</h2>
-            <div class="members">
-              {members.map((name) => (
-                <FilterField key={name} name={name} form={form} />
-              ))}
-            </div>
-          </section>
-        );
-      })}
-    </>
-  );
-}
-
-/** Ids come from a link. Nobody types them, so the field is there only to keep them, and to correct them. */
-function ChosenOpportunities({ form }: { form: SearchForm }) {
+function Group({ title, names, form }: { title: string; names: readonly FieldName[]; form: SearchForm }) {
   return (
     <section class="group">
-      <h2>Opportunities</h2>
-      <FilterField name="id" form={form} />
+      <h2>{title}</h2>
+      <div class="members">
+        {names.map((name) => (
+          <FilterField name={name} form={form} />
+        ))}
+      </div>
     </section>
   );
 }
 
-type GroupProps = { name: string; title: string; options: readonly Option[]; form: SearchForm };
-
 /** A group of the form with one set of choices, which needs no label besides its title. */
-export function ChoiceGroup({ name, title, options, form }: GroupProps) {
+export function ChoiceGroup({ title, ...choices }: Omit<FieldProps, "label"> & { title: string; options: readonly Option[] }) {
   return (
     <section class="group">
       <h2>{title}</h2>
-      <Choices name={name} label={title} options={options} form={form} isTitled />
+      <Choices label={title} {...choices} isTitled />
     </section>
   );
 }
@@ -410,9 +384,4 @@ function ActiveFilters({ action, form: { filter, given, errors, sources }, now }
       </ul>
     </section>
   );
-}
-
-/** A query without some of its names. */
-export function omit(query: UrlQuery, ...names: readonly string[]): UrlQuery {
-  return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
 }

@@ -63,9 +63,7 @@ function weeksOf(changes: readonly LastChanges[], source: string): number[] {
   return weeks;
 }
 
-type BodyProps = { rows: readonly SourceRow[]; now: EpochMs };
-
-function SourcesBody({ rows, now }: BodyProps) {
+function SourcesBody({ rows, now }: { rows: readonly SourceRow[]; now: EpochMs }) {
   const most = Math.max(1, ...rows.map(({ records }) => records));
   return (
     <>
@@ -91,9 +89,7 @@ function SourcesBody({ rows, now }: BodyProps) {
   );
 }
 
-type CardProps = { row: SourceRow; most: number; now: EpochMs };
-
-function SourceCard({ row, most, now }: CardProps) {
+function SourceCard({ row, most, now }: { row: SourceRow; most: number; now: EpochMs }) {
   const { source, name, description, records, open, last_import_at, newestPosted: posted, weeks, freshness } = row;
   const changed = weeks.reduce((sum, each) => sum + each, 0);
   const weekNames = weeks.map((_, n) => `week that ended ${n === WEEKS - 1 ? "today" : dateAt(now - (WEEKS - 1 - n) * WEEK_MS)}`);

@@ -2,7 +2,7 @@
 /** The page with the addresses of a search for calendars and feed readers. */
 import { fieldNames } from "../filter/filter.ts";
 import { addressOf } from "./addresses.ts";
-import { Fact } from "./marks.tsx";
+import { Fact, Section } from "./marks.tsx";
 import type { BrowsePage } from "./page.ts";
 
 /** The outputs to subscribe to. */
@@ -28,8 +28,7 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
     <>
       <h1>Subscribe to {what}</h1>
       <p class="lead">Your calendar, spreadsheet or feed reader asks for the newest state by itself.</p>
-      <section class="subscription" aria-labelledby="calendar">
-        <h2 id="calendar">Deadlines in a calendar</h2>
+      <Section class="subscription" id="calendar" title="Deadlines in a calendar">
         <p>
           <a class="button" href={ics.replace(/^https?:/, "webcal:")}>
             Open in your calendar
@@ -41,17 +40,15 @@ export function subscribePage({ ics, csv, atom }: Subscriptions, isSigned = fals
           <Fact name="Outlook">Choose “Add calendar”, then “Subscribe from web”, and paste the address.</Fact>
           <Fact name="Apple Calendar">Press the button above, or choose “New Calendar Subscription” and paste the address.</Fact>
         </dl>
-      </section>
-      <section class="subscription" aria-labelledby="reader">
-        <h2 id="reader">Changes in a feed reader</h2>
+      </Section>
+      <Section class="subscription" id="reader" title="Changes in a feed reader">
         <p>Paste the address where your reader adds a feed.</p>
         <Address id="atom" address={atom} />
-      </section>
-      <section class="subscription" aria-labelledby="spreadsheet">
-        <h2 id="spreadsheet">Rows in a spreadsheet</h2>
+      </Section>
+      <Section class="subscription" id="spreadsheet" title="Rows in a spreadsheet">
         <p>At most 1,000. In Google Sheets: =IMPORTDATA("…") with the address; in Excel: Data, From Web.</p>
         <Address id="csv" address={csv} />
-      </section>
+      </Section>
       {isSigned && (
         <p>
           Keep these addresses to yourself: whoever has one can read {what}, as long as you may sign in here. Each request counts as one of
