@@ -17,9 +17,9 @@ export function omit(query: UrlQuery, ...names: readonly string[]): UrlQuery {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !names.includes(name)));
 }
 
-/** The page of one opportunity. `asOf` is the instant of the page that leads there, as its address says it. */
-export function opportunityAddress(id: string, asOf = ""): string {
-  return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf });
+/** The page of one opportunity, as of an instant that its address has, and from a cursor of its history on. */
+export function opportunityAddress(id: string, asOf = "", after = ""): string {
+  return addressOf(`/opportunities/${encodeURIComponent(id)}`, { as_of: asOf, after });
 }
 
 /** The description of the searches for other programs. */

@@ -2,7 +2,7 @@
 /** The frame of every page. (E-54) */
 
 import { safeLines } from "../text/terminal-text.ts";
-import { joined } from "./marks.tsx";
+import { withBetween } from "./marks.tsx";
 import type { BrowsePage, BrowseSection } from "./page.ts";
 
 const sections: readonly { section: BrowseSection; name: string; address: string }[] = [
@@ -84,7 +84,7 @@ function Document({ page: { title, section: current, body, description = DESCRIP
         <footer>
           <p>US federal funding opportunities as their sources publish them. Dates without a zone are US Eastern time.</p>
           <p>
-            {joined(
+            {withBetween(
               [
                 <a href="/help">Help</a>,
                 frame.up && <a href="/v1/docs">API for programs</a>,

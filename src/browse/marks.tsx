@@ -44,11 +44,11 @@ export function AlsoAtLinks({ duplicates, shown }: { duplicates: readonly Opport
     <a href={opportunityAddress(id)}>{cutText(source.name, 100)}</a>,
     statusThere(status, shown),
   ]);
-  return <span>also at {joined(links)}</span>;
+  return <span>also at {withBetween(links)}</span>;
 }
 
 /** Parts of a line, with commas or another text between them. */
-export function joined(parts: readonly Child[], between = ", "): Child[] {
+export function withBetween(parts: readonly Child[], between = ", "): Child[] {
   return parts.map((part, n) => (n === 0 ? part : [between, part]));
 }
 

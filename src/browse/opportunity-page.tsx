@@ -23,7 +23,7 @@ import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
-import { addressOf, opportunityAddress } from "./addresses.ts";
+import { opportunityAddress } from "./addresses.ts";
 import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
@@ -175,7 +175,7 @@ function OpportunityBody({ record, similar, history, now, reader, asOf }: BodyPr
             </Section>
           )}
           <Section id="history" title="History">
-            <Timeline history={history} address={opportunityAddress(opportunity.id, asOf)} now={now} />
+            <Timeline id={opportunity.id} history={history} asOf={asOf} now={now} />
             <AsOfForm address={opportunityAddress(opportunity.id)} />
           </Section>
           {similar !== undefined && <SimilarOnes similar={similar} now={now} />}
@@ -296,12 +296,14 @@ function Paragraphs({ text }: { text: string | null }) {
   );
 }
 
-function Timeline({ history: { events, next, isFirst }, address, now }: { history: History; address: string; now: EpochMs }) {
+type TimelineProps = { id: string; history: History; asOf: string | undefined; now: EpochMs };
+
+function Timeline({ id, history: { events, next, isFirst }, asOf, now }: TimelineProps) {
   return (
     <>
       {!isFirst && (
         <p>
-          <a href={`${address}#history`}>Newest changes</a>
+          <a href={`${opportunityAddress(id, asOf)}#history`}>Newest changes</a>
         </p>
       )}
       <ol class="timeline">
@@ -311,7 +313,7 @@ function Timeline({ history: { events, next, isFirst }, address, now }: { histor
       </ol>
       {next !== undefined && (
         <p>
-          <a href={`${addressOf(address, { after: next })}#history`}>Earlier changes</a>
+          <a href={`${opportunityAddress(id, asOf, next)}#history`}>Earlier changes</a>
         </p>
       )}
     </>

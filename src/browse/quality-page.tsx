@@ -6,7 +6,7 @@ import { qualityOf, type SourceQuality } from "../quality/report.ts";
 import { listSources } from "../sources/source.ts";
 import { withCommas } from "../text/counted.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { FoldedTable, joined } from "./marks.tsx";
+import { FoldedTable, withBetween } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
 import { Exact } from "./times.tsx";
 
@@ -55,7 +55,7 @@ function SourceReport({ name, report }: { name: string; report: SourceQuality })
           {findings.map(({ rule, says, records, sample_ids }) => (
             <li key={rule}>
               {withCommas(records)}: {says} (for example{" "}
-              {joined(sample_ids.map((id) => <a href={opportunityAddress(id)}>{id.slice(0, 8)}</a>))})
+              {withBetween(sample_ids.map((id) => <a href={opportunityAddress(id)}>{id.slice(0, 8)}</a>))})
             </li>
           ))}
         </ul>

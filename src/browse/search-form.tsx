@@ -15,7 +15,7 @@ import { withCommas } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { addressOf, omit } from "./addresses.ts";
-import { joined } from "./marks.tsx";
+import { withBetween } from "./marks.tsx";
 import { allSourcesField, type OwnFields } from "./own-fields.ts";
 import type { PageContext } from "./page.ts";
 import { valueName } from "./value-names.ts";
@@ -151,7 +151,7 @@ export function SearchFields({ action, form, now, children, ownFilters }: FormPr
         )}
         {wrong.length > 0 && ( // Above the form, as a phone shows no field of the filters on its first screen.
           <p class="error" role="alert">
-            To be corrected: {joined(wrong.map((name) => <a href={`#${name}`}>{fields[name].label}</a>))}
+            To be corrected: {withBetween(wrong.map((name) => <a href={`#${name}`}>{fields[name].label}</a>))}
           </p>
         )}
         <div class="words">
