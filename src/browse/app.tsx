@@ -43,7 +43,7 @@ import { qualityPage } from "./quality-page.tsx";
 import { pageFiles, pageResponse } from "./response.ts";
 import { robotsText } from "./robots.ts";
 import { sourcesPage } from "./sources-page.tsx";
-import { outputsFor, type Subscriptions, subscribePage } from "./subscribe-page.tsx";
+import { outputsFor, subscribePage } from "./subscribe-page.tsx";
 import { sentForm } from "./watch-fields.tsx";
 
 type BrowseOptions = {
@@ -110,7 +110,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   let empty: SearchFile | undefined;
   const router = new Elysia({ strictPath: true, normalize: false })
     .onError(({ code, error, request }) => {
-      if (code === "NOT_FOUND") return respondPage(request, noPage());
+      if (code === "NOT_FOUND") return respondPage(request, notFound());
       return request.signal.aborted ? plainResponse(503, "The client has left.") : failed(request, error);
     })
     .get("/", ({ request }) => pageOf(request, (context) => (context.query.size > 0 ? findPage : homePage)(context), always))
@@ -135,9 +135,11 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     .get("/sources/quality", ({ request }) => pageOf(request, qualityPage))
     .get(MONTHS_PATH, ({ request }) => pageOf(request, monthsPage, always))
     .get("/robots.txt", () => new Response(robotsText(options.up?.hasSignIn === true), { headers: ROBOTS }))
-    .get("/help", ({ request }) => respondPage(request, helpPage() ?? noPage()))
-    .get("/help/:topic", ({ request, params: { topic } }) => respondPage(request, helpPage(topic) ?? noTopic()))
-    .get("/subscribe", ({ request }) => pageOf(request, async ({ query }) => subscribePage(addressesOf(request, query))))
+    .get("/help", ({ request }) => respondPage(request, helpPage() ?? notFound()))
+    .get("/help/:topic", ({ request, params: { topic } }) => respondPage(request, helpPage(topic) ?? notFound(NO_TOPIC)))
+    .get("/subscribe", ({ request }) =>
+      pageOf(request, async ({ query }) => subscribePage(outputsFor(query, new URL(publicAddress(request)).origin))),
+    )
     .get(DESCRIPTION_PATH, ({ request }) =>
       unlessKnown(request, JSON.stringify(outputsDescription()), { "Content-Type": "application/json" }),
     );
@@ -224,7 +226,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
       const page = building !== undefined && needsIndex() ? noIndexYet() : await make(context);
       return page && respondPage(request, page, building);
     });
-    return made ?? respondPage(request, noPage());
+    return made ?? respondPage(request, notFound());
   }
 
   /** For the process that listens: 503 while there is no index. */
@@ -241,7 +243,7 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
   async function followingOutput(request: Request, path: string, others: Readonly<Record<string, string>> = {}): Promise<Response> {
     const ids = await ofMember(request, ({ watches, member }) => followedBy(watches, member));
     const output = outputs.find((each) => each.path === path);
-    if (ids === undefined || output === undefined) return respondPage(request, noPage());
+    if (ids === undefined || output === undefined) return respondPage(request, notFound());
     const url = new URL(request.url);
     url.search = `${new URLSearchParams({ id: ids.length === 0 ? NO_ID : ids.join(","), ...others })}`;
     return outputOf(new Request(url.href, request), output);
@@ -252,12 +254,6 @@ function routerOf(options: BrowseOptions): (request: Request) => Promise<Respons
     const sent = options.up && headers.get(ADDRESS_HEADER);
     if (!sent) return url;
     return new URL(sent).pathname === "/" ? sent + pathAndQuery(url) : sent;
-  }
-
-  function addressesOf(request: Request, query: URLSearchParams): Subscriptions {
-    const { origin } = new URL(publicAddress(request));
-    const { ics, csv, atom } = outputsFor(query);
-    return { ics: origin + ics, csv: origin + csv, atom: origin + atom };
   }
 
   function failed(request: Request, error: unknown): Response {
@@ -288,15 +284,9 @@ function notYet(building: IndexProgress): Response {
   return new Response(JSON.stringify(problem), { status: 503, headers });
 }
 
-function noTopic(): BrowsePage {
-  return notFound("The manual has no such page: Help, at the foot of each page, lists all.");
-}
+const NO_TOPIC = "The manual has no such page: Help, at the foot of each page, lists all.";
 
-function noPage(): BrowsePage {
-  return notFound("There is no such page.");
-}
-
-function notFound(reason: string): BrowsePage {
+function notFound(reason = "There is no such page."): BrowsePage {
   const body = (
     <>
       <h1>Not found</h1>

@@ -4,7 +4,6 @@ import type { Child } from "hono/jsx";
 import { BadValue } from "../text/bad-value.ts";
 import { type EpochMs, formatInstant } from "../text/instant.ts";
 import { AS_OF, isRelativeMoment, readMoment } from "../text/moment.ts";
-import { cutText } from "./marks.tsx";
 import type { BrowsePage } from "./page.ts";
 import { Exact } from "./times.tsx";
 
@@ -24,28 +23,13 @@ export function readAsOf(given: readonly string[], now: EpochMs): AsOf | BadValu
   }
 }
 
-/** The page that is shown if the instant is not in the past. `address` is that of the opportunity. */
-export function noSuchDay(given: readonly string[], { message }: BadValue, address: string): BrowsePage {
-  const reason = `“${cutText(given.join(","), 100)}” ${message}.`;
-  return noPastPage(400, "No such day", reason, address);
-}
-
-/** The page that is shown if the opportunity was not known at the instant. `why` is the reason in words. */
-export function notKnownThen(at: EpochMs, why: string, address: string): BrowsePage {
-  const reason = (
-    <>
-      As of <Exact at={formatInstant(at)} /> it is not known: {why}.
-    </>
-  );
-  return noPastPage(404, "Not known", reason, address);
-}
-
-function noPastPage(status: 400 | 404, title: string, reason: Child, address: string): BrowsePage {
+/** The page that is shown if the instant is not in the past, or if the opportunity, at this address, was not known then. */
+export function noPastPage(status: 400 | 404, title: string, reason: Child, address: string): BrowsePage {
   const body = (
     <>
       <h1>{title}</h1>
       <p>
-        {reason} <NowLink address={address} />
+        {reason} <a href={address}>{SHOW_NOW}</a>
       </p>
       <AsOfForm address={address} />
     </>
@@ -53,16 +37,14 @@ function noPastPage(status: 400 | 404, title: string, reason: Child, address: st
   return { title, section: "find", status, body };
 }
 
-function NowLink({ address }: { address: string }) {
-  return <a href={address}>Show it as it is now</a>;
-}
+const SHOW_NOW = "Show it as it is now";
 
 /** The line above a page of the past. `address` shows the same page as it is now. `unknown`: which data of that time is missing. */
 export function PastNote({ at, address, unknown }: { at: EpochMs; address: string; unknown: string | undefined }) {
   return (
     <p class="past-note" role="note">
       As it was on <Exact at={formatInstant(at)} />
-      {unknown !== undefined && `; ${unknown}`}. <NowLink address={address} />
+      {unknown !== undefined && `; ${unknown}`}. <a href={address}>{SHOW_NOW}</a>
     </p>
   );
 }

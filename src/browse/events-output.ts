@@ -1,4 +1,5 @@
 /** `/events.json`: the events of many records at once, for copies. */
+
 import { Type } from "@sinclair/typebox";
 import type { CatalogDb } from "../../db/engine.ts";
 import { OpportunityEvent } from "../events/event.ts";
@@ -11,6 +12,7 @@ import { UUID } from "../text/uuid.ts";
 import { integer } from "../text/value.ts";
 import { refused, unlessKnown } from "./output-response.ts";
 import { listedIn, type OwnFields } from "./own-fields.ts";
+import { readFields } from "./search-form.tsx";
 
 const [EVENTS_MAX, IDS_MAX] = [1000, 100];
 const LATEST = "latest";
@@ -55,16 +57,16 @@ export const eventsOutput = {
 
 /** The page of events that an address asks for, or a problem that names every parameter that was refused. */
 export async function eventsResponse(request: Request, catalog: CatalogDb): Promise<Response> {
-  const { given, errors } = read(new URL(request.url).searchParams);
-  if (errors.length > 0) return refused(errors);
+  const { given, errors } = readFields(new URL(request.url).searchParams, fields, "parameter", 0);
+  if (errors.size > 0) return refused(errors);
   const { opportunity, after } = given;
   const limit = Number(given.limit ?? EVENTS_MAX);
   try {
     if (opportunity !== undefined) return respond(request, await historiesPage(catalog, listedIn(opportunity), after, limit));
     return respond(request, await storedPage(catalog, after, limit));
   } catch (error) {
-    if (error instanceof BadCursor) return refused([{ field: "after", reason: "It must be a cursor that the same request returned." }]);
-    if (error instanceof LostPositionError) return refused([{ field: "after", reason: `${error.message}.` }]);
+    if (error instanceof BadCursor) return refused([["after", "It must be a cursor that the same request returned."]]);
+    if (error instanceof LostPositionError) return refused([["after", `${error.message}.`]]);
     throw error;
   }
 }
@@ -114,26 +116,4 @@ function respond(request: Request, { documents, hasMore, next }: Page): Response
   const data = documents.map((document) => Buffer.from(document).toString()).join(",");
   const text = `{"data":[${data}],"meta":${JSON.stringify({ has_more: hasMore, next_cursor: next })}}`;
   return unlessKnown(request, text, { "Content-Type": eventsOutput.contentType });
-}
-
-function read(query: URLSearchParams): {
-  given: Partial<Record<keyof typeof fields, string>>;
-  errors: { field: string; reason: string }[];
-} {
-  const errors: { field: string; reason: string }[] = [];
-  const given: Partial<Record<keyof typeof fields, string>> = {};
-  for (const name of new Set(query.keys())) {
-    if (!Object.hasOwn(fields, name)) errors.push({ field: "", reason: `There is no parameter "${name}".` });
-    else if (query.getAll(name).length > 1) errors.push({ field: name, reason: "It must be given once." });
-    else {
-      const key = name as keyof typeof fields;
-      try {
-        given[key] = `${fields[key].read(query.get(name) ?? "")}`;
-      } catch (error) {
-        if (!(error instanceof BadValue)) throw error;
-        errors.push({ field: name, reason: `It ${error.message}.` });
-      }
-    }
-  }
-  return { given, errors };
 }

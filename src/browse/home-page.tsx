@@ -18,8 +18,8 @@ import { addressOf, type UrlQuery } from "./addresses.ts";
 import { SortField } from "./find-page.tsx";
 import { Fact, Section, Table } from "./marks.tsx";
 import type { BrowsePage, PageContext } from "./page.ts";
-import { Results, type ShownResult, withLastChanges } from "./results.tsx";
-import { readSearchForm, SearchFields, type SearchForm } from "./search-form.tsx";
+import { Results, withLastChanges } from "./results.tsx";
+import { readSearchForm, SearchFields } from "./search-form.tsx";
 import { TakeAlong } from "./take-along.tsx";
 
 /** Opportunities that are listed. */
@@ -51,19 +51,9 @@ export async function homePage({ catalog, index, now, query }: PageContext): Pro
   });
   const coming = found.filter(({ opportunity, duplicates }) => obstacleOf(opportunity, now, duplicates) === null).slice(0, LISTED);
   const results = await withLastChanges(catalog, coming);
-  return {
-    title: "Find opportunities",
-    section: "find",
-    body: (
-      <HomeBody {...{ form, results, openings: countOpenings(index), silent: silentInWords(await readFreshness(catalog, now)), now }} />
-    ),
-  };
-}
-
-type BodyProps = { form: SearchForm; results: readonly ShownResult[]; openings: Openings; silent: string | null; now: EpochMs };
-
-function HomeBody({ form, results, openings, silent, now }: BodyProps) {
-  return (
+  const openings = countOpenings(index);
+  const silent = silentInWords(await readFreshness(catalog, now));
+  const body = (
     <>
       <h1>Find funding opportunities</h1>
       <SearchFields action="/" form={form} now={now}>
@@ -97,6 +87,7 @@ function HomeBody({ form, results, openings, silent, now }: BodyProps) {
       </div>
     </>
   );
+  return { title: "Find opportunities", section: "find", body };
 }
 
 /** The address of open opportunities that also meet `query`. */

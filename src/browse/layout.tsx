@@ -33,7 +33,7 @@ type Frame = {
  * The page as HTML. Text is escaped by the renderer. Control characters and bidirectional overrides in it become visible escapes, so that
  * text from upstreams cannot reorder what is around it.
  */
-export function htmlOf(page: Exclude<BrowsePage, { location: string }>, frame: Frame): string {
+export function htmlOf(page: DocumentProps["page"], frame: Frame): string {
   return `<!doctype html>\n${safeLines(String(<Document page={page} frame={frame} />).replace(/\r\n?/g, "\n"))}\n`;
 }
 

@@ -17,14 +17,14 @@ import { decodePlace, encodePlace } from "../search/cursor.ts";
 import { findSimilar, type Similar } from "../search/similar.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { withCommas } from "../text/counted.ts";
-import { dateAt, type EpochMs } from "../text/instant.ts";
+import { dateAt, type EpochMs, formatInstant } from "../text/instant.ts";
 import { plainParagraphs, plainText, withoutBullet } from "../text/plain-text.ts";
 import { UUID } from "../text/uuid.ts";
 import { webAddress } from "../text/web-address.ts";
 import { followedBy } from "../watch/member-watches.ts";
 import { listMuted, watchesOf } from "../watch/watches.ts";
 import { opportunityAddress } from "./addresses.ts";
-import { type AsOf, AsOfForm, noSuchDay, notKnownThen, PastNote, readAsOf } from "./as-of.tsx";
+import { type AsOf, AsOfForm, noPastPage, PastNote, readAsOf } from "./as-of.tsx";
 import { Dates } from "./date-line.tsx";
 import { FactLists } from "./facts.tsx";
 import { TimelineEntry } from "./history.tsx";
@@ -32,7 +32,7 @@ import { cutText, ExternalLink, MoreItems, Section, StatusBadge, TitleLink } fro
 import type { BrowsePage, PageContext } from "./page.ts";
 import { TITLE_MAX } from "./results.tsx";
 import { SIMILAR_MAX, SimilarOnes } from "./similar.tsx";
-import { DueLine } from "./times.tsx";
+import { DueLine, Exact } from "./times.tsx";
 import { FollowForm } from "./watch-fields.tsx";
 
 /** More parts are shown when the reader asks for them. */
@@ -53,11 +53,15 @@ export async function opportunityPage(context: PageContext, id: string | null): 
   if (opportunity === undefined) return undefined;
   const given = query.getAll("as_of");
   const asOf = readAsOf(given, now);
-  if (asOf instanceof BadValue) return noSuchDay(given, asOf, opportunityAddress(opportunity.id));
+  const address = opportunityAddress(opportunity.id);
+  if (asOf instanceof BadValue) return noPastPage(400, "No such day", `“${cutText(given.join(","), 100)}” ${asOf.message}.`, address);
   // An address with a relative time redirects to one with the timestamp, which stays valid.
   if (asOf !== null && query.get("as_of") !== asOf.given) return { location: opportunityAddress(opportunity.id, asOf.given) };
   const shown = await readShown(catalog, opportunity, { now, asOf: asOf?.at });
-  if ("unknown" in shown) return notKnownThen(asOf?.at ?? now, shown.unknown, opportunityAddress(opportunity.id));
+  if ("unknown" in shown) {
+    const reason = ["As of ", <Exact at={formatInstant(asOf?.at ?? now)} />, ` it is not known: ${shown.unknown}.`];
+    return noPastPage(404, "Not known", reason, address);
+  }
   const { record } = shown;
   if (asOf !== null) return pastPage(query, record, asOf);
   const history = historyAt(record.history, opportunity.id, query.get("after"), now);

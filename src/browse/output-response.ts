@@ -13,7 +13,7 @@ export async function outputResponse(
   context: PageContext & { address: string },
 ): Promise<Response> {
   const form = await readSearchForm(context, output.own);
-  if (form.errors.size > 0) return refused(Array.from(form.errors, ([field, reason]) => ({ field, reason })));
+  if (form.errors.size > 0) return refused(form.errors);
   const { pathname } = new URL(request.url);
   try {
     const { text, next = null } = await output.write({ ...context, form });
@@ -21,7 +21,7 @@ export async function outputResponse(
     return unlessKnown(request, text, { "Content-Type": output.contentType, ...link }, next);
   } catch (error) {
     if (!(error instanceof BadCursor)) throw error;
-    return refused([{ field: "after", reason: error.message }]);
+    return refused([["after", error.message]]);
   }
 }
 
@@ -35,7 +35,8 @@ export function unlessKnown(request: Request, text: string, headers: Record<stri
 }
 
 /** The problem that names every parameter that was refused, and why. */
-export function refused(errors: readonly { field: string; reason: string }[]): Response {
+export function refused(reasons: Iterable<readonly [field: string, reason: string]>): Response {
+  const errors = Array.from(reasons, ([field, reason]) => ({ field, reason }));
   const detail = errors.map(({ field, reason }) => (field === "" ? reason : `${field}: ${reason}`)).join(" ");
   const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store" };
   return Response.json({ title: "Invalid parameter", status: 400, detail, errors }, { status: 400, headers });

@@ -6,13 +6,13 @@ import { shortNameOf } from "../agencies/understand.ts";
 import { emptyRange, type FieldName, type Filter, fieldNames, fields } from "../filter/filter.ts";
 import type { Field } from "../filter/kinds.ts";
 import { resolveFilter, UnknownAgency } from "../filter/known.ts";
-import { type AgencyCount, countByAgency } from "../search/agencies.ts";
+import { countByAgency } from "../search/agencies.ts";
 import { listSources, UnknownSource } from "../sources/source.ts";
 import { BadValue } from "../text/bad-value.ts";
 import { capitalized } from "../text/capitalized.ts";
 import { didYouMean } from "../text/closest.ts";
 import { withCommas } from "../text/counted.ts";
-import type { EpochMs } from "../text/instant.ts";
+import { type EpochMs, isDate } from "../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../text/moment.ts";
 import { addressOf, omit } from "./addresses.ts";
 import { withBetween } from "./marks.tsx";
@@ -39,14 +39,9 @@ type FormContext = Pick<PageContext, "catalog" | "index" | "query" | "now">;
 
 /** Reads the filters and the page's own fields. A value that is refused becomes an error and is left out. */
 export async function readSearchForm({ catalog, index, query, now }: FormContext, own: OwnFields): Promise<SearchForm> {
-  const given = givenIn(query);
-  const errors = new Map<string, string>();
-  const known: Readonly<Record<string, Pick<Field<unknown>, "read" | "schema">>> = { ...fields, ...own, all_sources: allSourcesField };
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
-  if (unknown === "as_of") errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see /help/past.`);
-  else if (unknown !== undefined) errors.set("", `There is no filter "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
-  const filter = readFilters(given, known, errors, now);
-  for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");
+  const { given, errors, values } = readFields(query, { ...fields, ...own, all_sources: allSourcesField }, "filter", now);
+  if (given.as_of !== undefined) errors.set("", `Lists are as of now: as_of is for the page of one opportunity; see /help/past.`);
+  const filter: Filter = Object.fromEntries(values.filter(([name]) => fieldNames.some((each) => each === name)));
   const empty = emptyRange(filter, now);
   if (empty !== undefined) errors.set(empty.low, `It ${empty.relation} “${fields[empty.high].label}”.`);
   if (own.since !== undefined && errors.size === 0 && isEmptyPeriod(given, now)) errors.set("since", "It must be earlier than “Until”.");
@@ -58,31 +53,27 @@ export async function readSearchForm({ catalog, index, query, now }: FormContext
   });
   const allSources = given.all_sources === "yes";
   const sources = [...(await listSources(catalog)), { code: "OTHER", name: "others" }];
-  return { filter, resolved, given, allSources, errors, sources, agencies: countByAgency(index).map(agencyOption) };
+  const agencies = countByAgency(index).map(({ agency, records }) => ({ code: shortNameOf(agency), name: agency.name, records }));
+  return { filter, resolved, given, allSources, errors, sources, agencies };
 }
 
-function agencyOption({ agency, records }: AgencyCount) {
-  return { code: shortNameOf(agency), name: agency.name, records };
-}
-
-/** The filters that were given. Whatever is refused, fields of the page's own too, becomes an error. */
-function readFilters(
-  given: Readonly<Record<string, string>>,
-  known: Readonly<Record<string, Pick<Field<unknown>, "read">>>,
-  errors: Map<string, string>,
-  now: EpochMs,
-): Filter {
-  const read = Object.entries(known).flatMap(([name, field]) => {
-    const text = given[name];
+/** The texts of an address by name, the values that they mean, and why some are refused. `noun` is what a name stands for. */
+export function readFields(query: URLSearchParams, known: OwnFields, noun: "filter" | "parameter", now: EpochMs) {
+  const given = givenIn(query);
+  const errors = new Map<string, string>();
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) errors.set("", `There is no ${noun} "${unknown}"${didYouMean(unknown, Object.keys(known))}.`);
+  const values: [name: string, value: unknown][] = [];
+  for (const [name, field] of Object.entries(known)) {
     try {
-      return text === undefined ? [] : [[name, field.read(text, now)] as const];
+      if (given[name] !== undefined) values.push([name, field.read(given[name], now)]);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       errors.set(name, `It ${error.message}.`);
-      return [];
     }
-  });
-  return Object.fromEntries(read.filter(([name]) => fieldNames.some((each) => each === name)));
+  }
+  for (const name of repeatedIn(query, known)) errors.set(name, "It takes one value, and must be given once.");
+  return { given, errors, values };
 }
 
 function isEmptyPeriod({ since, until }: Readonly<Record<string, string>>, now: EpochMs): boolean {
@@ -102,7 +93,7 @@ function filledIn(query: URLSearchParams): [name: string, text: string][] {
 }
 
 /** The names that take one value but have several. */
-function repeatedIn(query: URLSearchParams, known: Readonly<Record<string, Pick<Field<unknown>, "schema">>>): string[] {
+function repeatedIn(query: URLSearchParams, known: OwnFields): string[] {
   const names = filledIn(query).map(([name]) => name);
   return names.filter((name, at) => names.indexOf(name) !== at && (known[name]?.schema.type ?? "array") !== "array");
 }
@@ -265,52 +256,54 @@ type InputProps = FieldProps & { help: Child; type?: "date" | "search"; offered?
 export function InputField({ name, label, form, help, type, offered }: InputProps) {
   const list = offered && `${name}-list`;
   return (
-    <div class="field">
-      <label for={name}>{capitalized(label)}</label>
+    <Labelled {...{ name, label, form, help }}>
       <input id={name} name={name} type={type} value={form.given[name] ?? ""} list={list} {...describedBy(name, form)} autocomplete="off" />
       {offered && (
         <datalist id={list}>
           {offered.map(({ code, name: text }) => (
-            <option key={code} value={code}>
-              {text}
-            </option>
+            <option value={code}>{text}</option>
           ))}
         </datalist>
       )}
-      <Hint name={name} errors={form.errors} help={help} />
-    </div>
+    </Labelled>
   );
 }
 
 /** A field for a time from now, and a date picker beside it. */
 function TimeField({ name, label, form, help }: FieldProps & { help: string }) {
   const given = form.given[name] ?? "";
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(given);
+  const isDateGiven = isDate(given);
   return (
-    <div class="field">
-      <label for={name}>{capitalized(label)}</label>
+    <Labelled {...{ name, label, form, help }}>
       <div class="time">
-        <input id={name} name={name} value={isDate ? "" : given} {...describedBy(name, form)} autocomplete="off" />
-        <input type="date" name={name + PICKER} value={isDate ? given : ""} aria-label={`${label}: a date`} />
+        <input id={name} name={name} value={isDateGiven ? "" : given} {...describedBy(name, form)} autocomplete="off" />
+        <input type="date" name={name + PICKER} value={isDateGiven ? given : ""} aria-label={`${label}: a date`} />
       </div>
-      <Hint name={name} errors={form.errors} help={help} />
-    </div>
+    </Labelled>
   );
 }
 
 /** A field to choose one value. */
 export function SelectField({ name, label, form, options, chosen }: FieldProps & { options: readonly Option[]; chosen: string }) {
   return (
-    <div class="field">
-      <label for={name}>{capitalized(label)}</label>
+    <Labelled {...{ name, label, form, help: "" }}>
       <select id={name} name={name} {...describedBy(name, form)}>
         {options.map(({ code, name: text }) => (
-          <option key={code} value={code} selected={code === chosen}>
+          <option value={code} selected={code === chosen}>
             {text}
           </option>
         ))}
       </select>
-      <Hint name={name} errors={form.errors} help="" />
+    </Labelled>
+  );
+}
+
+function Labelled({ name, label, form, help, children }: FieldProps & { help: Child; children: Child }) {
+  return (
+    <div class="field">
+      <label for={name}>{capitalized(label)}</label>
+      {children}
+      <Hint name={name} errors={form.errors} help={help} />
     </div>
   );
 }

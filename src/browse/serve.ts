@@ -1,10 +1,11 @@
-/** Serves the pages. */
+/** Serves the pages of `fundfeed browse`, and keeps their search index current without making a page wait for a large import. */
 import type { CatalogDb } from "../../db/engine.ts";
 import { type Listener, listen } from "../http/listen.ts";
+import { singleFlight } from "../runtime/single-flight.ts";
+import { catchUp } from "../search/catch-up.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { createBrowseApp } from "./app.tsx";
-import { currentIndex } from "./search-index.ts";
 
 type BrowseServerOptions = {
   host: string;
@@ -18,8 +19,24 @@ type BrowseServerOptions = {
   onFailure: (error: unknown) => void;
 };
 
+/** How long a page waits for the newest changes. Later ones appear on the next page. */
+const WAIT_MS = 50;
+
 /** Listens, and serves the pages until the listener is stopped. Throws if the port is taken. */
 export async function serveBrowse({ host, port, openCatalog, openIndex, now, onFailure }: BrowseServerOptions): Promise<Listener> {
-  const searchIndex = currentIndex(openIndex, openCatalog, onFailure, now);
+  let index = openIndex();
+  const update = singleFlight(async () => {
+    index = openIndex();
+    const catalog = await openCatalog();
+    try {
+      await catchUp(catalog, index, () => Bun.sleep(0), now()); // Other requests run after each batch.
+    } finally {
+      await catalog.close();
+    }
+  });
+  const searchIndex = async () => {
+    await Promise.race([update().catch(onFailure), Bun.sleep(WAIT_MS)]);
+    return index;
+  };
   return listen(createBrowseApp({ openCatalog, searchIndex, now, host, onFailure }), { hostname: host, port });
 }

@@ -11,14 +11,14 @@ export type Subscriptions = { ics: string; atom: string; csv: string };
 /** The rows of a subscribed table: the maximum of an output. */
 const ROWS = "1000";
 
-/** The paths of the outputs of a search. Fields that are not parameters of an output are left out. */
-export function outputsFor(query: URLSearchParams): Subscriptions {
+/** The addresses of the outputs of a search. Fields that are not parameters of an output are left out. */
+export function outputsFor(query: URLSearchParams, origin = ""): Subscriptions {
   const given = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, query.getAll(name).join(",")]));
   const search = [...fieldNames, "all_sources"];
   return {
-    ics: addressOf("/find.ics", given(search)),
-    csv: addressOf("/find.csv", { ...given([...search, "sort"]), limit: ROWS }),
-    atom: addressOf("/changes.atom", given([...search, "type", "at_least"])),
+    ics: addressOf(`${origin}/find.ics`, given(search)),
+    csv: addressOf(`${origin}/find.csv`, { ...given([...search, "sort"]), limit: ROWS }),
+    atom: addressOf(`${origin}/changes.atom`, given([...search, "type", "at_least"])),
   };
 }
 
