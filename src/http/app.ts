@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { takeBackUse } from "../accounts/access.ts";
 import { completeCall } from "./admission.ts";
-import { ApiCall, createRequestIds, type Service } from "./call.ts";
+import { ApiCall, newRequestId, type Service } from "./call.ts";
 import { invalidParameters, noSuchPath, Problem, problemOf, problems } from "./problem.ts";
 import { callOf, isUnanswerable, missingDate, requestForRouter } from "./quirks.ts";
 import { ALLOW, respondOptions, respondProblem } from "./respond.ts";
@@ -11,16 +11,13 @@ import { routes } from "./routes.ts";
 /** Every path begins with it (D-1). A public address may have more before it. */
 const BASE_PATH = "/v1";
 
-type AppDeps = Service & { randomBytes: (count: number) => Uint8Array };
-
 /** `fetch` returns a response to every request, and never throws. */
 export type App = { fetch: (request: Request) => Promise<Response> };
 
-export function createApp({ randomBytes, ...service }: AppDeps): App {
-  const nextRequestId = createRequestIds(randomBytes);
+export function createApp(service: Service): App {
   return {
     fetch: async (request) => {
-      const call = new ApiCall(service, nextRequestId(), request);
+      const call = new ApiCall(service, newRequestId(service), request);
       let response: Response;
       try {
         requireReadMethod(call);

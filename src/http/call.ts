@@ -5,8 +5,16 @@ import type { ReadModel } from "../opportunities/read-model.ts";
 import type { Allowance } from "../quota/allowance.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { pathStart } from "./query-text.ts";
-import type { StaticFile } from "./static-files.ts";
 import { currentTurn, type Turn } from "./turn.ts";
+
+/** A file that is the same for everyone. `path` is below the base address; `headers` are added to the usual ones, or replace them. */
+export type StaticFile = {
+  path: `/${string}`;
+  contentType: string;
+  body: Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+  etag: string;
+};
 
 /** What requests are served from. */
 export type Service = {
@@ -17,6 +25,7 @@ export type Service = {
   /** `/openapi.json`, `/docs` and the files that the page loads, by path below the base address. */
   files: () => ReadonlyMap<string, StaticFile>;
   now: () => EpochMs;
+  randomBytes: (count: number) => Uint8Array;
   log: Pick<Log, "request" | "failure" | "recurring">;
 };
 
@@ -54,20 +63,7 @@ export class ApiCall {
   }
 }
 
-const ID_BYTES = 16;
-/** Ids made from one call of `randomBytes`. */
-const IDS_PER_POOL = 256;
-
-/** Returns a function that returns a new request id at each call: 128 random bits in hexadecimal. A client cannot choose its id (D-19). */
-export function createRequestIds(randomBytes: (count: number) => Uint8Array): () => string {
-  let pool = Buffer.alloc(0);
-  let next = 0;
-  return () => {
-    if (next === pool.length) {
-      pool = Buffer.from(randomBytes(ID_BYTES * IDS_PER_POOL));
-      next = 0;
-    }
-    next += ID_BYTES;
-    return pool.toString("hex", next - ID_BYTES, next);
-  };
+/** A new request id: 128 random bits in hexadecimal. A client cannot choose its id (D-19). */
+export function newRequestId({ randomBytes }: { randomBytes: (count: number) => Uint8Array }): string {
+  return randomBytes(16).toHex();
 }

@@ -2,12 +2,13 @@
  * `/openapi.json`, `/docs` and the files of that page. They load nothing from other hosts and send no requests: a console would use keys in
  * a browser (D-4).
  */
+
 import baseStyle from "./base.css" with { type: "text" };
+import type { StaticFile } from "./call.ts";
 import pageScript from "./docs/page.client.js" with { type: "text" };
 import pageStyle from "./docs/page.css" with { type: "text" };
 import { docsPage } from "./docs/page.ts";
 import { openapiDocument } from "./openapi.ts";
-import { type Asset, type StaticFile, staticFiles } from "./static-files.ts";
 
 /** The page loads only its own files and connects to nothing, so no key can leave it. */
 const CONTENT_SECURITY_POLICY =
@@ -23,6 +24,14 @@ export function descriptionFiles(baseUrl: string, hasPages = false): () => Reado
     files ??= staticFiles(descriptionAssets(baseUrl, hasPages));
     return files;
   };
+}
+
+type Asset = Omit<StaticFile, "etag">;
+
+/** The files by path, with their entity tags. One weak tag covers both codings of a file: RFC 9110 §8.8.3.3 forbids a strong one. */
+export function staticFiles(assets: readonly Asset[]): ReadonlyMap<string, StaticFile> {
+  const etagOf = ({ body }: Asset) => `W/"${Bun.CryptoHasher.hash("sha256", body, "hex").slice(0, 32)}"`;
+  return new Map(assets.map((asset) => [asset.path, { ...asset, etag: etagOf(asset) }]));
 }
 
 /** The description, the page, and the files that the page loads, for a public base address. */

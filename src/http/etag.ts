@@ -1,5 +1,5 @@
 /** RFC 9110 validators and conditional requests: entity tags (§8.8.3), If-None-Match (§13.1.2), If-Modified-Since (§13.1.3). */
-import { type EpochMs, MONTHS, parseInstantMs, SECOND_MS } from "../text/instant.ts";
+import { type EpochMs, SECOND_MS } from "../text/instant.ts";
 
 /** How long after the second of its last change a record may still change within that second: a commit or a clock may be late. */
 const SETTLED_AFTER_MS = 60_000;
@@ -51,22 +51,14 @@ function matches(list: string, etag: string): boolean {
   return found;
 }
 
-const DAYS = "Sun|Mon|Tue|Wed|Thu|Fri|Sat";
-const LONG_DAYS = "Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday";
-const MONTH = MONTHS.join("|");
-const TIME = "(?<time>\\d\\d:\\d\\d:\\d\\d)";
-
-/** The three forms of an HTTP-date (§5.6.7), with named groups for their parts. */
-const IMF_FIXDATE = new RegExp(`^(?:${DAYS}), (?<day>\\d\\d) (?<month>${MONTH}) (?<year>\\d{4}) ${TIME} GMT$`);
-const RFC_850 = new RegExp(`^(?:${LONG_DAYS}), (?<day>\\d\\d)-(?<month>${MONTH})-(?<year>\\d\\d) ${TIME} GMT$`);
-const ASCTIME = new RegExp(`^(?:${DAYS}) (?<month>${MONTH}) (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`);
+/** The three forms of an HTTP-date (§5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT", with "Sunday, 06-Nov-94", and "Sun Nov  6 08:49:37 1994". */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, (\d\d) [A-Z][a-z]{2} \d{4} [\d:]{8} GMT|[A-Z][a-z]+day, (\d\d)-[A-Z][a-z]{2}-\d\d [\d:]{8} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} ([ \d]\d) [\d:]{8} \d{4})$/;
 
 /** The instant of an HTTP-date; `undefined` for any other text: the header is then ignored. */
 export function parseHttpDate(text: string): EpochMs | undefined {
-  const match = IMF_FIXDATE.exec(text) ?? RFC_850.exec(text) ?? ASCTIME.exec(text);
-  if (match?.groups === undefined) return undefined;
-  const { day = "", month = "", year = "", time = "" } = match.groups;
-  const fullYear = year.length === 4 ? year : String((Number(year) < 70 ? 2000 : 1900) + Number(year));
-  const twoDigits = (number: string | number) => String(number).trim().padStart(2, "0");
-  return parseInstantMs(`${fullYear}-${twoDigits(MONTHS.indexOf(month) + 1)}-${twoDigits(day)}T${time}Z`);
+  const [, ...days] = HTTP_DATE.exec(text) ?? [];
+  const ms = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  const isInMonth = days.some((day) => Number(day) === new Date(ms).getUTCDate()); // `Date.parse` takes Nov 31 for Dec 1.
+  return isInMonth ? ms : undefined;
 }

@@ -37,7 +37,7 @@ export type DescribedParameter = {
   in: "path" | "query" | "header";
   description: string;
   required: boolean;
-  schema: { type: string; default?: unknown; items?: { enum?: string[] } };
+  schema: { type: string; description?: string; maxLength?: number; default?: unknown; items?: { enum?: string[] } };
 };
 
 type DescribedResponse = {
@@ -96,48 +96,46 @@ const tags = {
 function describePaths(baseUrl: string): Paths {
   // The plugin reads the routes of the outermost Elysia instance. The one in `app.ts` has a prefix, so the routes get another one here.
   const generated = toOpenAPISchema(new Elysia().use(routes), { staticFile: false }, undefined, undefined, "3.1.0");
-  const { paths }: { paths: PluginPaths } = JSON.parse(JSON.stringify(generated));
-  return Object.fromEntries(Object.entries(paths).map(([path, { get }]) => [path, { get: completeOperation(path, get, baseUrl) }]));
+  const { paths }: { paths: Paths } = JSON.parse(JSON.stringify(generated));
+  for (const [path, entry] of Object.entries(paths)) {
+    const { parameters = [], responses, ...operation } = entry.get;
+    const [success, unchanged] = [200, 304].map((status) => contentOf(responses[status]));
+    const isJson = success?.content?.["application/json"] !== undefined;
+    const samples = samplesOf(operation.operationId, { url: baseUrl + path, needsKey: operation.security === undefined, isJson });
+    const described = [...parameters.map(completeParameter), ...conditionalHeaders(unchanged)];
+    entry.get = { ...operation, parameters: described, responses, "x-codeSamples": samples };
+  }
+  return paths;
 }
 
-/** What the plugin generates. `staticFile: false` keeps paths with a dot, such as `/openapi.json`. */
-type PluginPaths = Record<string, { get: PluginOperation }>;
-type PluginOperation = Omit<DescribedOperation, "parameters" | "x-codeSamples"> & { parameters?: PluginParameter[] };
-type PluginParameter = Omit<DescribedParameter, "description"> & { schema: { description: string } };
-
-function completeOperation(path: string, generated: PluginOperation, baseUrl: string): DescribedOperation {
-  const { parameters = [], responses, ...operation } = generated;
-  return {
-    ...operation,
-    parameters: [...parameters.map(completeParameter), ...conditionalHeaders(responses)],
-    responses,
-    "x-codeSamples": samplesOf(path, generated, baseUrl),
-  };
+function contentOf(response: DescribedOperation["responses"][string] | undefined): DescribedResponse | undefined {
+  return response === undefined || "$ref" in response ? undefined : response;
 }
 
 /** Moves the description out of the schema, where the plugin leaves it, and adds the style of lists. */
-function completeParameter({ schema: { description, ...schema }, ...parameter }: PluginParameter): DescribedParameter {
+function completeParameter({ schema: { description = "", ...schema }, ...parameter }: DescribedParameter): DescribedParameter {
   return { ...parameter, description, ...(schema.type === "array" && { style: "form", explode: false }), schema };
 }
 
 /** The headers of a conditional request (RFC 9110 §13.1), one for each validator of the 304. */
-function conditionalHeaders({ 304: unchanged }: PluginOperation["responses"]): DescribedParameter[] {
-  if (unchanged === undefined || "$ref" in unchanged) return [];
-  return [...("ETag" in unchanged.headers ? [ifNoneMatch] : []), ...("Last-Modified" in unchanged.headers ? [ifModifiedSince] : [])];
+function conditionalHeaders(unchanged: DescribedResponse | undefined): DescribedParameter[] {
+  const sent = conditions.filter(({ validator }) => validator in (unchanged?.headers ?? {}));
+  return sent.map(({ name, description, maxLength }) => {
+    return { name, in: "header", description, required: false, schema: { type: "string", maxLength } };
+  });
 }
 
-const ifNoneMatch = {
-  name: "If-None-Match",
-  in: "header",
-  description: "An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304.",
-  required: false,
-  schema: { type: "string", maxLength: 8192 },
-} as const;
-
-const ifModifiedSince = {
-  name: "If-Modified-Since",
-  in: "header",
-  description: "A `Last-Modified` that you have, as an HTTP date. Ignored if `If-None-Match` is sent.",
-  required: false,
-  schema: { type: "string", maxLength: 64 },
-} as const;
+const conditions = [
+  {
+    name: "If-None-Match",
+    validator: "ETag",
+    description: "An `ETag` that you have, a list of them, or `*`. If one matches, the response is 304.",
+    maxLength: 8192,
+  },
+  {
+    name: "If-Modified-Since",
+    validator: "Last-Modified",
+    description: "A `Last-Modified` that you have, as an HTTP date. Ignored if `If-None-Match` is sent.",
+    maxLength: 64,
+  },
+];

@@ -1,6 +1,6 @@
 /** Elysia's `detail` of a route: an OpenAPI operation with all its responses. The route declares its parameters separately. */
 import type { TSchema } from "@sinclair/typebox";
-import { operationExample, problemExample } from "./docs/examples.ts";
+import { operationExamples, problemExamples } from "./docs/examples.ts";
 import { type ProblemCode, ProblemDetails, problems } from "./problem.ts";
 import { type HeaderName, problemHeaders, successHeaders } from "./response-headers.ts";
 import { describeSchema, type Members } from "./schemas.ts";
@@ -40,7 +40,7 @@ export function operation({ response, headers = [], problems: own = [], ...detai
       200: {
         description: `${detail.summary}.`,
         headers: { ...sent, ...successHeaders({ needsKey, further: ["Content-Encoding"] }) },
-        content: describeContent(response, operationExample(detail.operationId)),
+        content: describeContent(response, operationExamples[detail.operationId]),
       },
       ...(headers.includes("ETag") && {
         304: { description: "Unchanged: you have the current version. The body is empty.", headers: sent },
@@ -82,7 +82,7 @@ function responseName(code: ProblemCode): string {
 /** The response for problems with the same status. */
 function describeProblemResponse(codes: readonly ProblemCode[]) {
   const lines = codes.map((code) => `\`${code}\`: ${problems[code].description}`);
-  const examples = codes.map((code) => [code, { summary: problems[code].title, value: problemExample(code) }]);
+  const examples = codes.map((code) => [code, { summary: problems[code].title, value: problemExamples[code] }]);
   return {
     description: lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join("\n"),
     headers: problemHeaders(codes),

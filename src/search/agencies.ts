@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { type Agency, agencyByCode, withParents } from "../agencies/table.ts";
 import { keptUntilChanged } from "./kept-counts.ts";
 
-export type AgencyCount = { agency: Agency; records: number };
+type AgencyCount = { agency: Agency; records: number };
 
 const kept = keptUntilChanged<AgencyCount[]>();
 

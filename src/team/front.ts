@@ -12,9 +12,10 @@
  * Each gate finds the key, and then asks admission.ts. Each request leaves one line in the log. The pages and MCP are in the reader, another
  * process. (E-67)
  */
+
 import { plainResponse, SECURITY_HEADERS } from "../browse/headers.ts";
 import { hostNameOf, isServedHost } from "../browse/host.ts";
-import { createRequestIds } from "../http/call.ts";
+import { newRequestId } from "../http/call.ts";
 import { pathOf, pathStart } from "../http/query-text.ts";
 import { headOf } from "../http/respond.ts";
 import type { Log } from "../monitoring/log.ts";
@@ -45,7 +46,6 @@ const ADDRESS_MAX = 14_000;
 
 /** Responds to every request, and never rejects. */
 export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, log }: Parts) {
-  const nextRequestId = createRequestIds(randomBytes);
   const respond = async (arrival: Arrival): Promise<Response> => {
     const { request, path } = arrival;
     if (request.url.length > ADDRESS_MAX) return plainResponse(414, `An address may have ${ADDRESS_MAX} characters.`);
@@ -57,7 +57,7 @@ export function createFront({ api, mcp, status, pages, hosts, now, randomBytes, 
   };
   return async (request: Request, connections?: Connections): Promise<Response> => {
     if (isOfApi(request.url) || (pages === undefined && pathOf(request.url) !== MCP_PATH)) return api(request);
-    const [id, startedAt, { method }] = [nextRequestId(), now(), request];
+    const [id, startedAt, { method }] = [newRequestId({ randomBytes }), now(), request];
     const arrival = arrivalOf(request, connections?.requestIP(request)?.address);
     let response: Response;
     try {

@@ -5,7 +5,8 @@ import { setAccount } from "../../src/accounts/account.ts";
 import { createKey } from "../../src/accounts/key.ts";
 import { setPlan } from "../../src/accounts/plan.ts";
 import { createApp } from "../../src/http/app.ts";
-import { type Asset, type StaticFile, staticFiles } from "../../src/http/static-files.ts";
+import type { StaticFile } from "../../src/http/call.ts";
+import { staticFiles } from "../../src/http/docs.ts";
 import type { Draft } from "../../src/import/record.ts";
 import type { RequestEntry } from "../../src/monitoring/log.ts";
 import { createReadModel, type ReadModel } from "../../src/opportunities/read-model.ts";
@@ -44,7 +45,7 @@ export type TestApi = {
 };
 
 const HTML = "<!doctype html><title>docs</title>";
-export const testAssets: Asset[] = [
+export const testAssets: Omit<StaticFile, "etag">[] = [
   { path: "/openapi.json", contentType: "application/json", body: Buffer.from('{"openapi":"3.1.0"}') },
   {
     path: "/docs",

@@ -1,6 +1,6 @@
 /** The service over real records. */
 import { sample } from "../../src/cli/demo-sample.ts";
-import type { StaticFile } from "../../src/http/static-files.ts";
+import type { StaticFile } from "../../src/http/call.ts";
 import { grantsGov } from "../../src/import/formats/grants-gov/extract.ts";
 import { importFiles } from "../../src/import/run.ts";
 import { type TestApi, testApi } from "./api.ts";

@@ -8,12 +8,7 @@ export const EXAMPLE_BASE_URL = "https://api.example.com/v1";
 /** The record of `getOpportunity`. */
 export const exampleRecord = examples.operations.getOpportunity.data;
 
-/** The example of a 200 body; `undefined` if there is none. */
-export function operationExample(operationId: string): unknown {
-  return (examples.operations as Readonly<Record<string, unknown>>)[operationId];
-}
+/** The examples of 200 bodies. */
+export const operationExamples: Readonly<Record<string, unknown>> = examples.operations;
 
-/** The example of a problem. */
-export function problemExample(code: ProblemCode): unknown {
-  return examples.problems[code];
-}
+export const problemExamples: Readonly<Record<ProblemCode, unknown>> = examples.problems;

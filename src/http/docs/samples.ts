@@ -12,19 +12,11 @@ const queries: Readonly<Record<string, string>> = {
 /** As the extension `x-codeSamples` of OpenAPI describes it. */
 export type CodeSample = { lang: string; label: string; source: string };
 
-/** What a sample depends on. `security` is absent if the operation needs a key. */
-type SampledOperation = {
-  operationId: string;
-  security?: [];
-  responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> } | { $ref: string }>>;
-};
+type SampledRequest = { url: string; needsKey: boolean; isJson: boolean };
 
-/** The samples of an operation, for the base address of the server. */
-export function samplesOf(path: string, { operationId, security, responses }: SampledOperation, baseUrl: string): CodeSample[] {
-  const url = baseUrl + path.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "");
-  const success = responses[200];
-  const isJson = success !== undefined && "content" in success && success.content?.["application/json"] !== undefined;
-  const request = { url, needsKey: security === undefined, isJson };
+/** The samples of an operation, for the address of its path on the server. */
+export function samplesOf(operationId: string, { url: address, ...kind }: SampledRequest): CodeSample[] {
+  const request = { ...kind, url: address.replace("{id}", SAMPLE_ID) + (queries[operationId] ?? "") };
   return [
     { lang: "Shell", label: "curl", source: curl(request) },
     { lang: "TypeScript", label: "TypeScript", source: typeScript(request) },
@@ -32,8 +24,6 @@ export function samplesOf(path: string, { operationId, security, responses }: Sa
     { lang: "Go", label: "Go", source: go(request) },
   ];
 }
-
-type SampledRequest = { url: string; needsKey: boolean; isJson: boolean };
 
 function curl({ url, needsKey }: SampledRequest): string {
   const [address = "", query] = url.split("?");

@@ -1,12 +1,11 @@
 /** The description for programs, the page for people, and the files that the page loads. */
 import { Elysia } from "elysia";
 import { withoutKey } from "../admission.ts";
-import type { ApiCall } from "../call.ts";
+import type { ApiCall, StaticFile } from "../call.ts";
 import { isNotModified } from "../etag.ts";
 import { operation } from "../operation.ts";
 import { noSuchPath } from "../problem.ts";
 import { respond, respondOptions } from "../respond.ts";
-import type { StaticFile } from "../static-files.ts";
 
 export const descriptionRoutes = new Elysia({ tags: ["Service"] })
   .use(withoutKey)
