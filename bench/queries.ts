@@ -2,7 +2,7 @@
  * Random lists and histories at a million records, inside the process: their correctness, and their CPU time, documents included. `growth.ts`
  * compares the list index alone with a scan.
  */
-import { type CatalogFile, openCatalog } from "../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog } from "../db/sqlite/open.ts";
 import { eventTypes, insignificant } from "../src/events/event.ts";
 import { type EventFilter, listOpportunityEvents } from "../src/events/list.ts";
 import { type ListFilter, listOpportunities } from "../src/opportunities/list.ts";
@@ -100,7 +100,7 @@ function isWrong({ ids, next, expected }: Timed<unknown>): boolean {
 
 const idsOf = ({ documents }: ListPage) => documents.map((document) => JSON.parse(new TextDecoder().decode(document)).id as string);
 
-function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<ListFilter> & { run: () => Promise<ListPage> } {
+function randomList(model: ReadModel, db: DatabaseFile<"catalog">, random: Random): Query<ListFilter> & { run: () => Promise<ListPage> } {
   const any = () => randomRecord(db, random);
   const filter: ListFilter = {
     ...(random() < 0.5 && { status: randomSubset(statuses, random) }),
@@ -118,7 +118,11 @@ function randomList(model: ReadModel, db: CatalogFile, random: Random): Query<Li
 type History = EventFilter & { opportunity: number };
 
 /** Returns a query for the history of any record; one in ten is for the record with the longest history. */
-function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Query<History> & { run: () => Promise<ListPage | undefined> } {
+function randomHistory(
+  model: ReadModel,
+  db: DatabaseFile<"catalog">,
+  random: Random,
+): Query<History> & { run: () => Promise<ListPage | undefined> } {
   const { seq, id } = random() < 0.1 ? recordAt(db, 1) : randomRecord(db, random);
   const events = eventsOf(db, seq);
   const any = () => events[Math.floor(random() * events.length)] as EventRow;
@@ -135,13 +139,13 @@ function randomHistory(model: ReadModel, db: CatalogFile, random: Random): Query
 }
 
 /** Counts the histories that differ from filtering every event of the record in JavaScript. */
-function countWrongHistories(timed: readonly Timed<History>[], db: CatalogFile): number {
+function countWrongHistories(timed: readonly Timed<History>[], db: DatabaseFile<"catalog">): number {
   return timed.filter((each) => isWrong({ ...each, expected: { ...expectedHistory(each, db), ms: 0 } })).length;
 }
 
 function expectedHistory(
   { filter: { opportunity, include_insignificant, type, since }, limit, after }: Query<History>,
-  db: CatalogFile,
+  db: DatabaseFile<"catalog">,
 ): Expected {
   const ids = eventsOf(db, opportunity)
     .sort((left, right) => right.detected_at - left.detected_at || (left.id < right.id ? 1 : -1))
@@ -156,15 +160,15 @@ function expectedHistory(
 
 type EventRow = { id: string; detected_at: number; type: string; severity: string };
 
-function eventsOf({ sqlite }: CatalogFile, opportunity: number): EventRow[] {
+function eventsOf({ sqlite }: DatabaseFile<"catalog">, opportunity: number): EventRow[] {
   return sqlite.query<EventRow, [number]>("select id, detected_at, type, severity from events where opportunity_seq = ?").all(opportunity);
 }
 
-function randomRecord(db: CatalogFile, random: Random): FilteredRow {
+function randomRecord(db: DatabaseFile<"catalog">, random: Random): FilteredRow {
   return recordAt(db, 1 + Math.floor(random() * RECORDS));
 }
 
-function recordAt({ sqlite }: CatalogFile, row: number): FilteredRow {
+function recordAt({ sqlite }: DatabaseFile<"catalog">, row: number): FilteredRow {
   return sqlite.query<FilteredRow, [number]>(`${SELECT_ROWS} where seq = ?`).get(row) as FilteredRow; // Row numbers start at 1 and have no gaps.
 }
 

@@ -2,7 +2,7 @@
  * Lists found by scanning backwards over every record, newest first, until the page is full. Benchmarks compare the program's list index with
  * this and check its results, so this file uses none of the program's code.
  */
-import type { CatalogFile } from "../db/sqlite/open.ts";
+import type { DatabaseFile } from "../db/sqlite/open.ts";
 import type { ListFilter } from "../src/opportunities/list.ts";
 import type { Position } from "../src/opportunities/page.ts";
 
@@ -13,7 +13,7 @@ export type Expected = { ids: string[]; next: string | undefined };
 type Facet = { id: number; status: string; source: string; program_type: string; agency: string };
 
 /** Reads what a scan needs into memory. The returned function finds a page and reads its documents. */
-export function createScan({ sqlite }: CatalogFile): (query: ListQuery) => Expected {
+export function createScan({ sqlite }: DatabaseFile<"catalog">): (query: ListQuery) => Expected {
   const { count, facetMax } = sqlite
     .query<{ count: number; facetMax: number }, []>("select max(seq) as count, max(facet_id) as facetMax from opportunities")
     .get() ?? { count: 0, facetMax: 0 };

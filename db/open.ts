@@ -1,5 +1,5 @@
 /** Opens the databases, in the files of a data directory or in PostgreSQL. */
-import type { CatalogDb, StateDb, WatchDb } from "./engine.ts";
+import type { CatalogDb, Engine, StateDb, WatchDb } from "./engine.ts";
 import type { Mode, Opening } from "./opening.ts";
 import { shownAddress } from "./postgres/address.ts";
 import type { PostgresOptions } from "./postgres/open.ts";
@@ -11,10 +11,24 @@ export type DatabaseLocation = { data: string; database?: string | undefined; mo
 type LocationOpening = Omit<FileOpening, "mode"> & { postgres?: Omit<PostgresOptions, keyof Opening> };
 
 /** Throws an Error whose message is one sentence, without the password. */
-export async function openCatalogAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<CatalogDb> {
-  const { files, postgres } = openingsOf(location, opening);
-  if (location.database === undefined) return openCatalog(location.data, now, files);
-  return (await postgresEngine()).openPostgresCatalog(location.database, now, postgres);
+export async function openCatalogAt(location: DatabaseLocation, now: number, opening?: LocationOpening): Promise<CatalogDb> {
+  return openAt("catalog", openCatalog, location, now, opening);
+}
+
+export async function openStateAt(location: DatabaseLocation, now: number, opening?: LocationOpening): Promise<StateDb> {
+  return openAt("state", openState, location, now, opening);
+}
+
+async function openAt<Name extends "catalog" | "state">(
+  kind: Name,
+  openFile: (directory: string, now: number, opening: FileOpening) => Engine<Name>,
+  { data, database, mode = "create" }: DatabaseLocation,
+  now: number,
+  { postgres, ...files }: LocationOpening = {},
+): Promise<Engine<Name>> {
+  if (database === undefined) return openFile(data, now, { ...files, mode });
+  const { openPostgres } = await import("./postgres/open.ts"); // Commands that work on files start without it.
+  return openPostgres(kind, database, now, { ...postgres, mode, onMigrated: files.onMigrated });
 }
 
 /** Opens the catalog for one request: files anew, so that a restore can replace them; on PostgreSQL, requests under way share one pool. */
@@ -40,19 +54,6 @@ export function catalogPerRequest(location: DatabaseLocation, now: () => number)
     };
     return { ...catalog, close };
   };
-}
-
-export async function openStateAt(location: DatabaseLocation, now: number, opening: LocationOpening = {}): Promise<StateDb> {
-  const { files, postgres } = openingsOf(location, opening);
-  if (location.database === undefined) return openState(location.data, now, files);
-  return (await postgresEngine()).openPostgresState(location.database, now, postgres);
-}
-
-/** Loaded when it is needed, so that commands that work on files start without it. */
-const postgresEngine = () => import("./postgres/open.ts");
-
-function openingsOf({ mode = "create" }: DatabaseLocation, { postgres, ...files }: LocationOpening) {
-  return { files: { ...files, mode }, postgres: { ...postgres, mode, onMigrated: files.onMigrated } };
 }
 
 /** The location for messages and logs, without user, password and parameters. */

@@ -135,9 +135,10 @@ export function select<Fields extends SelectedFields>(fields: Fields) {
 export const selectAll = <Table extends SQLiteTable>(table: Table) => select(getTableColumns(table)).from(table);
 
 type Columns<Table extends SQLiteTable> = Table["_"]["columns"];
+type NameIn<Table extends SQLiteTable> = keyof Columns<Table> & string;
 
 /** Some columns of a table, as parameters or as the fields of a `select`. */
-export function pick<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(
+export function pick<Table extends SQLiteTable, Name extends NameIn<Table>>(
   table: Table,
   ...names: readonly Name[]
 ): Pick<Columns<Table>, Name> {
@@ -150,45 +151,44 @@ function areEqual<Name extends string>(columns: Readonly<Record<Name, unknown>>,
   return and(...names.map((name) => eq(columns[name] as Column, values[name])));
 }
 
+/** Some columns of the rows of one table. */
+export function selectFrom<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: readonly Name[]) {
+  return select(pick(table, ...names)).from(table);
+}
+
 /** All columns of a table's rows, by the values of some of them. */
-export function selectBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
-  return selectSome(table, Object.keys(getTableColumns(table)) as (keyof Columns<Table> & string)[], ...by);
+export function selectBy<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...by: readonly Name[]) {
+  return selectSome(table, Object.keys(getTableColumns(table)) as NameIn<Table>[], ...by);
 }
 
 /** Some columns of a table's rows, by the values of others. */
-export function selectSome<
-  Table extends SQLiteTable,
-  Field extends keyof Columns<Table> & string,
-  Name extends keyof Columns<Table> & string,
->(table: Table, fields: readonly Field[], ...by: readonly Name[]) {
+export function selectSome<Table extends SQLiteTable, Field extends NameIn<Table>, Name extends NameIn<Table>>(
+  table: Table,
+  fields: readonly Field[],
+  ...by: readonly Name[]
+) {
   const columns = pick(table, ...by);
-  return query(columns, (values) =>
-    select(pick(table, ...fields))
-      .from(table)
-      .where(areEqual(columns, values)),
-  );
+  return query(columns, (values) => selectFrom(table, ...fields).where(areEqual(columns, values)));
 }
 
 /** Some columns of the rows of a table in which one column has any of the values given. */
-export function selectAmong<
-  Table extends SQLiteTable,
-  Field extends keyof Columns<Table> & string,
-  Name extends keyof Columns<Table> & string,
->(table: Table, fields: readonly Field[], by: Name) {
+export function selectAmong<Table extends SQLiteTable, Field extends NameIn<Table>, Name extends NameIn<Table>>(
+  table: Table,
+  fields: readonly Field[],
+  by: Name,
+) {
   const column = pick(table, by)[by] as Columns<Table>[Name] & Column;
   return query({ [by]: listOf(column) } as { readonly [Key in Name]: ListParameter<Columns<Table>[Name]> }, (values) =>
-    select(pick(table, ...fields))
-      .from(table)
-      .where(inArray(column, values[by])),
+    selectFrom(table, ...fields).where(inArray(column, values[by])),
   );
 }
 
 /** Sets some columns of a table's rows, by the values of others. */
-export function updateBy<
-  Table extends SQLiteTable,
-  Field extends keyof Columns<Table> & string,
-  Name extends keyof Columns<Table> & string,
->(table: Table, fields: readonly Field[], ...by: readonly Name[]) {
+export function updateBy<Table extends SQLiteTable, Field extends NameIn<Table>, Name extends NameIn<Table>>(
+  table: Table,
+  fields: readonly Field[],
+  ...by: readonly Name[]
+) {
   const columns = pick(table, ...by);
   return query({ ...pick(table, ...fields), ...columns }, (values: Readonly<Record<Field | Name, SQL>>) =>
     update(table)
@@ -198,7 +198,7 @@ export function updateBy<
 }
 
 /** Deletes the rows of a table with these values. */
-export function deleteBy<Table extends SQLiteTable, Name extends keyof Columns<Table> & string>(table: Table, ...by: readonly Name[]) {
+export function deleteBy<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...by: readonly Name[]) {
   const columns = pick(table, ...by);
   return query(columns, (values) => deleteFrom(table).where(areEqual(columns, values)));
 }
@@ -209,7 +209,7 @@ export type RowsOf<Of> = Of extends Query<never, infer Row> ? Row : never;
 export type SelectedRow<Fields extends Readonly<Record<string, Column>>> = { [Name in keyof Fields]: GetColumnData<Fields[Name]> };
 
 /** Inserts all columns but `key`, an identity: Drizzle's own insert would give it a `null`, which PostgreSQL refuses. */
-export function insertInto<Table extends SQLiteTable, Key extends keyof Columns<Table> & string = never>(
+export function insertInto<Table extends SQLiteTable, Key extends NameIn<Table> = never>(
   table: Table,
   { key, onConflict = sql`` }: { key?: Key; onConflict?: SQL } = {},
 ): Query<ValuesFor<Omit<Columns<Table>, Key>>, never> {

@@ -8,7 +8,7 @@
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../db/engine.ts";
-import { openPostgresCatalog } from "../db/postgres/open.ts";
+import { openPostgres } from "../db/postgres/open.ts";
 import { openCatalog } from "../db/sqlite/open.ts";
 import { run, type SourceServer, serve } from "./support/clocked-program.ts";
 import { fundfeed } from "./support/command-line.ts";
@@ -56,7 +56,7 @@ const settings: [string, boolean, Setting][] = [
     {
       ...{ rounds: rounds(2), records: 120, servers: 3, importers: 2, clients: 2, killedWithinMs: 2000 },
       location: async () => ["--database", await (await postgresServer()).freshDatabase()],
-      open: (value) => openPostgresCatalog(value, 0, { connections: 3 }),
+      open: (value) => openPostgres("catalog", value, 0, { connections: 3 }),
       commit: "cast(xmin as text)", // The transaction that wrote the row. Events are never updated.
     },
   ],

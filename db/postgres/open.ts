@@ -1,5 +1,5 @@
 /** Opens the catalog or the state in a PostgreSQL database. */
-import type { CatalogDb, StateDb } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { cannotOpen, isReading, type Mode, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
 import { Failure, reasonOf, sqlStateOf } from "../reason.ts";
 import { isPostgresAddress, POSTGRES_ADDRESS, shownAddress } from "./address.ts";
@@ -15,18 +15,19 @@ const CURSOR_SECRET_BYTES = 32;
 const FOREIGN = /^(42703|42P07)$/;
 
 /** `url` is postgres://user:password@host:port/database. Throws an Error whose message is one sentence, without the password. */
-export async function openPostgresCatalog(url: string, now: number, options: PostgresOptions = {}): Promise<CatalogDb> {
-  const client = await open(url, "catalog", now, options);
-  const { mode = "create" } = options;
-  if (!isReading(mode) && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
+export async function openPostgres<Name extends Kind>(
+  kind: Name,
+  url: string,
+  now: number,
+  options: PostgresOptions = {},
+): Promise<Engine<Name>> {
+  const client = await open(url, kind, now, options);
+  const isWriter = kind === "catalog" && !isReading(options.mode ?? "create");
+  if (isWriter && (await client.rows("select 1 from settings where name = 'cursor_secret'", [])).length === 0) {
     const secret = crypto.getRandomValues(new Uint8Array(CURSOR_SECRET_BYTES));
     await client.execute("insert into settings (name, value) values ('cursor_secret', ?) on conflict (name) do nothing", [secret]);
   }
-  return postgresEngine(client, "catalog");
-}
-
-export async function openPostgresState(url: string, now: number, options: PostgresOptions = {}): Promise<StateDb> {
-  return postgresEngine(await open(url, "state", now, options), "state");
+  return postgresEngine(client, kind);
 }
 
 async function open(url: string, kind: Kind, now: number, { mode = "create", onMigrated, ...options }: PostgresOptions): Promise<Client> {

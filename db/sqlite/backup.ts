@@ -20,7 +20,7 @@ import { requireOwnFile } from "../own-file.ts";
 import { attempt, codeOf, reasonOf } from "../reason.ts";
 import { damageIn } from "./damage.ts";
 import { tryLockIn } from "./lock.ts";
-import { type CatalogFile, fileNames, hasWatches, requireOwnLog, type StateFile, type WatchFile } from "./open.ts";
+import { type DatabaseFile, fileNames, hasWatches, requireOwnLog } from "./open.ts";
 
 export type BackedUp = { name: string; bytes: number };
 
@@ -37,7 +37,7 @@ export type BackupReport = (step: "copying" | "checking", name: string, bytes: n
 
 /** Backs up `data`, whatever its version. Replaces an earlier backup only after the new one is complete and checked. */
 export function backUp(
-  databases: { catalog: CatalogFile; state: StateFile; watch?: WatchFile | undefined },
+  databases: { catalog: DatabaseFile<"catalog">; state: DatabaseFile<"state">; watch?: DatabaseFile<"watch"> | undefined },
   data: string,
   directory: string,
   report: BackupReport = () => undefined,

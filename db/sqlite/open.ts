@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CatalogDb, DatabaseName, StateDb, WatchDb } from "../engine.ts";
+import type { DatabaseName, Engine } from "../engine.ts";
 import { identityOf } from "../file-identity.ts";
 import { missingOf } from "../migration.ts";
 import { cannotOpen, isReading, migrated, NoData, type Opening, olderVersion } from "../opening.ts";
@@ -14,9 +14,7 @@ import { appliedTo, migrate, migrations } from "./migrate.ts";
 import { openToRead, type ReadFile } from "./read-file.ts";
 
 /** With the connection itself, for backups and tests. Everything else uses the engine. */
-export type CatalogFile = CatalogDb & { sqlite: Database };
-export type StateFile = StateDb & { sqlite: Database };
-export type WatchFile = WatchDb & { sqlite: Database };
+export type DatabaseFile<Name extends DatabaseName> = Engine<Name> & { sqlite: Database };
 
 /** Documents of a few KB leave half of a 4 KB page empty; with 16 KB, an import also makes half as many system calls. */
 const PAGE_BYTES = { catalog: 16_384, state: 4096, watch: 4096 };
@@ -29,42 +27,35 @@ export const fileNames = { catalog: "catalog.db", state: "state.db", watch: "wat
 /** `waitMs` is how long a writer waits for another one, and a reader for a restore. */
 export type FileOpening = Opening & { waitMs?: number };
 
+const opener =
+  <Name extends DatabaseName>(kind: Name) =>
+  (directory: string, now: number, opening: FileOpening = {}): DatabaseFile<Name> =>
+    openFile(kind, directory, now, opening);
+
 /** `directory` is a path, or ":memory:". Throws an Error whose message is one sentence. */
-export function openCatalog(directory: string, now: number, opening: FileOpening = {}): CatalogFile {
-  const { mode = "create" } = opening;
-  if (isReading(mode)) return openReader(directory, "catalog", mode, opening);
-  const sqlite = open(directory, "catalog", now, opening);
-  return { ...sqliteEngine(sqlite, "catalog"), sqlite };
-}
+export const openCatalog = opener("catalog");
+export const openState = opener("state");
+export const openWatchFile = opener("watch");
 
-export function openState(directory: string, now: number, opening: FileOpening = {}): StateFile {
+function openFile<Name extends DatabaseName>(kind: Name, directory: string, now: number, opening: FileOpening): DatabaseFile<Name> {
   const { mode = "create" } = opening;
-  if (isReading(mode)) return readState(directory, mode, now, opening);
-  const sqlite = open(directory, "state", now, opening);
-  return { ...sqliteEngine(sqlite, "state"), sqlite };
-}
-
-/** To read where there is no watch.db, an empty one in memory takes its place. */
-export function openWatchFile(directory: string, now: number, opening: FileOpening = {}): WatchFile {
-  const { mode = "create" } = opening;
-  if (isReading(mode) && hasWatches(directory)) return openReader(directory, "watch", mode, opening);
-  const sqlite = open(isReading(mode) ? ":memory:" : directory, "watch", now, { ...opening, mode: "create" });
-  return { ...sqliteEngine(sqlite, "watch"), sqlite };
+  if (!isReading(mode)) {
+    const sqlite = open(directory, kind, now, opening);
+    return { ...sqliteEngine(sqlite, kind), sqlite };
+  }
+  try {
+    return openReader(directory, kind, mode, opening);
+  } catch (error) {
+    // Before the first watch or key is stored, a new file in memory holds the same.
+    const isEmpty = kind === "watch" || (kind === "state" && isThere(directory, "catalog"));
+    if (error instanceof NoData && isEmpty) return openFile(kind, ":memory:", now, {});
+    throw error;
+  }
 }
 
 /** Whether a directory has a watch.db. */
 export function hasWatches(directory: string): boolean {
   return isThere(directory, "watch");
-}
-
-/** Before the first key is made and the first plan changed, a new state in memory holds the same. */
-function readState(directory: string, mode: "read" | "inspect", now: number, opening: FileOpening): StateFile {
-  try {
-    return openReader(directory, "state", mode, opening);
-  } catch (error) {
-    if (error instanceof NoData && isThere(directory, "catalog")) return openState(":memory:", now);
-    throw error;
-  }
 }
 
 function open(

@@ -4,7 +4,7 @@
  */
 import { and, asc, desc, gt, inArray, lt, lte, min, type SQL, sql } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { listOf, parameter, pick, query, type RowsOf, select, selectAmong, selectSome } from "../../db/query.ts";
+import { listOf, parameter, pick, query, type RowsOf, select, selectAmong, selectFrom, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { events, opportunities, sightings } from "../../db/schema/sqlite/catalog.ts";
 import { type Filter, matches } from "../filter/filter.ts";
@@ -92,11 +92,7 @@ const windowHeads = {
 };
 const idAt = selectSome(events, ["id"], "seq");
 const newestBefore = query(pick(events, "seq"), ({ seq }) =>
-  select(pick(events, "seq", "id"))
-    .from(events)
-    .where(lt(events.seq, seq))
-    .orderBy(desc(events.seq))
-    .limit(1),
+  selectFrom(events, "seq", "id").where(lt(events.seq, seq)).orderBy(desc(events.seq)).limit(1),
 );
 const firstSince = query({ since: events.detected_at }, ({ since }) =>
   select({ seq: min(events.seq) })

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { and, desc, eq, lte } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { parameter, pick, query, select } from "../../db/query.ts";
+import { parameter, query, selectFrom } from "../../db/query.ts";
 import { linkKeys } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { nullable, object } from "../text/schema.ts";
@@ -35,8 +35,7 @@ export const EarlierAward = object({
 export type EarlierAward = Static<typeof EarlierAward>;
 
 const holdersBefore = query({ key: linkKeys.key, before: linkKeys.newness, limit: parameter<number>() }, ({ key, before, limit }) =>
-  select(pick(linkKeys, "opportunity_id"))
-    .from(linkKeys)
+  selectFrom(linkKeys, "opportunity_id")
     .where(and(eq(linkKeys.key, key), eq(linkKeys.role, "holds"), lte(linkKeys.newness, before)))
     .orderBy(desc(linkKeys.newness), desc(linkKeys.opportunity_id))
     .limit(limit),

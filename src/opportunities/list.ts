@@ -1,7 +1,7 @@
 /** One page of the list: the list index finds the records, then their documents come from memory or the database. */
 import { and, desc, eq, inArray, lt, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { listOf, pick, query, select, selectSome } from "../../db/query.ts";
+import { listOf, pick, query, select, selectFrom, selectSome } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { Unavailable } from "../../db/unavailable.ts";
 import type { EpochMs, Instant } from "../text/instant.ts";
@@ -15,8 +15,7 @@ import { type ReadModel, updateModel } from "./read-model.ts";
 export type ListFilter = FacetFilter & { source_opportunity_id?: string; updated_since?: Instant };
 
 const nextAtInstant = query(pick(opportunities, "updated_at", "id"), ({ updated_at, id }) =>
-  select(pick(opportunities, "seq", "updated_at", "id"))
-    .from(opportunities)
+  selectFrom(opportunities, "seq", "updated_at", "id")
     .where(and(eq(opportunities.updated_at, updated_at), lt(opportunities.id, id)))
     .orderBy(desc(opportunities.id))
     .limit(1),

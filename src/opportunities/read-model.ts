@@ -1,7 +1,7 @@
 /** The read model: the catalog's database, and in memory its list index, facets and recent documents, updated after every commit. (E-31) */
 import { asc, max, sql } from "drizzle-orm";
 import type { CatalogDb } from "../../db/engine.ts";
-import { parameter, pick, query, select, selectBy, selectSome } from "../../db/query.ts";
+import { parameter, pick, query, select, selectBy, selectFrom, selectSome } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { opportunities, settings } from "../../db/schema/sqlite/catalog.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
@@ -99,8 +99,7 @@ async function loadNewer(model: ReadModel): Promise<void> {
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const entriesAfter = query({ ...pick(opportunities, "updated_at", "id"), limit: parameter<number>() }, ({ updated_at, id, limit }) =>
-  select(pick(opportunities, "updated_at", "seq", "facet_id"))
-    .from(opportunities)
+  selectFrom(opportunities, "updated_at", "seq", "facet_id")
     .where(sql`(${opportunities.updated_at}, ${opportunities.id}) > (${updated_at}, ${id})`)
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id))
     .limit(limit),

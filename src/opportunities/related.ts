@@ -1,7 +1,7 @@
 /** How records belong together: a group's records name each other in `canonical_id`, a part names its whole in `parent_id`. (E-57) */
 import type { Static } from "@sinclair/typebox";
 import { and, asc, count, eq, inArray, isNotNull } from "drizzle-orm";
-import { listOf, parameter, pick, query, select, selectAmong } from "../../db/query.ts";
+import { listOf, parameter, query, select, selectAmong, selectFrom } from "../../db/query.ts";
 import { opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { object } from "../text/schema.ts";
@@ -15,16 +15,10 @@ const CHAIN_MAX = 20;
 
 const namingAny = selectAmong(opportunities, ["id", "canonical_id"], "canonical_id");
 const linkedOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
-  select(pick(opportunities, "id", "canonical_id"))
-    .from(opportunities)
-    .where(and(inArray(opportunities.id, ids), isNotNull(opportunities.canonical_id))),
+  selectFrom(opportunities, "id", "canonical_id").where(and(inArray(opportunities.id, ids), isNotNull(opportunities.canonical_id))),
 );
 const partsOf = query({ parent_id: opportunities.parent_id, limit: parameter<number>() }, ({ parent_id, limit }) =>
-  select(pick(opportunities, "id"))
-    .from(opportunities)
-    .where(eq(opportunities.parent_id, parent_id))
-    .orderBy(asc(opportunities.id))
-    .limit(limit),
+  selectFrom(opportunities, "id").where(eq(opportunities.parent_id, parent_id)).orderBy(asc(opportunities.id)).limit(limit),
 );
 const countParts = query({ parent_id: opportunities.parent_id }, ({ parent_id }) =>
   select({ parts: count() }).from(opportunities).where(eq(opportunities.parent_id, parent_id)),

@@ -1,7 +1,7 @@
 /** How many opportunities of each source there are, and how many of them are open at an instant. (E-64) */
 import { and, asc, eq, sql as fragment, gt, inArray, lte, max, ne, type SQL, sum } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { pick, query, type RowsOf, select } from "../../db/query.ts";
+import { query, type RowsOf, select, selectFrom } from "../../db/query.ts";
 import { facets, instants, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { parseStored } from "../text/stored-json.ts";
@@ -32,8 +32,7 @@ export async function sourceStatuses(db: Pick<CatalogSql, "all">): Promise<Sourc
 }
 
 const dueRecords = query({ until: opportunities.turns_at }, ({ until }) =>
-  select(pick(opportunities, "source", "status_basis", "turns_at", "document", "sidecar"))
-    .from(opportunities)
+  selectFrom(opportunities, "source", "status_basis", "turns_at", "document", "sidecar")
     .where(lte(opportunities.turns_at, until))
     .orderBy(asc(opportunities.turns_at)),
 );

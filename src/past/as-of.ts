@@ -1,7 +1,7 @@
 /** Records as they were stored at an instant: folded back from their events, byte for byte. (E-85) */
 import { and, asc, desc, eq, sql as fragment, gt, inArray, isNull, lte, ne, or, type SQL } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
-import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { listOf, pick, query, type RowsOf, select, selectFrom } from "../../db/query.ts";
 import { earlierSidecars, events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { erasure } from "../changes/contacts.ts";
 import { type Content, documentOf, readContent, render, sidecarOf } from "../changes/content.ts";
@@ -71,20 +71,17 @@ const pastOrderOfSources = query({ asOf: opportunities.updated_at, codes: listOf
 );
 const inOrder = [asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)];
 const historiesOfRows = query({ seqs: listOf(events.opportunity_seq), asOf: events.detected_at }, ({ seqs, asOf }) =>
-  select(pick(events, "opportunity_seq", "document"))
-    .from(events)
+  selectFrom(events, "opportunity_seq", "document")
     .where(and(inArray(events.opportunity_seq, seqs), lte(fragment`coalesce(${events.imported_at}, ${events.detected_at})`, asOf)))
     .orderBy(...inOrder),
 );
 const undoneOfRows = query({ seqs: listOf(events.opportunity_seq), asOf: events.detected_at }, ({ seqs, asOf }) =>
-  select(pick(events, "opportunity_seq", "detected_at", "document"))
-    .from(events)
+  selectFrom(events, "opportunity_seq", "detected_at", "document")
     .where(and(inArray(events.opportunity_seq, seqs), gt(events.detected_at, asOf), isNull(events.imported_at)))
     .orderBy(...inOrder),
 );
 const sidecarsOfRows = query({ seqs: listOf(earlierSidecars.opportunity_seq) }, ({ seqs }) =>
-  select(pick(earlierSidecars, "opportunity_seq", "until", "status_basis", "sidecar"))
-    .from(earlierSidecars)
+  selectFrom(earlierSidecars, "opportunity_seq", "until", "status_basis", "sidecar")
     .where(inArray(earlierSidecars.opportunity_seq, seqs))
     .orderBy(asc(earlierSidecars.opportunity_seq), asc(earlierSidecars.until)),
 );

@@ -1,7 +1,7 @@
 /** What was added, removed and changed between two instants, net: a date that moved twice is one change, one that moved back is none. */
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
-import { listOf, pick, query, type RowsOf, select } from "../../db/query.ts";
+import { listOf, query, type RowsOf, selectFrom } from "../../db/query.ts";
 import { events, opportunities } from "../../db/schema/sqlite/catalog.ts";
 import { additionEvent, classify, removalEvent } from "../changes/classify.ts";
 import { type Content, contentOfWhole, wholeOfContent } from "../changes/content.ts";
@@ -16,14 +16,12 @@ import { foldedChanges } from "./earlier.ts";
 
 /** Every event of a period is later than `since`, and no record was changed later than its last event. */
 const changedRecords = query({ since: opportunities.updated_at }, ({ since }) =>
-  select(pick(opportunities, "seq", "document", "sidecar"))
-    .from(opportunities)
+  selectFrom(opportunities, "seq", "document", "sidecar")
     .where(gt(opportunities.updated_at, since))
     .orderBy(asc(opportunities.updated_at), asc(opportunities.id)),
 );
 const eventsSince = query({ seqs: listOf(events.opportunity_seq), since: events.detected_at }, ({ seqs, since }) =>
-  select(pick(events, "opportunity_seq", "detected_at", "type", "document"))
-    .from(events)
+  selectFrom(events, "opportunity_seq", "detected_at", "type", "document")
     .where(and(inArray(events.opportunity_seq, seqs), gt(events.detected_at, since), eq(events.origin, "detected")))
     .orderBy(asc(events.opportunity_seq), asc(events.detected_at), asc(events.seq)),
 );

@@ -1,7 +1,7 @@
 /** How much of the feed a watch's receiver got, which opportunities it knows as matching, and its reminders. */
 import { and, eq, gte, inArray, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { deleteBy, deleteFrom, listOf, pick, query, select, selectSome, updateBy } from "../../db/query.ts";
+import { deleteBy, deleteFrom, listOf, query, select, selectFrom, selectSome, updateBy } from "../../db/query.ts";
 import { matched, muted, pendingMatched, reminded, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
 import { type EpochMs, minuteOf } from "../text/instant.ts";
@@ -22,9 +22,7 @@ const setFeed = updateBy(watches, ["feed_seq", "feed_id", "checked_at"], "key");
 const ofWatch = { watch: matched.watch };
 const matchedOf = selectSome(matched, ["id"], "watch");
 const remindedOf = query({ watch: reminded.watch, due: reminded.due }, ({ watch, due }) =>
-  select(pick(reminded, "id", "due", "days"))
-    .from(reminded)
-    .where(and(eq(reminded.watch, watch), gte(reminded.due, due))),
+  selectFrom(reminded, "id", "due", "days").where(and(eq(reminded.watch, watch), gte(reminded.due, due))),
 );
 const mutedOf = selectSome(muted, ["id"], "watch");
 const countOf = query(ofWatch, ({ watch }) => select({ count: sql<number>`count(*)` }).from(matched).where(eq(matched.watch, watch)));

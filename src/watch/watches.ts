@@ -1,7 +1,7 @@
 /** The watches that are stored: adding, finding, changing, pausing and removing them. (E-77) */
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import { deleteBy, insertInto, pick, query, type RowsOf, select, selectSome, update, updateBy } from "../../db/query.ts";
+import { deleteBy, insertInto, pick, query, type RowsOf, select, selectFrom, selectSome, update, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { muted, pending, watches } from "../../db/schema/sqlite/watch.ts";
 import type { FeedPosition } from "../events/feed.ts";
@@ -11,20 +11,14 @@ import { addMatched, clearMatched, moveOn, removeMatched } from "./position.ts";
 import { isDigest, type Watch, type WatchDefinition } from "./watch.ts";
 
 const stored = ["key", "name", "created_at", "definition", "owner"] as const;
-const all = query({}, () =>
-  select(pick(watches, ...stored))
-    .from(watches)
-    .orderBy(watches.name, watches.place),
-);
+const all = query({}, () => selectFrom(watches, ...stored).orderBy(watches.name, watches.place));
 const byName = query({ name: watches.name }, ({ name }) =>
-  select(pick(watches, ...stored, "place"))
-    .from(watches)
+  selectFrom(watches, ...stored, "place")
     .where(eq(watches.name, name))
     .orderBy(watches.place),
 );
 const byOwner = query({ owner: watches.owner }, ({ owner }) =>
-  select(pick(watches, ...stored))
-    .from(watches)
+  selectFrom(watches, ...stored)
     .where(eq(watches.owner, owner))
     .orderBy(watches.created_at, watches.key),
 );
@@ -43,10 +37,7 @@ const setDefinition = updateBy(watches, ["definition"], "key");
 const setPaused = updateBy(watches, ["paused"], "key");
 const removePending = deleteBy(pending, "watch");
 const mutedOf = query({ watch: muted.watch }, ({ watch }) =>
-  select(pick(muted, "id", "muted_at"))
-    .from(muted)
-    .where(eq(muted.watch, watch))
-    .orderBy(muted.muted_at, muted.id),
+  selectFrom(muted, "id", "muted_at").where(eq(muted.watch, watch)).orderBy(muted.muted_at, muted.id),
 );
 const insertMuted = insertInto(muted);
 const removeMuted = deleteBy(muted, "watch", "id");

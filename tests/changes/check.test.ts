@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { formatInstant } from "../../src/text/instant.ts";
@@ -45,7 +45,7 @@ function copied(): string {
 }
 
 /** A damaged copy of the sound catalog. */
-function damaged(damage: (db: CatalogFile) => void): CatalogDb {
+function damaged(damage: (db: DatabaseFile<"catalog">) => void): CatalogDb {
   const db = openCatalog(copied(), NOON);
   damage(db);
   return db;
@@ -65,7 +65,7 @@ async function storageFaultsOf(directory: string): Promise<string[]> {
 const N1 = "(select seq from opportunities where source_opportunity_id = 'N1')";
 const statements =
   (...given: string[]) =>
-  ({ sqlite }: CatalogFile) => {
+  ({ sqlite }: DatabaseFile<"catalog">) => {
     for (const statement of given) if (sqlite.run(statement).changes === 0) throw new Error(`Nothing was damaged by ${statement}`);
   };
 const replaced = (table: string, column: string, from: string, to: string) =>
@@ -81,7 +81,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
   });
   afterAll(() => other?.close());
 
-  async function faultsAfter(damage: (db: CatalogFile) => void, atMost?: number): Promise<string[]> {
+  async function faultsAfter(damage: (db: DatabaseFile<"catalog">) => void, atMost?: number): Promise<string[]> {
     const db = damaged(damage);
     if (kind !== "SQLite") await copyCatalog(db, other);
     const faults = await checkCatalog(kind === "SQLite" ? db : other, atMost);
@@ -99,7 +99,7 @@ describe.each(engines)("check on %s", (kind, isThere, emptyCatalog) => {
     expect(await faultsAfter(everywhere, 5)).toHaveLength(11);
   });
 
-  testIf.each<[string, (db: CatalogFile) => void, string]>([
+  testIf.each<[string, (db: DatabaseFile<"catalog">) => void, string]>([
     [
       "a letter of a document",
       statements(replaced("opportunities", "document", "Newest", "Newert")),

@@ -1,7 +1,7 @@
 /** D-37: a status that follows dates turns when it is due. */
 import { afterAll, describe, expect, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { redactStored } from "../../src/changes/redact.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
@@ -155,7 +155,7 @@ describe("after the clock was years ahead", () => {
     await turnStatuses(db, NOON + 20 * DAY);
     expect(await documentOf(db, "N1")).toMatchObject({ dates: { response_at: at(50) } });
     expect(await checkCatalog(db)).toEqual([]);
-    (db as CatalogFile).sqlite.run("update opportunities set turns_at = ?", [NOON + 1000 * DAY]);
+    (db as DatabaseFile<"catalog">).sqlite.run("update opportunities set turns_at = ?", [NOON + 1000 * DAY]);
     expect((await checkCatalog(db)).map(({ what }) => what)).toEqual([
       "its turn is due after the instant at which the clock changes it (D-37)",
     ]);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { aHome, dropHomes } from "../support/binary.ts";
 import { fundfeed } from "../support/command-line.ts";
 import { aCatalog, aDirectory, aFile, dropScratch, NOON, SECOND } from "../support/imports.ts";
@@ -50,7 +50,7 @@ describe.if(hasPostgres)("a command", () => {
 
   test("changes continues from its cursor file", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const db = await openPostgresCatalog(url, NOON, { connections: 3 });
+    const db = await openPostgres("catalog", url, NOON, { connections: 3 });
     const { take, clock } = await aCatalog(db);
     const cursor = join(aDirectory(), "cursor");
     const run = () => fundfeed(["changes", "--cursor-file", cursor, "--format", "ndjson", "--database", url], {}, () => clock.now);

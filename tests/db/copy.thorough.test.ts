@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { type BothDatabases, copyDatabases } from "../../db/copy.ts";
 import { BATCH_ROWS, type DatabaseName, type Engine } from "../../db/engine.ts";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
 import * as stateTables from "../../db/schema/sqlite/state.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
@@ -24,7 +24,7 @@ afterEach(async () => void (await Promise.all(opened.splice(0).map((db) => db.cl
 
 async function open(place: string): Promise<BothDatabases> {
   const databases = place.startsWith("postgres:")
-    ? { catalog: await openPostgresCatalog(place, NOON), state: await openPostgresState(place, NOON) }
+    ? { catalog: await openPostgres("catalog", place, NOON), state: await openPostgres("state", place, NOON) }
     : { catalog: openCatalog(place, NOON), state: openState(place, NOON) };
   opened.push(databases.catalog, databases.state);
   return databases;

@@ -1,7 +1,7 @@
 /** PostgreSQL behind PgBouncer: it works in session mode, and is refused in transaction mode. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { testApi } from "../support/api.ts";
 import { pgbouncerIsInstalled, startPgBouncer } from "../support/pgbouncer.ts";
 import { hasPostgres, postgresServer } from "../support/postgres.ts";
@@ -14,8 +14,8 @@ const testIf = test.if(hasPostgres && pgbouncerIsInstalled);
 testIf("behind PgBouncer in session mode, every connection has its settings, and the API works", async () => {
   const bouncer = await startPgBouncer(await (await postgresServer()).freshDatabase({ empty: true }), "session");
   const location = {
-    catalog: (now: number) => openPostgresCatalog(bouncer.url, now),
-    state: (now: number) => openPostgresState(bouncer.url, now, { statementTimeoutMs: 7_000 }),
+    catalog: (now: number) => openPostgres("catalog", bouncer.url, now),
+    state: (now: number) => openPostgres("state", bouncer.url, now, { statementTimeoutMs: 7_000 }),
   };
   const records = ["one", "two"].map((opportunity_id) => anOpportunity({ source: { code: "SAM", opportunity_id } }));
   const api = await testApi({ location, records });
@@ -30,10 +30,10 @@ testIf("behind PgBouncer in session mode, every connection has its settings, and
   for (const row of rows) expect(row).toMatchObject({ path: "fundfeed_state", statement: "7s", lock: "7s", idle: "1min" });
 
   await Promise.all([api.state.close(), api.model.db.close()]);
-  const reader = await openPostgresCatalog(bouncer.url, 0, { mode: "read" });
+  const reader = await openPostgres("catalog", bouncer.url, 0, { mode: "read" });
   await expect(reader.run(rawSql("delete from opportunities"))).rejects.toThrow("read-only");
   await reader.close();
-  const writer = await openPostgresCatalog(bouncer.url, 0); // On connections that had other settings before.
+  const writer = await openPostgres("catalog", bouncer.url, 0); // On connections that had other settings before.
   expect(await writer.run(rawSql("delete from events"))).toBe(2);
   await writer.close();
   await bouncer.stop();
@@ -51,7 +51,7 @@ describe.each([1, 2, 3, 30])("PgBouncer in transaction mode with %d servers", (s
     const useAll = () => Promise.all(clients.map((client) => client.unsafe("select pg_sleep(0.1)")));
     await useAll(); // So that all servers are open.
     const refuse = async () => {
-      for (const open of [openPostgresCatalog, openPostgresState]) await expect(open(bouncer.url, 0)).rejects.toThrow(REFUSED);
+      for (const kind of ["catalog", "state"] as const) await expect(openPostgres(kind, bouncer.url, 0)).rejects.toThrow(REFUSED);
     };
     for (let n = 0; n < 10; n++) await refuse();
 

@@ -5,7 +5,7 @@ import { POSTGRES_ADDRESS } from "../../db/postgres/address.ts";
 import { connect } from "../../db/postgres/client.ts";
 import { postgresEngine } from "../../db/postgres/engine.ts";
 import { postgresMigrations } from "../../db/postgres/migrate.ts";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { codeOf } from "../../db/reason.ts";
 import { isUnavailable } from "../../db/unavailable.ts";
 import { dropScratch, NOON } from "../support/imports.ts";
@@ -26,13 +26,13 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => {
+describe.if(hasPostgres)("openPostgres()", () => {
   test("create all tables in their own schemas, and find them again", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
-    const first = await openPostgresCatalog(url, NOON);
+    const first = await openPostgres("catalog", url, NOON);
     const secret = await first.get(rawSql<{ value: Uint8Array }>("select value from settings where name = 'cursor_secret'"));
     expect(secret?.value).toHaveLength(32);
-    const state = await openPostgresState(url, NOON);
+    const state = await openPostgres("state", url, NOON);
     expect(await state.all(rawSql("select name from plans order by daily"))).toEqual([
       { name: "trial" },
       { name: "starter" },
@@ -46,7 +46,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       { schemaname: "fundfeed_catalog", tables: 17 },
       { schemaname: "fundfeed_state", tables: 8 },
     ]);
-    const second = await openPostgresCatalog(url, NOON + 1);
+    const second = await openPostgres("catalog", url, NOON + 1);
     expect(await second.get(rawSql("select value from settings where name = 'cursor_secret'"))).toEqual(secret);
     expect(await second.all(rawSql("select distinct applied_at from migrations"))).toEqual([{ applied_at: NOON }]);
     await Promise.all([first.close(), second.close(), state.close()]);
@@ -55,7 +55,10 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
   test("may be called by several programs at once for an empty database", async () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     const opened = await Promise.all(
-      [1, 2, 3].flatMap(() => [openPostgresCatalog(url, NOON, { connections: 2 }), openPostgresState(url, NOON, { connections: 2 })]),
+      [1, 2, 3].flatMap(() => [
+        openPostgres("catalog", url, NOON, { connections: 2 }),
+        openPostgres("state", url, NOON, { connections: 2 }),
+      ]),
     );
     const { catalog, state } = postgresMigrations;
     expect(await Promise.all(opened.map((db) => db.get(rawSql("select count(*) as count from migrations"))))).toEqual(
@@ -69,28 +72,28 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
 
   test("refuse a database of a newer program, or with a migration of another text", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const db = await openPostgresCatalog(url, NOON);
+    const db = await openPostgres("catalog", url, NOON);
     await db.run(rawSql("insert into migrations values (99, '0098_later', 'hash', 0)"));
-    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(/^Cannot open .*: a newer version of fundfeed made it$/);
+    await expect(openPostgres("catalog", url, NOON)).rejects.toThrow(/^Cannot open .*: a newer version of fundfeed made it$/);
     await db.run(rawSql("delete from migrations where n = 99"));
     await db.run(rawSql("update migrations set hash = 'other' where n = 1"));
-    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow("its migration 0000_initial differs from this program's");
+    await expect(openPostgres("catalog", url, NOON)).rejects.toThrow("its migration 0000_initial differs from this program's");
     await db.close();
   });
 
   test("refuse unusable databases, in one sentence without the password", async () => {
     const server = await postgresServer();
     const url = (await server.freshDatabase({ empty: true })).replace("fundfeed@", "fundfeed:hunter2@");
-    const unmigrated = await failureOf(openPostgresState(url, NOON, { mode: "read" }));
+    const unmigrated = await failureOf(openPostgres("state", url, NOON, { mode: "read" }));
     expect(String(unmigrated)).toMatch(
       /^NoData: Cannot open postgres:\/\/127.0.0.1:\d+\/fresh_\w+: no fundfeed data in postgres:\/\/127.0.0.1:\d+\/fresh_\w+; /,
     );
     await server.command("create database latin template template0 encoding latin1 locale_provider libc locale 'C'");
-    await expect(openPostgresState(server.url("latin"), NOON)).rejects.toThrow("its encoding is LATIN1, and must be UTF8");
-    const absent = await failureOf(openPostgresState(server.url("absent"), NOON));
+    await expect(openPostgres("state", server.url("latin"), NOON)).rejects.toThrow("its encoding is LATIN1, and must be UTF8");
+    const absent = await failureOf(openPostgres("state", server.url("absent"), NOON));
     expect(String(absent)).toContain('database "absent" does not exist');
     for (const dead of ["postgres://fundfeed:hunter2@127.0.0.1:1/x", "postgres://fundfeed:hunter2@nowhere.invalid/x"]) {
-      const refused = String(await failureOf(openPostgresState(dead, NOON)));
+      const refused = String(await failureOf(openPostgres("state", dead, NOON)));
       expect(refused).toMatch(/^Error: Cannot open postgres:.*: no server answers there$/);
       expect(refused).not.toContain("hunter2");
     }
@@ -101,7 +104,7 @@ describe.if(hasPostgres)("openPostgresCatalog() and openPostgresState()", () => 
       "mysql://u:hunter2@127.0.0.1/x",
       "postgres://u:hunter2@host:port/x",
     ]) {
-      const refused = String(await failureOf(openPostgresState(wrong, NOON)));
+      const refused = String(await failureOf(openPostgres("state", wrong, NOON)));
       expect(refused).toBe(`Error: Cannot open the database: its URL must be ${POSTGRES_ADDRESS}`);
     }
   });
@@ -115,13 +118,13 @@ describe.if(hasPostgres)("a PostgreSQL database", () => {
     });
     const messages: string[] = [];
     const options = { onMigrated: (sentence: string) => messages.push(sentence) };
-    const opened = await Promise.all([1, 2, 3].map(() => openPostgresCatalog(url, NOON, options)));
+    const opened = await Promise.all([1, 2, 3].map(() => openPostgres("catalog", url, NOON, options)));
     expect(messages.filter((message) => message.includes("fundfeed_catalog"))).toHaveLength(1);
     await Promise.all(opened.map((db) => db.close()));
   });
 });
 
-describe.if(hasPostgres)("openPostgresCatalog() says", () => {
+describe.if(hasPostgres)("openPostgres() says", () => {
   const RIGHTS = "the role needs the rights that fundfeed help postgres lists";
 
   test("which rights a role lacks, for reading and for writing", async () => {
@@ -130,10 +133,10 @@ describe.if(hasPostgres)("openPostgresCatalog() says", () => {
     const role = await server.freshRole();
     const asStranger = (address: string) => address.replace("fundfeed@", `${role}@`);
     for (const mode of ["read", "create"] as const) {
-      const refused = openPostgresCatalog(asStranger(url), NOON, { mode });
+      const refused = openPostgres("catalog", asStranger(url), NOON, { mode });
       await expect(refused).rejects.toThrow(new RegExp(`^Cannot open .*: permission denied for schema fundfeed_catalog: ${RIGHTS}$`));
     }
-    await expect(openPostgresCatalog(asStranger(empty), NOON)).rejects.toThrow(
+    await expect(openPostgres("catalog", asStranger(empty), NOON)).rejects.toThrow(
       new RegExp(`^Cannot open .*: permission denied for database fresh_\\w+: ${RIGHTS}$`),
     );
   });
@@ -145,7 +148,7 @@ describe.if(hasPostgres)("openPostgresCatalog() says", () => {
     const url = await (await postgresServer()).freshDatabase({ empty: true });
     await using sql = new SQL(url, { max: 1 });
     await sql.unsafe(`create schema fundfeed_catalog; create table fundfeed_catalog.${table} (id int)`);
-    await expect(openPostgresCatalog(url, NOON)).rejects.toThrow(
+    await expect(openPostgres("catalog", url, NOON)).rejects.toThrow(
       `its schemas fundfeed_catalog and fundfeed_state must be fundfeed's own; ${what}`,
     );
   });
@@ -154,7 +157,7 @@ describe.if(hasPostgres)("openPostgresCatalog() says", () => {
 describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   test("reports that it is unavailable while its server restarts or is killed, and then works again", async () => {
     const server = await ownPostgresServer();
-    const db = await openPostgresCatalog(await server.freshDatabase(), NOON, { connections: 4 });
+    const db = await openPostgres("catalog", await server.freshDatabase(), NOON, { connections: 4 });
     const ask = () => db.get(rawSql("select count(*) as count from sources"));
     for (const mode of ["fast", "immediate"] as const) {
       const failures: unknown[] = [];
@@ -198,7 +201,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const has = (count: number) =>
       waitFor(`${count} connections`, async () => (await server.backends(new URL(url).pathname.slice(1))).length === count);
     for (const [options, count] of [[{}, 4] as const, [{ connections: 2 }, 2] as const]) {
-      const db = await openPostgresCatalog(url, NOON, options);
+      const db = await openPostgres("catalog", url, NOON, options);
       await Promise.all(Array.from({ length: 8 }, () => db.get(rawSql("select 1 from pg_sleep(0.2)"))));
       await has(count);
       await db.close();
@@ -207,7 +210,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   });
 
   test("begins a transaction however many statements its other callers send", async () => {
-    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON, { connections: 2 });
+    const db = await openPostgres("catalog", await (await postgresServer()).freshDatabase(), NOON, { connections: 2 });
     let isOver = false;
     const readers = Array.from({ length: 20 }, async () => {
       while (!isOver) await db.get(rawSql("select 1 from pg_sleep(0.01)"));
@@ -258,7 +261,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
     const url = await (await postgresServer()).freshDatabase();
     const limited = connect(url, { schema: "fundfeed_catalog", ...LIMITED });
     expect(isUnavailable(await failureOf(limited.rows("select pg_sleep(600)", [])))).toBe(true);
-    const db = await openPostgresCatalog(url, NOON);
+    const db = await openPostgres("catalog", url, NOON);
     const [locked, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = db.transaction(async () => {
       locked.resolve();
@@ -296,7 +299,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   });
 
   test("reports a commit that the server turned into a rollback", async () => {
-    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    const db = await openPostgres("catalog", await (await postgresServer()).freshDatabase(), NOON);
     const writing = db.transaction(async (sql) => {
       await sql.run(rawSql(put, "x", new Uint8Array()));
       await failureOf(sql.run(rawSql("insert into nowhere values (1)")));
@@ -307,7 +310,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   });
 
   test("distinguishes temporary failures from errors", async () => {
-    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    const db = await openPostgres("catalog", await (await postgresServer()).freshDatabase(), NOON);
     for (const statement of ["select 1 from nowhere", "selec", "insert into sources select * from sources", "select 1 / 0"]) {
       expect(isUnavailable(await failureOf(db.get(rawSql(statement))))).toBe(false);
     }
@@ -317,7 +320,7 @@ describe.if(hasPostgres)("an engine on PostgreSQL", () => {
   });
 
   test("reads a large catalog in batches", async () => {
-    const db = await openPostgresCatalog(await (await postgresServer()).freshDatabase(), NOON);
+    const db = await openPostgres("catalog", await (await postgresServer()).freshDatabase(), NOON);
     await db.run(
       rawSql("insert into settings (name, value) select 'n' || i, convert_to('x', 'UTF8') from generate_series(1, 2500) as g (i)"),
     );

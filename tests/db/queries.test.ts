@@ -6,7 +6,7 @@ import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { postgresDialect, sqliteDialect } from "../../db/dialect.ts";
 import { connect } from "../../db/postgres/client.ts";
 import { schemas } from "../../db/postgres/migrate.ts";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { numbered } from "../../db/postgres/placeholders.ts";
 import { queries } from "../../db/query.ts";
 import * as catalogTables from "../../db/schema/sqlite/catalog.ts";
@@ -73,8 +73,8 @@ test("every column that a statement names with its table is one of that table", 
 
 test.if(onPostgres)("PostgreSQL prepares every statement", async () => {
   const url = await postgresUrl();
-  await (await openPostgresCatalog(url, NOON)).close();
-  await (await openPostgresState(url, NOON)).close();
+  await (await openPostgres("catalog", url, NOON)).close();
+  await (await openPostgres("state", url, NOON)).close();
   const clients = {
     catalog: connect(url, { schema: schemas.catalog, connections: 1 }),
     state: connect(url, { schema: schemas.state, connections: 1 }),

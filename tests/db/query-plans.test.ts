@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
 import type { Query } from "../../db/query.ts";
-import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog } from "../../db/sqlite/open.ts";
 import { explain } from "../../src/changes/explain.ts";
 import { turnStatuses, turnStatusesWhenDue } from "../../src/changes/status-turns.ts";
 import { newestInstant } from "../../src/changes/stored.ts";
@@ -52,7 +52,7 @@ const GROWS = /^SCAN (opportunities|events|facets|upstream_ids|link_keys|held)/;
 const SORTS = /USE TEMP B-TREE/;
 
 /** The plans that read from end to end, or sort, something that grows. The few records of one upstream id may be sorted. */
-function scansOf({ sqlite }: CatalogFile, statements: ReadonlySet<string>, grows = GROWS): string[] {
+function scansOf({ sqlite }: DatabaseFile<"catalog">, statements: ReadonlySet<string>, grows = GROWS): string[] {
   return [...statements]
     .filter((statement) => /^\s*(select|update|insert|delete)/i.test(statement))
     .flatMap((statement) =>

@@ -1,7 +1,7 @@
 /** `fundfeed export | fundfeed import records -` when one end of the pipe is slow, or breaks. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { exportLines } from "../../src/export/records.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
@@ -35,7 +35,7 @@ describe.if(hasPostgres)("export from PostgreSQL", () => {
   });
 
   test("continues however long its reader pauses, while a silent writer times out", async () => {
-    const db = await openPostgresCatalog(url, NOON, { idleInTransactionMs: 100 });
+    const db = await openPostgres("catalog", url, NOON, { idleInTransactionMs: 100 });
     let lines = 0;
     await exportLines(db, {}, () => {
       if (lines++ % 1000 === 500) Bun.sleepSync(1000); // As a full pipe keeps it.

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { program, QUICK } from "../support/binary.ts";
 import { aCatalog, aDirectory, dropScratch, inScratch, NOON, SECOND } from "../support/imports.ts";
@@ -114,7 +114,7 @@ describe("changes --follow", () => {
 
   test.if(hasPostgres)("follows PostgreSQL", async () => {
     const url = await (await postgresServer()).freshDatabase();
-    const { add, db } = await aFeed(await openPostgresCatalog(url, NOON, { connections: 3 }));
+    const { add, db } = await aFeed(await openPostgres("catalog", url, NOON, { connections: 3 }));
     await add("one");
     const following = follow("--database", url);
     const started = follow("--database", url, "--since", "all");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { cpSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import { outputOf, run } from "../support/clocked-program.ts";
 import { fundfeed } from "../support/command-line.ts";
@@ -124,7 +124,7 @@ describe.if(hasPostgres)("an import into PostgreSQL", () => {
     return url(name);
   };
   const contentsAt = async (url: string) => {
-    const db = await openPostgresCatalog(url, 0, { connections: 1 });
+    const db = await openPostgres("catalog", url, 0, { connections: 1 });
     const contents = await contentsOf(db);
     await db.close();
     return contents;

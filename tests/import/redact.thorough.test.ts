@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { SQL } from "bun";
 import type { Executor } from "../../db/postgres/client.ts";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { numbered } from "../../db/postgres/placeholders.ts";
 import { rewriteTables } from "../../db/postgres/rewrite.ts";
 import type { Value } from "../../db/value.ts";
@@ -48,7 +48,7 @@ describe.if(hasPostgres)("fundfeed redact", () => {
     const { url, reader } = await aReadDatabase("begin", "select 1 from fundfeed_catalog.opportunities");
     const { sleep } = Bun;
     using _pauses = spyOn(Bun, "sleep").mockImplementation((ms) => sleep(Math.min(Number(ms), 100))); // Of 8 s, between attempts.
-    const db = await openPostgresCatalog(url, 0, { statementTimeoutMs: 20_000 }); // What takes longer fails. A server's limit is less.
+    const db = await openPostgres("catalog", url, 0, { statementTimeoutMs: 20_000 }); // What takes longer fails. A server's limit is less.
     const said: string[] = [];
     const say = (text: string) => void said.push(text);
     const erasing = runCommandLine(["redact", "--database", url], machineOf({}, { printLine: say, printError: say }));

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type CatalogFile, openCatalog } from "../../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog } from "../../db/sqlite/open.ts";
 import { checkCatalog } from "../../src/changes/check.ts";
 import { turnStatuses } from "../../src/changes/status-turns.ts";
 import { records } from "../../src/import/formats/records.ts";
@@ -814,7 +814,7 @@ describe("an import that was killed", () => {
   }, 300_000);
 });
 
-function pageCount({ sqlite }: CatalogFile): number {
+function pageCount({ sqlite }: DatabaseFile<"catalog">): number {
   return sqlite.query<{ page_count: number }, []>("pragma page_count").get()?.page_count ?? 0;
 }
 

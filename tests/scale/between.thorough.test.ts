@@ -1,7 +1,7 @@
 /** A commit between any two statements of a list: the page shows the catalog before or after the commit, never a mixture. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { CatalogDb } from "../../db/engine.ts";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog } from "../../db/sqlite/open.ts";
 import type { Draft } from "../../src/import/record.ts";
 import { type ListFilter, listOpportunities } from "../../src/opportunities/list.ts";
@@ -33,7 +33,7 @@ const settings: [string, boolean, () => Promise<Connect>][] = [
     hasPostgres,
     async () => {
       const url = await (await postgresServer()).freshDatabase();
-      return () => openPostgresCatalog(url, NOON, { connections: 3 });
+      return () => openPostgres("catalog", url, NOON, { connections: 3 });
     },
   ],
 ];

@@ -1,6 +1,6 @@
 /** A streaming replica as `--read-database` of a server, and as `--database` of commands that read. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { openPostgresCatalog } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { aHome, dropHomes, type Home } from "../support/binary.ts";
 import { NOON } from "../support/imports.ts";
 import { hasPostgres, ownPostgresServer, type PostgresReplica, type PostgresServer } from "../support/postgres.ts";
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)("a streaming replica", () => {
 
   test("that cancels a statement gets it once more", async () => {
     const reading = { mode: "read", statementTimeoutMs: 240_000 } as const;
-    const [db, writer] = [await openPostgresCatalog(replicaUrl, NOON, reading), await openPostgresCatalog(url, NOON)];
+    const [db, writer] = [await openPostgres("catalog", replicaUrl, NOON, reading), await openPostgres("catalog", url, NOON)];
     const count = Number((await writer.get(rawSql<{ count: number }>("select count(*) as count from sources")))?.count);
     // It ends only if it sees the deletion.
     const slow = rawSql<{ count: number }>(

@@ -7,7 +7,7 @@
 import { afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import fc from "fast-check";
 import type { CatalogDb, StateDb } from "../../db/engine.ts";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { openCatalog, openState } from "../../db/sqlite/open.ts";
 import { searchLimit } from "../../src/search/budget.ts";
 import { type PostgresServer, postgresServer } from "./postgres.ts";
@@ -45,8 +45,8 @@ export async function postgresLocation(server?: PostgresServer): Promise<TestLoc
   const url = server === undefined ? await anEmptyDatabase() : await server.freshDatabase();
   if (server === undefined) opened?.urls.add(url);
   return {
-    catalog: async (now) => closedAfterTest(await openPostgresCatalog(url, now, { connections: 3 })), // A pull holds two of them for its locks.
-    state: async (now) => closedAfterTest(await openPostgresState(url, now, { connections: 2 })),
+    catalog: async (now) => closedAfterTest(await openPostgres("catalog", url, now, { connections: 3 })), // A pull holds two of them for its locks.
+    state: async (now) => closedAfterTest(await openPostgres("state", url, now, { connections: 2 })),
   };
 }
 

@@ -6,7 +6,7 @@ import { chownSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { openPostgresCatalog, openPostgresState } from "../../db/postgres/open.ts";
+import { openPostgres } from "../../db/postgres/open.ts";
 import { freePort } from "./free-port.ts";
 import { afterProcess, afterRun, oncePerRun } from "./once-per-run.ts";
 import { postgresPrograms } from "./postgres-programs.ts";
@@ -151,8 +151,8 @@ async function makeData(path: string): Promise<void> {
   await startPostgres(place);
   await commandTo(urlOf(place, "postgres"))("create database migrated");
   const migrated = urlOf(place, "migrated");
-  await (await openPostgresCatalog(migrated, 0)).close();
-  await (await openPostgresState(migrated, 0)).close();
+  await (await openPostgres("catalog", migrated, 0)).close();
+  await (await openPostgres("state", migrated, 0)).close();
   await commandTo(migrated)(RESTORE);
   await stopPostgres(place, "fast");
   renameSync(dataOf(place), path);

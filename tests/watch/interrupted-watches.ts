@@ -1,6 +1,6 @@
 /** A watch.db whose user dies at any statement. */
 import type { WatchDb, WatchSql } from "../../db/engine.ts";
-import type { WatchFile } from "../../db/sqlite/open.ts";
+import type { DatabaseFile } from "../../db/sqlite/open.ts";
 
 /** Calls `step` before every statement on watch.db, and before each commit. */
 export function interruptedWatches(db: WatchDb, step: () => void): WatchDb {
@@ -31,7 +31,7 @@ export function interruptedWatches(db: WatchDb, step: () => void): WatchDb {
 }
 
 /** Without waiting for the disk, which only a loss of power would need. */
-export function unsynced(file: WatchFile): WatchFile {
+export function unsynced(file: DatabaseFile<"watch">): DatabaseFile<"watch"> {
   file.sqlite.run("pragma synchronous = off");
   return file;
 }

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backUp, restore } from "../../../db/sqlite/backup.ts";
-import { openCatalog, openState, openWatchFile, type WatchFile } from "../../../db/sqlite/open.ts";
+import { type DatabaseFile, openCatalog, openState, openWatchFile } from "../../../db/sqlite/open.ts";
 import { overwriteRootPage } from "../../support/damage.ts";
 import { aDirectory, contentsOf, dropScratch, NOON } from "../../support/imports.ts";
 import { anOpportunity, storeRecords } from "../../support/records.ts";
@@ -151,7 +151,7 @@ test("backUp() without watches removes those of an earlier backup, and with a da
   await close();
 });
 
-async function openedWatches<T>(data: string, work: (db: WatchFile) => T): Promise<T> {
+async function openedWatches<T>(data: string, work: (db: DatabaseFile<"watch">) => T): Promise<T> {
   const db = openWatchFile(data, NOON);
   try {
     return work(db);
