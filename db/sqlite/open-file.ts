@@ -6,15 +6,8 @@ import { identityOf } from "../file-identity.ts";
 import { shareDescriptor } from "./descriptors.ts";
 import { noteLogOwner, removeLogOwner } from "./log-owner.ts";
 
-type OpenFile = {
-  check: () => FileState;
-  /** NaN once the connection is closed. */
-  commits: () => number;
-  close: () => void;
-};
-
 /** Owns `sqlite` from here on. The file at `path` must have been read through it, so that its log and index exist. */
-export function ownFile(path: string, sqlite: Database): OpenFile {
+export function ownFile(path: string, sqlite: Database) {
   const [log, index] = [`${path}-wal`, `${path}-shm`];
   const own = { log: identityOf(log), index: identityOf(index) };
   const [opened, shared] = [identityOf(path), shareDescriptor(index)];
@@ -48,6 +41,7 @@ export function ownFile(path: string, sqlite: Database): OpenFile {
   };
   return {
     check,
+    /** NaN once the connection is closed. */
     commits: () => (isOpen ? commits() : Number.NaN),
     close: () => {
       check();

@@ -7,7 +7,7 @@
  */
 import { eq, gt } from "drizzle-orm";
 import type { StateDb } from "../../db/engine.ts";
-import { pick, query, select } from "../../db/query.ts";
+import { pick, query, type RowsOf, select } from "../../db/query.ts";
 import { accounts, keys, plans } from "../../db/schema/sqlite/state.ts";
 import { type Allowance, ownQuotas, type Quotas, resetOf, type Taken, type Use, unused, windowAt } from "../quota/allowance.ts";
 import { singleFlight } from "../runtime/single-flight.ts";
@@ -16,17 +16,9 @@ import { findGenerations, type Generations } from "./generations.ts";
 import { hashFromBytes, hashOfKey, isExpired, isWellFormedKey, type KeyHash } from "./key.ts";
 import { findUse, type StoredSums, storeUse } from "./use.ts";
 
-export type KnownKey = {
-  id: string;
-  account: string;
+/** A stored key, with all that its next request depends on. Of a member it has the mail address: no log and no response to others has that. */
+export type KnownKey = Omit<RowsOf<typeof keysAfter>, "hash" | "subscription"> & {
   subscribed: boolean;
-  revoked_at: EpochMs | null;
-  expires_at: EpochMs | null;
-  /** A member's mail address. No log and no response to others has it. */
-  member: string | null;
-  successor: string | null;
-  daily: number;
-  per_minute: number;
   use: Use;
   /** Negative if stored ones were taken back. */
   unsaved: number;

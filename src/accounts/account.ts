@@ -1,7 +1,7 @@
 /** Accounts: who may call, with which plan, and whether the subscription is active. */
 import { asc } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { insertInto, orIgnore, query, selectAll, selectBy, updateBy } from "../../db/query.ts";
+import { insertInto, orIgnore, query, type RowsOf, selectAll, selectBy, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys } from "../../db/schema/sqlite/state.ts";
 import { didYouMean } from "../text/closest.ts";
@@ -14,9 +14,8 @@ export const subscriptions = ["active", "inactive"] as const;
 
 export const DEFAULT_PLAN = "trial";
 
-export type Account = { id: number; name: string; plan: string; subscription: string; created_at: EpochMs };
-
 const allAccounts = query({}, () => selectAll(accounts).orderBy(asc(accounts.name)));
+export type Account = RowsOf<typeof allAccounts>;
 const accountByName = selectBy(accounts, "name");
 const insertAccount = insertInto(accounts, { key: "id", onConflict: orIgnore });
 const updateAccount = updateBy(accounts, ["plan", "subscription"], "id");

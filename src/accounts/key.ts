@@ -2,7 +2,7 @@
 import { crc32 } from "node:zlib";
 import { and, asc, desc, eq, gt, isNull, ne } from "drizzle-orm";
 import type { StateDb, StateSql } from "../../db/engine.ts";
-import { insertInto, pick, query, select, update, updateBy } from "../../db/query.ts";
+import { insertInto, pick, query, type RowsOf, select, update, updateBy } from "../../db/query.ts";
 import { Failure } from "../../db/reason.ts";
 import { accounts, keys, use } from "../../db/schema/sqlite/state.ts";
 import { dayOf } from "../quota/allowance.ts";
@@ -62,31 +62,17 @@ const useByDay = () =>
 const useOfAllKeys = query({ after: use.day }, ({ after }) => useByDay().where(gt(use.day, after)));
 const useOfKey = query({ after: use.day, id: keys.id }, ({ after, id }) => useByDay().where(and(gt(use.day, after), eq(keys.id, id))));
 
-type KeyState = "active" | "expired" | "revoked";
-
-export type KeyListing = {
-  id: string;
-  state: KeyState;
-  account: string;
-  label: string | null;
-  last_four: string;
-  created_at: EpochMs;
-  expires_at: EpochMs | null;
-  revoked_at: EpochMs | null;
-  last_used_at: EpochMs | null;
-  used_today: number;
-};
+/** A stored key as an operator sees it, without the key itself. */
+export type KeyListing = RowsOf<typeof keyListings> & { state: "active" | "expired" | "revoked"; used_today: number };
 
 export type NewKey = { id: string; key: PlainKey; account: string; plan: string };
-
-type KeyUse = { day: string; id: string; account: string; label: string | null; requests: number };
 
 /** Whether a key has expired. It works until just before that instant. */
 export function isExpired(expires_at: EpochMs | null, now: EpochMs): expires_at is EpochMs {
   return expires_at !== null && expires_at <= now;
 }
 
-function stateOf({ expires_at, revoked_at }: Pick<KeyListing, "expires_at" | "revoked_at">, now: EpochMs): KeyState {
+function stateOf({ expires_at, revoked_at }: Pick<KeyListing, "expires_at" | "revoked_at">, now: EpochMs): KeyListing["state"] {
   if (revoked_at !== null) return "revoked";
   return isExpired(expires_at, now) ? "expired" : "active";
 }
@@ -167,7 +153,7 @@ export async function listKeys(db: StateDb, now: EpochMs): Promise<KeyListing[]>
 }
 
 /** The requests of all keys, or of one, in the last `days` UTC days, newest first. Days without any are left out. */
-export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs): Promise<KeyUse[]> {
+export async function listUse(db: StateDb, days: number, id: string | undefined, now: EpochMs) {
   const after = dayOf(now) - days;
   const rows = id === undefined ? await db.all(useOfAllKeys, { after }) : await db.all(useOfKey, { after, id });
   if (rows.length === 0 && id !== undefined) await requireKey(db, id, `Cannot show the use of key "${id}"`);

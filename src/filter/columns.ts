@@ -51,16 +51,17 @@ export function publishedWords({ organization: { agency, sub_agency } }: Publish
 
 /** The largest award that is stated: the upper limit, or else the lower one. */
 export function highestAmount({ funding }: WholeOpportunity): string | null {
-  return amountsOf(funding).reduce<string | null>((high, each) => (high === null || compareDecimals(each, high) > 0 ? each : high), null);
+  return amountsOf(funding).at(-1) ?? null;
 }
 
 /** The smallest award that is stated. */
 export function lowestAmount({ funding }: WholeOpportunity): string | null {
-  return amountsOf(funding).reduce<string | null>((low, each) => (low === null || compareDecimals(each, low) < 0 ? each : low), null);
+  return amountsOf(funding)[0] ?? null;
 }
 
 function amountsOf(funding: WholeOpportunity["funding"]): string[] {
-  return [funding?.amount_min, funding?.amount_max].filter((amount) => typeof amount === "string" && isDecimal(amount)) as string[];
+  const amounts = [funding?.amount_min, funding?.amount_max].flatMap((amount) => amount ?? []);
+  return amounts.filter(isDecimal).sort(compareDecimals);
 }
 
 export type Scheme = "naics" | "psc" | "listing" | "set_aside" | "applicant" | "place";

@@ -24,30 +24,16 @@ const sourceCodes = query({}, () => select({ code: sources.code }).from(sources)
 const dimensions = ["status", "source", "program_type", "agency"] as const;
 type Dimension = (typeof dimensions)[number];
 
-/** One column of the facets. It has few distinct values, so a filter checks each value once and then looks up the result for each facet. */
-type Column = {
-  /** Distinct values by number, from 1. */
-  values: string[];
-  numbers: Map<string, number>;
-  /** By facet id: the number of its value, or 0 if there is no facet with this id. */
-  byFacet: Uint32Array;
-};
+/** The distinct values of one column of the facets, by number from 1, and the number of each facet's value, 0 where there is no facet. */
+type Column = { values: string[]; numbers: Map<string, number>; byFacet: Uint32Array };
 
-export type Facets = {
-  /** One more than the greatest facet id. */
-  end: number;
-  columns: Record<Dimension, Column>;
-  /** By number: the agency, case-folded for matching. */
-  foldedAgencies: string[];
-  /** Results by filter. */
-  kept: Map<string, FacetSet>;
-  keptBytes: number;
-};
+/** `end` is one more than the greatest facet id. `kept` has results by filter. */
+export type Facets = { end: number; columns: Record<Dimension, Column>; kept: Map<string, FacetSet>; keptBytes: number };
 
 export function createFacets(): Facets {
   const column = (): Column => ({ values: [""], numbers: new Map(), byFacet: new Uint32Array(1024) });
   const columns = { status: column(), source: column(), program_type: column(), agency: column() };
-  return { end: 1, columns, foldedAgencies: [""], kept: new Map(), keptBytes: 0 };
+  return { end: 1, columns, kept: new Map(), keptBytes: 0 };
 }
 
 /** Up to `limit` facets that are stored and not in memory yet. Facets are never changed or removed. */
@@ -59,23 +45,17 @@ export async function readFacets(db: CatalogDb, { end }: Facets, limit: number):
 export function addFacets(facets: Facets, added: readonly Facet[]): void {
   for (const facet of added) {
     if (facet.id < facets.end) continue;
-    for (const dimension of dimensions) setValue(facets, dimension, facet);
+    for (const dimension of dimensions) setValue(facets.columns[dimension], facet.id, facet[dimension]);
     facets.end = facet.id + 1;
   }
   if (added.length > 0) forgetFilters(facets);
 }
 
-function setValue({ columns, foldedAgencies }: Facets, dimension: Dimension, facet: Facet): void {
-  const column = columns[dimension];
-  const value = facet[dimension];
-  let number = column.numbers.get(value);
-  if (number === undefined) {
-    number = column.values.push(value) - 1;
-    column.numbers.set(value, number);
-    if (dimension === "agency") foldedAgencies.push(fold(value));
-  }
-  if (facet.id >= column.byFacet.length) column.byFacet = enlarged(column.byFacet, new Uint32Array(2 * facet.id));
-  column.byFacet[facet.id] = number;
+function setValue(column: Column, id: number, value: string): void {
+  const number = column.numbers.get(value) ?? column.values.push(value) - 1;
+  column.numbers.set(value, number);
+  if (id >= column.byFacet.length) column.byFacet = enlarged(column.byFacet, new Uint32Array(2 * id));
+  column.byFacet[id] = number;
 }
 
 function forgetFilters(facets: Facets): void {
@@ -99,41 +79,25 @@ export function allowedFacets(facets: Facets, filter: FacetFilter, named: readon
   return allowed;
 }
 
-function findFacets({ end, columns, foldedAgencies }: Facets, filter: FacetFilter, named: readonly string[] | undefined): FacetSet {
-  const { status, source, agency, program_type } = filter;
-  const isOther = (code: string) => named !== undefined && !named.includes(code);
-  const part = agency === undefined ? "" : fold(agency);
-  const statuses = matchingValues(columns.status, status && ((value) => status.includes(value)));
-  const sourceCodes = matchingValues(columns.source, source && ((value) => source.includes(value) || isOther(value)));
-  const types = matchingValues(columns.program_type, program_type && ((value) => program_type.includes(value)));
-  const agencies = matchingValues(
-    columns.agency,
-    agency === undefined ? undefined : (value, number) => value !== "" && (foldedAgencies[number] as string).includes(part),
-  );
-
-  const flags = new Uint8Array(end);
+function findFacets({ end, columns }: Facets, filter: FacetFilter, named: readonly string[] | undefined): FacetSet {
+  const { status = [], source = [], agency = "", program_type = [] } = filter;
+  const part = fold(agency);
+  const conditions: Record<Dimension, (value: string) => boolean> = {
+    status: (value) => status.includes(value),
+    source: (value) => source.includes(value) || named?.includes(value) === false,
+    program_type: (value) => program_type.includes(value),
+    agency: (value) => value !== "" && fold(value).includes(part),
+  };
+  const flags = new Uint8Array(end).fill(1, 1);
+  for (const dimension of dimensions.filter((each) => filter[each] !== undefined)) {
+    const { values, byFacet } = columns[dimension]; // Each of the few values is checked once.
+    const allowed = Uint8Array.from(values, (value, number) => (number > 0 && conditions[dimension](value) ? 1 : 0));
+    for (let id = 1; id < end; id++) if (allowed[byFacet[id] as number] !== 1) flags[id] = 0;
+  }
   const ids = new Uint32Array(end);
   let count = 0;
-  for (let id = 1; id < end; id++) {
-    const isAllowed =
-      hasFlag(statuses, columns.status, id) &&
-      hasFlag(sourceCodes, columns.source, id) &&
-      hasFlag(types, columns.program_type, id) &&
-      hasFlag(agencies, columns.agency, id);
-    if (!isAllowed) continue;
-    flags[id] = 1;
-    ids[count++] = id;
-  }
+  for (let id = 1; id < end; id++) if (flags[id] === 1) ids[count++] = id;
   return { flags, ids: ids.slice(0, count) };
-}
-
-function hasFlag(valueFlags: Uint8Array, { byFacet }: Column, facet: number): boolean {
-  return valueFlags[byFacet[facet] as number] === 1;
-}
-
-/** By number: 1 if the value meets the condition. Without a condition, all do. */
-function matchingValues({ values }: Column, condition: ((value: string, number: number) => boolean) | undefined): Uint8Array {
-  return Uint8Array.from(values, (value, number) => (number > 0 && (condition === undefined || condition(value, number)) ? 1 : 0));
 }
 
 /** Codes of the named sources (D-13) if the filter has `OTHER`, else `undefined`. Not kept, because operators add and remove sources. */

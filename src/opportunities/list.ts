@@ -4,7 +4,7 @@ import type { CatalogDb } from "../../db/engine.ts";
 import { listOf, pick, query, select, selectFrom, selectSome } from "../../db/query.ts";
 import { opportunities, upstreamIds } from "../../db/schema/sqlite/catalog.ts";
 import { Unavailable } from "../../db/unavailable.ts";
-import type { EpochMs, Instant } from "../text/instant.ts";
+import type { Instant } from "../text/instant.ts";
 import { documentFields, keepDocument, keptDocument, type StoredDocument } from "./documents.ts";
 import { allowedFacets, type FacetFilter, namedSources } from "./facets.ts";
 import { firstSlotAfter, isNewest, type ListIndex, newestFirst, newestTime, slotOf } from "./list-index.ts";
@@ -49,19 +49,13 @@ export async function listOpportunities(model: ReadModel, filter: ListFilter, li
   throw new Unavailable("Cannot list opportunities: records changed during each attempt. If this persists, run fundfeed check");
 }
 
-type Bounds = {
-  named: string[] | undefined;
-  /** Records that have or had the upstream id (D-14), and the newest `updated_at` when they were read. */
-  upstream: { seqs: Set<number>; newest: EpochMs } | undefined;
-  after: Position | null;
-  /** The record at `after` if it is in memory, else the next one of the same instant. */
-  anchor: { seq: number; updated_at: EpochMs; id: string } | undefined;
-};
+type Bounds = Awaited<ReturnType<typeof readBounds>>;
 
-async function readBounds(model: ReadModel, filter: ListFilter, after: Position | null): Promise<Bounds> {
+async function readBounds(model: ReadModel, filter: ListFilter, after: Position | null) {
   const { db } = model;
   const named = await namedSources(db, filter);
   const upstream = filter.source_opportunity_id === undefined ? undefined : await readUpstreamId(db, filter.source_opportunity_id);
+  /** The record at `after` if it is in memory, else the next one of the same instant. */
   const anchor = after && (keptAt(model, after) ?? (await db.get(nextAtInstant, { updated_at: after.time, id: after.id })));
   return { named, upstream, after, anchor: anchor ?? undefined };
 }
@@ -72,10 +66,10 @@ function keptAt({ index, documents }: ReadModel, { time, id }: Position): Stored
   return kept !== undefined && kept.updated_at === time && isNewest(index, kept) ? kept : undefined;
 }
 
-async function readUpstreamId(db: CatalogDb, upstreamId: string): Promise<Bounds["upstream"]> {
+/** The records that have or had the id (D-14), and the newest `updated_at` when they were read. */
+async function readUpstreamId(db: CatalogDb, upstreamId: string) {
   const rows = await db.all(seqsByUpstreamId, { upstream_id: upstreamId });
-  const [first] = rows;
-  return { seqs: new Set(rows.map(({ seq }) => seq)), newest: first?.newest ?? 0 };
+  return { seqs: new Set(rows.map(({ seq }) => seq)), newest: rows[0]?.newest ?? 0 };
 }
 
 /** A page that a commit in between affects could miss a record for good. */

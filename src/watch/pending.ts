@@ -9,28 +9,20 @@ import type { MessageCounts } from "./message.ts";
 import type { Reminder } from "./schedule.ts";
 import type { Attempts, PendingMessage, Receiver, Watch, WatchDefinition, WatchStatus } from "./watch.ts";
 
-export type PlannedMessage = {
-  id: string;
-  created_at: EpochMs;
-  /** When the oldest change of the message was stored. */
-  oldest_at: EpochMs;
-  body: string;
+type PendingRow = typeof pending.$inferSelect;
+
+/** `oldest_at`: when its oldest change was stored. The receiver then has everything up to `checked_at`. */
+export type PlannedMessage = Pick<PendingRow, "id" | "created_at" | "oldest_at" | "body" | "checked_at"> & {
   counts: MessageCounts;
   feed: FeedPosition;
-  /** The receiver then has everything up to this instant. */
-  checked_at: EpochMs;
   joining: readonly string[];
   leaving: readonly string[];
   reminding: readonly Reminder[];
 };
 
-export type Delivery = {
-  id: string;
+export type Delivery = Pick<typeof deliveries.$inferSelect, "id" | "created_at" | "delivered_at" | "attempts"> & {
   watch: string;
   receiver: Receiver;
-  created_at: EpochMs;
-  delivered_at: EpochMs;
-  attempts: number;
   counts: MessageCounts;
 };
 
@@ -116,19 +108,11 @@ export async function watchStatusOf(db: WatchDb, watch: Watch): Promise<WatchSta
 /** Stores a message that is to be sent. Returns false if the watch was removed. */
 export async function storePending(db: WatchDb, { key }: Watch, message: PlannedMessage): Promise<boolean> {
   const { counts, feed, joining, leaving, reminding, ...rest } = message;
-  const none = { count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
-  const row = {
-    watch: key,
-    mail: null,
-    ...rest,
-    counts: JSON.stringify(counts),
-    feed_seq: feed?.seq ?? null,
-    feed_id: feed?.id ?? null,
-    ...none,
-  };
+  const untried = { mail: null, count: 0, at: null, wait_ms: 0, failing_ms: 0, error: null };
+  const position = { feed_seq: feed?.seq ?? null, feed_id: feed?.id ?? null };
   return db.transaction(async (sql) => {
     if ((await sql.get(isThere, { key })) === undefined) return false;
-    await sql.run(insert, row);
+    await sql.run(insert, { watch: key, ...rest, counts: JSON.stringify(counts), ...position, ...untried });
     await sql.run(insertMatched, { watch: key, joins: 1, ids: joining });
     await sql.run(insertMatched, { watch: key, joins: 0, ids: leaving });
     for (const reminder of reminding) await sql.run(insertReminder, { watch: key, ...reminder });

@@ -22,17 +22,7 @@ const ITEMS_MAX = 100;
 const DIGEST_MAX = 50;
 const REMINDERS_READ = 100;
 
-type Collected = {
-  counts: MessageCounts;
-  severities?: Record<string, number>;
-  items: MessageItem[];
-  joining: string[];
-  leaving: string[];
-  reminding: Reminder[];
-  feed: FeedPosition;
-  checked_at: EpochMs;
-  oldestAt: EpochMs;
-};
+type Collected = Omit<PlannedMessage, "id" | "created_at" | "body"> & { severities?: Record<string, number>; items: MessageItem[] };
 
 type Contained = Pick<Collected, "counts" | "severities" | "items">;
 
@@ -66,9 +56,9 @@ export async function planNext(planning: Planning): Promise<PlannedMessage | { n
   const collect = isDigest(watch.definition) ? collectDigest : collectPage;
   const bytesMax = roomIn(messageWith(id, { counts: COUNTS_MAX, severities: SEVERITIES_MAX, items: [] }));
   const collected = await collect(planning, bytesMax);
-  const { items, severities, oldestAt, ...effects } = collected;
+  const { items, severities, ...effects } = collected;
   if (Object.values(effects.counts).every((count) => count === 0)) return { nothingUntil: effects.feed };
-  return { id, created_at: now, oldest_at: oldestAt, body: JSON.stringify(messageWith(id, collected)), ...effects };
+  return { id, created_at: now, body: JSON.stringify(messageWith(id, collected)), ...effects };
 }
 
 /** To measure the bytes of a message before its counts are known. */
@@ -107,7 +97,7 @@ async function collectPage(planning: Planning, bytesMax: number): Promise<Collec
     reminding: [...sentAsNew(page.items, watch.definition, now), ...reminded.map(({ reminder }) => reminder)],
     feed,
     checked_at: position.checked_at, // Another page may follow.
-    oldestAt: oldestOf(entries, position, now),
+    oldest_at: oldestOf(entries, position, now),
   };
 }
 
@@ -195,7 +185,7 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   const bySeverity = new Map<string, { count: number; first: FeedEntry[] }>();
   const counts: MessageCounts = { new: joining.length, changed: 0, due: 0, left: leaving.length };
   let { feed } = position;
-  let oldestAt = now;
+  let oldest_at = now;
   for (;;) {
     const step = { catalog, watch, position: { ...position, feed }, now };
     const page = await readChanges(step, concerns, ITEMS_MAX);
@@ -204,7 +194,7 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
       bySeverity.set(entry.event.severity, { count: count + 1, first: count < DIGEST_MAX ? [...first, entry] : first });
     }
     counts.changed += page.entries.length;
-    oldestAt = Math.min(oldestAt, oldestOf(page.entries, position, now));
+    oldest_at = Math.min(oldest_at, oldestOf(page.entries, position, now));
     feed = page.feed;
     if (page.entries.length < ITEMS_MAX) break;
   }
@@ -225,7 +215,7 @@ async function collectDigest(planning: Planning, bytesMax: number): Promise<Coll
   ]);
   const counted = Object.fromEntries([...bySeverity].map(([severity, { count }]) => [severity, count]));
   const reminding = [...sentAsNew(items, watch.definition, now), ...reminders.map(({ reminder }) => reminder)];
-  return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldestAt };
+  return { counts, severities: counted, items, joining, leaving, reminding, feed, checked_at: now, oldest_at };
 }
 
 /** `feed` is after the last event that was examined. */

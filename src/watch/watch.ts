@@ -1,7 +1,7 @@
 /** A watch: a saved search, and where messages about its changes go. */
+import type { pending, watches } from "../../db/schema/sqlite/watch.ts";
 import { type EventType, eventTypes, type Severity } from "../events/event.ts";
 import type { Filter } from "../filter/filter.ts";
-import type { EpochMs } from "../text/instant.ts";
 import type { MessageCounts } from "./message.ts";
 import type { Schedule } from "./schedule.ts";
 
@@ -65,44 +65,24 @@ export function isOfMember(receiver: Receiver): receiver is MemberReceiver | Cha
   return receiver.to === "member" || receiver.to === "channel";
 }
 
-export type Watch = {
-  key: number;
-  name: string;
-  created_at: EpochMs;
-  definition: WatchDefinition;
-  owner: string | null;
-};
+type WatchRow = typeof watches.$inferSelect;
+type PendingRow = typeof pending.$inferSelect;
 
-export type WatchStatus = {
-  /** The receiver had everything until then. */
-  checked_at: EpochMs;
-  delivered_at: EpochMs | null;
-  delivered_total: number;
-  failed_total: number;
-  paused: string | null;
+/** For one of its receivers. Each has its own position, messages and state. */
+export type Watch = Pick<WatchRow, "key" | "name" | "created_at" | "owner"> & { definition: WatchDefinition };
+
+/** The receiver had everything until `checked_at`. */
+export type WatchStatus = Pick<WatchRow, "checked_at" | "delivered_at" | "delivered_total" | "failed_total" | "paused"> & {
   pending: PendingMessage | null;
 };
 
-export type PendingMessage = {
-  id: string;
-  mail: string | null;
-  created_at: EpochMs;
-  oldest_at: EpochMs;
-  attempts: Attempts;
-  body: string;
-  counts: MessageCounts;
-};
+export type PendingMessage = SentMessage &
+  Pick<PendingRow, "mail" | "created_at" | "oldest_at"> & { attempts: Attempts; counts: MessageCounts };
 
-export type SentMessage = Pick<PendingMessage, "id" | "body">;
+export type SentMessage = Pick<PendingRow, "id" | "body">;
 
-export type Attempts = {
-  count: number;
-  at: EpochMs | null;
-  wait_ms: number;
-  /** As far as the clock can be trusted. */
-  failing_ms: number;
-  error: string | null;
-};
+/** It has been failing for `failing_ms`, as far as the clock can be trusted. */
+export type Attempts = Pick<PendingRow, "count" | "at" | "wait_ms" | "failing_ms" | "error">;
 
 export const NAME_RULE = "It must have 1 to 64 letters, digits, dots, dashes or underscores, and begin with a letter or digit.";
 
