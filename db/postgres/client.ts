@@ -28,15 +28,7 @@ export type Executor = {
   execute(statement: string, values: readonly Value[]): Promise<number>;
 };
 
-export type Client = Executor & {
-  /** Runs `work` between `begin` and a commit, on its own connection. */
-  inTransaction<T>(begin: string, work: (connection: Executor) => Promise<T>): Promise<T>;
-  /** A connection of its own, without time limit. */
-  dedicated(): Promise<Executor & { close: () => Promise<void> }>;
-  /** Throws if a pooler stands between that gives a connection to others between two statements. */
-  requireSessions(): Promise<void>;
-  close(): Promise<void>;
-};
+export type Client = ReturnType<typeof connect>;
 
 /** A command uses two to four at a time. Each costs PostgreSQL some 4 ms. */
 const CONNECTIONS = 4;
@@ -46,7 +38,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Connects to a database at the first statement. */
-export function connect(url: string, options: ClientOptions): Client {
+export function connect(url: string, options: ClientOptions) {
   const { schema, connections = CONNECTIONS, statementTimeoutMs = STATEMENT_TIMEOUT_MS, readOnly = false } = options;
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
   const pool = createConnections(url, connections, connectTimeoutMs, {
@@ -96,7 +88,8 @@ export function connect(url: string, options: ClientOptions): Client {
 
   return {
     ...retrying(executorOf(sendOnAny)),
-    async inTransaction(begin, work) {
+    /** Runs `work` between `begin` and a commit, on its own connection. */
+    async inTransaction<T>(begin: string, work: (connection: Executor) => Promise<T>): Promise<T> {
       const connection = await pool.take(patience());
       try {
         await withDeadline(send(connection, begin));
@@ -112,6 +105,7 @@ export function connect(url: string, options: ClientOptions): Client {
         pool.release(connection);
       }
     },
+    /** A connection of its own, without time limit. */
     async dedicated() {
       const connection = await pool.take(patience());
       const close = async () => pool.drop(connection); // Not released: its next user would find it without a time limit, or with a lock.
@@ -123,6 +117,7 @@ export function connect(url: string, options: ClientOptions): Client {
       }
       return { ...executorOf(sendOn(connection), unlimited), close };
     },
+    /** Throws if a pooler stands between that gives a connection to others between two statements. */
     requireSessions: () => pool.requireSessions(patience()),
     close: pool.close,
   };

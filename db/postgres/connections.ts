@@ -5,8 +5,6 @@
 import { SQL } from "bun";
 import { Failure } from "../reason.ts";
 
-type Settings = Readonly<Record<string, string>>;
-
 export type Connection = {
   sql: SQL;
   /** Resolves when the settings are made. */
@@ -19,27 +17,12 @@ export type Connection = {
   process: string | undefined;
 };
 
-type Connections = {
-  /** On an idle one, else a new one, else the one with the fewest statements. */
-  share: <T>(run: (connection: Connection) => Promise<T>) => Promise<T>;
-  /** For the caller alone, until `release`. */
-  take: (signal: AbortSignal) => Promise<Connection>;
-  release: (connection: Connection) => void;
-  drop: (connection: Connection) => void;
-  open: () => Connection[];
-  /** Throws if two connections do not each keep a process of their own. */
-  requireSessions: (signal: AbortSignal) => Promise<void>;
-  close: () => Promise<void>;
-};
-
-const CONNECTION_CLOSED = { code: "ERR_POSTGRES_CONNECTION_CLOSED" };
-
 /** The error of a statement on a connection that is no longer open. */
 export function connectionClosed(): Error {
-  return Object.assign(new Error("Connection closed"), CONNECTION_CLOSED);
+  return Object.assign(new Error("Connection closed"), { code: "ERR_POSTGRES_CONNECTION_CLOSED" });
 }
 
-export function createConnections(url: string, max: number, connectTimeoutMs: number, settings: Settings): Connections {
+export function createConnections(url: string, max: number, connectTimeoutMs: number, settings: Readonly<Record<string, string>>) {
   const all = new Set<Connection>();
   const waiting = new Set<() => void>();
   let isClosed = false;
@@ -98,6 +81,7 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     });
 
   const leastBusy = () => [...all].filter(({ isTaken }) => !isTaken).sort((one, other) => one.pending - other.pending)[0];
+  /** For the caller alone, until `release`. */
   const take = async (signal: AbortSignal) => {
     for (;;) {
       const connection = idle() ?? leastBusy();
@@ -120,7 +104,8 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     wake();
   };
   return {
-    async share(run) {
+    /** On an idle one, else a new one, else the one with the fewest statements. */
+    async share<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
       for (;;) {
         const connection = idle() ?? leastBusy();
         if (connection === undefined) {
@@ -139,7 +124,8 @@ export function createConnections(url: string, max: number, connectTimeoutMs: nu
     release,
     drop,
     open: () => [...all],
-    async requireSessions(signal) {
+    /** Throws if two connections do not each keep a process of their own. */
+    async requireSessions(signal: AbortSignal) {
       if (max < 2) return;
       const [one, other] = [await take(signal), await take(signal)];
       try {

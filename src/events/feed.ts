@@ -120,16 +120,13 @@ export async function readFeed(
   now: EpochMs,
   limit: number,
 ): Promise<FeedPage<FeedPosition>> {
-  const silent = await readSilentSources(db, now);
-  return db.readTransaction(async (sql) => {
+  const heads = async (sql: CatalogSql) => {
     if (after !== null) await requirePosition(sql, after);
     const { since } = filter;
     const seq = after?.seq ?? (since === undefined ? 0 : ((await sql.get(firstSince, { since }))?.seq ?? LAST_SEQ) - 1);
-    const heads = await sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
-    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, { now, silent }, limit);
-    const position = last === undefined ? after : { seq: last.seq, id: last.id };
-    return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
-  });
+    return sql.all(headsAfter, { after: seq, limit: EXAMINED_MAX });
+  };
+  return readPage(db, heads, filter, now, limit, (last) => (last === undefined ? after : { seq: last.seq, id: last.id }));
 }
 
 /** The position after the newest event: what is stored later comes after it. */
@@ -154,17 +151,12 @@ export async function readWindow(
   limit: number,
   order: WindowOrder = "oldest",
 ): Promise<FeedPage<WindowPosition>> {
-  const silent = await readSilentSources(db, now);
-  return db.readTransaction(async (sql) => {
-    const { since = FIRST, until = LAST } = filter;
-    const { detected_at: time, seq } = after ?? { detected_at: order === "oldest" ? since : until, seq: LAST_SEQ };
-    const start = { time, seq, limit: EXAMINED_MAX };
-    const heads =
-      order === "oldest" ? await sql.all(windowHeads.oldest, { ...start, until }) : await sql.all(windowHeads.newest, { ...start, since });
-    const { last, isComplete, ...examined } = await entriesOf(sql, heads, filter, { now, silent }, limit);
-    const position = last === undefined ? after : { detected_at: last.detected_at, seq: last.seq };
-    return { ...examined, position, atEnd: isComplete && heads.length < EXAMINED_MAX };
-  });
+  const { since = FIRST, until = LAST } = filter;
+  const { detected_at: time, seq } = after ?? { detected_at: order === "oldest" ? since : until, seq: LAST_SEQ };
+  const start = { time, seq, limit: EXAMINED_MAX };
+  const heads = (sql: CatalogSql) =>
+    order === "oldest" ? sql.all(windowHeads.oldest, { ...start, until }) : sql.all(windowHeads.newest, { ...start, since });
+  return readPage(db, heads, filter, now, limit, (last) => (last === undefined ? after : { detected_at: last.detected_at, seq: last.seq }));
 }
 
 /** Throws a LostPositionError if the event is not there. Row numbers are given again after a restore, so the id decides. */
@@ -177,30 +169,43 @@ export async function requirePosition(sql: CatalogSql, { seq, id }: NonNullable<
 
 type Today = { now: EpochMs; silent: SilentSources };
 
-type Examined = Pick<FeedPage<never>, "entries" | "repeats" | "isFull"> & { last: Head | undefined; isComplete: boolean };
-
-async function entriesOf(sql: CatalogSql, heads: readonly Head[], filter: FeedFilter, today: Today, limit: number): Promise<Examined> {
-  const candidates = heads.filter((each) => isWanted(each, filter));
-  const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
-  const wanted = wantedRecords(groups, filter.wanted);
-  const rest = candidates.filter(({ opportunity_seq }) => groups.get(opportunity_seq)?.some(({ seq }) => wanted?.has(seq) ?? true));
-  const entries: FeedEntry[] = [];
-  let repeats = 0;
-  let bytes = 0;
-  for (let first = 0; first < rest.length; first += DOCUMENTS) {
-    const batch = rest.slice(first, first + DOCUMENTS);
-    const isRow: IsRow = (record, seq, duplicates) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, today.now, duplicates);
-    for (const [n, entry] of (await readEntries(sql, batch, { groups, ...today }, isRow)).entries()) {
-      if (entry === "repeat") repeats++;
-      else if (entry !== "unmatched") {
-        entries.push(entry.entry);
-        bytes += entry.bytes;
+/** The first `limit` entries that match, out of these events; fewer if they are long. */
+async function readPage<Position>(
+  db: CatalogDb,
+  readHeads: (sql: CatalogSql) => Promise<Head[]>,
+  filter: FeedFilter,
+  now: EpochMs,
+  limit: number,
+  positionAfter: (last: Head | undefined) => Position,
+): Promise<FeedPage<Position>> {
+  const today = { now, silent: await readSilentSources(db, now) };
+  return db.readTransaction(async (sql) => {
+    const heads = await readHeads(sql);
+    const candidates = heads.filter((each) => isWanted(each, filter));
+    const groups = await groupsOf(sql, candidates, filter.allSources ?? false);
+    const wanted = wantedRecords(groups, filter.wanted);
+    const rest = candidates.filter(({ opportunity_seq }) => groups.get(opportunity_seq)?.some(({ seq }) => wanted?.has(seq) ?? true));
+    const entries: FeedEntry[] = [];
+    let repeats = 0;
+    let bytes = 0;
+    const pageAt = (last: Head | undefined, isFull: boolean) => {
+      const atEnd = last === heads.at(-1) && heads.length < EXAMINED_MAX;
+      return { entries, repeats, position: positionAfter(last), atEnd, isFull };
+    };
+    for (let first = 0; first < rest.length; first += DOCUMENTS) {
+      const batch = rest.slice(first, first + DOCUMENTS);
+      const isRow: IsRow = (record, seq, duplicates) => (wanted?.has(seq) ?? true) && matches(filter.filter, record, today.now, duplicates);
+      for (const [n, entry] of (await readEntries(sql, batch, { groups, ...today }, isRow)).entries()) {
+        if (entry === "repeat") repeats++;
+        else if (entry !== "unmatched") {
+          entries.push(entry.entry);
+          bytes += entry.bytes;
+        }
+        if (entries.length === limit || bytes >= PAGE_BYTES_MAX) return pageAt(batch[n], true);
       }
-      if (entries.length === limit || bytes >= PAGE_BYTES_MAX)
-        return { entries, repeats, last: batch[n], isComplete: batch[n] === heads.at(-1), isFull: true };
     }
-  }
-  return { entries, repeats, last: heads.at(-1), isComplete: true, isFull: false };
+    return pageAt(heads.at(-1), false);
+  });
 }
 
 /** By the row number of the record that changed: the canonical record first. */

@@ -1,5 +1,5 @@
 /** Posts JSON to somebody else's server. Its response is not read, and errors never have the whole URL, which may be a secret. */
-import { type ClientRequest, type IncomingMessage, request as requestPlainly } from "node:http";
+import { request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
 import { isIP } from "node:net";
 import { readRetryAfterMs } from "../../clients/typescript/src/backoff.ts";
@@ -46,39 +46,25 @@ function isPrivateLiteral({ hostname }: URL): boolean {
   return isIP(address) !== 0 && !isPublicAddress(address);
 }
 
-async function send(posting: Posting): Promise<{ status: number; headers: Headers }> {
+async function send({ url, headers, body, allowPrivate, stop, timeoutMs = TIMEOUT_MS }: Posting) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>();
-  const request = start(posting, ({ statusCode = 0, headers }) => {
+  const start = url.protocol === "https:" ? requestSecurely : requestPlainly;
+  const own = { "content-type": "application/json", "content-length": Buffer.byteLength(body), "user-agent": `fundfeed/${version}` };
+  const options = {
+    method: "POST",
+    headers: { ...own, ...headers },
+    agent: false, // A connection for this message only, without a proxy.
+    signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+    ...(!allowPrivate && { lookup: publicLookup() }),
+  };
+  const request = start(url, options, ({ statusCode = 0, headers }) => {
     resolve({ status: statusCode, headers: new Headers({ "retry-after": headers["retry-after"] ?? "" }) });
     request.destroy();
   });
   request.on("error", reject);
   request.on("close", () => reject(noResponse()));
-  request.end(posting.body);
+  request.end(body);
   return promise;
-}
-
-function start(
-  { url, headers, body, allowPrivate, stop, timeoutMs = TIMEOUT_MS }: Posting,
-  take: (response: IncomingMessage) => void,
-): ClientRequest {
-  const request = url.protocol === "https:" ? requestSecurely : requestPlainly;
-  return request(
-    url,
-    {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-        "user-agent": `fundfeed/${version}`,
-        ...headers,
-      },
-      agent: false, // A connection for this message only, without a proxy.
-      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
-      ...(allowPrivate ? {} : { lookup: publicLookup() }),
-    },
-    take,
-  );
 }
 
 function whyNotPosted(error: unknown, { stop, timeoutMs = TIMEOUT_MS }: Posting): string {
