@@ -5,21 +5,21 @@ import { bytes } from "./column-types.ts";
 
 /** The named sources (D-13). */
 export const sources = sqliteTable("sources", {
-  code: text("code").primaryKey(),
-  name: text("name").notNull(),
-  description: text("description").notNull(),
+  code: text().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
 });
 
 /** Every combination of the values that list filters compare. Of a row only `records` changes. A missing type or agency is "". */
 export const facets = sqliteTable(
   "facets",
   {
-    id: integer("id").primaryKey(),
-    status: text("status").notNull(),
-    source: text("source").notNull(),
-    program_type: text("program_type").notNull(),
-    agency: text("agency").notNull(),
-    records: integer("records").notNull().default(0),
+    id: integer().primaryKey(),
+    status: text().notNull(),
+    source: text().notNull(),
+    program_type: text().notNull(),
+    agency: text().notNull(),
+    records: integer().notNull().default(0),
   },
   (table) => [uniqueIndex("facets_values").on(table.agency, table.status, table.source, table.program_type)],
 );
@@ -28,10 +28,10 @@ export const facets = sqliteTable(
 export const counts = sqliteTable(
   "counts",
   {
-    kind: text("kind", { enum: ["posted", "agency", "imports"] }).notNull(),
-    subject: text("subject").notNull(),
-    name: text("name").notNull(),
-    number: integer("number").notNull(),
+    kind: text({ enum: ["posted", "agency", "imports"] }).notNull(),
+    subject: text().notNull(),
+    name: text().notNull(),
+    number: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.kind, table.subject, table.name] })],
 );
@@ -40,10 +40,10 @@ export const counts = sqliteTable(
 export const instants = sqliteTable(
   "instants",
   {
-    source: text("source").notNull(),
-    day: text("day").notNull(),
-    name: text("name", { enum: ["imported", "changed", "known_until", "judged_until"] }).notNull(),
-    at: integer("at").notNull(),
+    source: text().notNull(),
+    day: text().notNull(),
+    name: text({ enum: ["imported", "changed", "known_until", "judged_until"] }).notNull(),
+    at: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.source, table.day, table.name] })],
 );
@@ -52,28 +52,28 @@ export const instants = sqliteTable(
 export const opportunities = sqliteTable(
   "opportunities",
   {
-    seq: integer("seq").primaryKey(),
-    id: text("id").notNull().unique(),
-    source: text("source").notNull(),
-    lineage: text("lineage").notNull(),
-    source_opportunity_id: text("source_opportunity_id").notNull(),
-    created_at: integer("created_at").notNull(),
-    updated_at: integer("updated_at").notNull(),
+    seq: integer().primaryKey(),
+    id: text().notNull().unique(),
+    source: text().notNull(),
+    lineage: text().notNull(),
+    source_opportunity_id: text().notNull(),
+    created_at: integer().notNull(),
+    updated_at: integer().notNull(),
     /** When the row was last written, with a change that is not served, too. Never before `updated_at`. (E-56) */
-    stored_at: integer("stored_at").notNull(),
-    facet_id: integer("facet_id").notNull(),
-    status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
+    stored_at: integer().notNull(),
+    facet_id: integer().notNull(),
+    status_basis: text({ enum: ["stated", "dates"] }).notNull(),
     /** When the clock changes the record next; null if it never will. */
-    turns_at: integer("turns_at"),
-    canonical_id: text("canonical_id"),
-    parent_id: text("parent_id"),
+    turns_at: integer(),
+    canonical_id: text(),
+    parent_id: text(),
     /** SHA-256 of the record's content. The same hash means unchanged (D-32). */
-    hash: bytes("hash").notNull(),
-    document: bytes("document").notNull(),
+    hash: bytes().notNull(),
+    document: bytes().notNull(),
     /** UTF-8 JSON of a `Sidecar`. */
-    sidecar: bytes("sidecar").notNull(),
-    restored_at: integer("restored_at"),
-    restored_updated_at: integer("restored_updated_at"),
+    sidecar: bytes().notNull(),
+    restored_at: integer(),
+    restored_updated_at: integer(),
   },
   (table) => [
     uniqueIndex("opportunities_natural_key").on(table.source, table.lineage),
@@ -89,10 +89,10 @@ export const opportunities = sqliteTable(
 export const earlierSidecars = sqliteTable(
   "earlier_sidecars",
   {
-    opportunity_seq: integer("opportunity_seq").notNull(),
-    until: integer("until").notNull(),
-    status_basis: text("status_basis", { enum: ["stated", "dates"] }).notNull(),
-    sidecar: bytes("sidecar").notNull(),
+    opportunity_seq: integer().notNull(),
+    until: integer().notNull(),
+    status_basis: text({ enum: ["stated", "dates"] }).notNull(),
+    sidecar: bytes().notNull(),
   },
   (table) => [primaryKey({ columns: [table.opportunity_seq, table.until] })],
 );
@@ -101,10 +101,10 @@ export const earlierSidecars = sqliteTable(
 export const linkKeys = sqliteTable(
   "link_keys",
   {
-    key: text("key").notNull(),
-    role: text("role", { enum: ["holds", "seeks"] }).notNull(),
-    newness: integer("newness").notNull(),
-    opportunity_id: text("opportunity_id").notNull(),
+    key: text().notNull(),
+    role: text({ enum: ["holds", "seeks"] }).notNull(),
+    newness: integer().notNull(),
+    opportunity_id: text().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.key, table.role, table.newness, table.opportunity_id] }),
@@ -113,31 +113,31 @@ export const linkKeys = sqliteTable(
 );
 
 /** Keys that may lead to another record than before: the next import links the records that seek them again. */
-export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text("key").primaryKey() });
+export const movedLinkKeys = sqliteTable("moved_link_keys", { key: text().primaryKey() });
 
 /** The digest of the text that a record was last read from (`import/source-digest.ts`), valid while its hash is the same. */
 export const readings = sqliteTable("readings", {
-  opportunity_seq: integer("opportunity_seq").primaryKey(),
-  digest: bytes("digest").notNull(),
+  opportunity_seq: integer().primaryKey(),
+  digest: bytes().notNull(),
 });
 
 /** When imports last contained what is open and states no date (`opportunities/last-seen.ts`), and first lacked it. */
 export const sightings = sqliteTable("sightings", {
-  opportunity_seq: integer("opportunity_seq").primaryKey(),
-  source: text("source").notNull(),
-  seen_at: integer("seen_at").notNull(),
-  missed_at: integer("missed_at"),
+  opportunity_seq: integer().primaryKey(),
+  source: text().notNull(),
+  seen_at: integer().notNull(),
+  missed_at: integer(),
 });
 
 /** The same by layout: only a file of that layout can show that the source dropped it. */
 export const layoutSightings = sqliteTable(
   "layout_sightings",
   {
-    opportunity_seq: integer("opportunity_seq").notNull(),
+    opportunity_seq: integer().notNull(),
     /** The format, and the kind of its files: "grants-gov xml". */
-    layout: text("layout").notNull(),
-    seen_at: integer("seen_at").notNull(),
-    missed_at: integer("missed_at"),
+    layout: text().notNull(),
+    seen_at: integer().notNull(),
+    missed_at: integer(),
   },
   (table) => [primaryKey({ columns: [table.opportunity_seq, table.layout] })],
 );
@@ -146,10 +146,10 @@ export const layoutSightings = sqliteTable(
 export const upstreamIds = sqliteTable(
   "upstream_ids",
   {
-    upstream_id: text("upstream_id").notNull(),
-    source: text("source").notNull(),
-    opportunity_seq: integer("opportunity_seq").notNull(),
-    since: integer("since").notNull(),
+    upstream_id: text().notNull(),
+    source: text().notNull(),
+    opportunity_seq: integer().notNull(),
+    since: integer().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.upstream_id, table.source, table.opportunity_seq] }),
@@ -161,16 +161,16 @@ export const upstreamIds = sqliteTable(
 export const versions = sqliteTable(
   "versions",
   {
-    source: text("source").notNull(),
-    upstream_id: text("upstream_id").notNull(),
-    opportunity_seq: integer("opportunity_seq").notNull(),
+    source: text().notNull(),
+    upstream_id: text().notNull(),
+    opportunity_seq: integer().notNull(),
     /** What it shares with its revisions, and with all stages of its acquisition. */
-    revision_key: text("revision_key").notNull(),
-    series: text("series").notNull(),
-    title: text("title").notNull(),
-    posted_at: integer("posted_at"),
+    revision_key: text().notNull(),
+    series: text().notNull(),
+    title: text().notNull(),
+    posted_at: integer(),
     /** Digest of the text that it was last read from, and of its record's content then (`import/versions/settled.ts`). */
-    reading: bytes("reading"),
+    reading: bytes(),
   },
   (table) => [primaryKey({ columns: [table.source, table.upstream_id] }), index("versions_of_series").on(table.source, table.series)],
 );
@@ -179,19 +179,19 @@ export const versions = sqliteTable(
 export const events = sqliteTable(
   "events",
   {
-    seq: integer("seq").primaryKey(),
-    id: text("id").notNull().unique(),
-    opportunity_seq: integer("opportunity_seq").notNull(),
-    detected_at: integer("detected_at").notNull(),
-    type: text("type").notNull(),
-    severity: text("severity").notNull(),
+    seq: integer().primaryKey(),
+    id: text().notNull().unique(),
+    opportunity_seq: integer().notNull(),
+    detected_at: integer().notNull(),
+    type: text().notNull(),
+    severity: text().notNull(),
     /** `detected` by this program, or `imported` from a history kept elsewhere. */
-    origin: text("origin", { enum: ["detected", "imported"] }).notNull(),
+    origin: text({ enum: ["detected", "imported"] }).notNull(),
     /** Null for a status turn. */
-    import_id: integer("import_id"),
+    import_id: integer(),
     /** Null for a detected one, which is stored at `detected_at`. */
-    imported_at: integer("imported_at"),
-    document: bytes("document").notNull(),
+    imported_at: integer(),
+    document: bytes().notNull(),
   },
   (table) => [
     index("events_order").on(table.opportunity_seq, table.detected_at, table.id, table.type, table.severity),
@@ -204,24 +204,24 @@ export const events = sqliteTable(
 export const imports = sqliteTable(
   "imports",
   {
-    id: integer("id").primaryKey(),
-    format: text("format").notNull(),
-    files: text("files").notNull(),
+    id: integer().primaryKey(),
+    format: text().notNull(),
+    files: text().notNull(),
     /** JSON: codes of the sources that the files hold. */
-    sources: text("sources").notNull(),
-    snapshot: integer("snapshot").notNull(),
-    as_of: integer("as_of"),
-    started_at: integer("started_at").notNull(),
-    finished_at: integer("finished_at"),
+    sources: text().notNull(),
+    snapshot: integer().notNull(),
+    as_of: integer(),
+    started_at: integer().notNull(),
+    finished_at: integer(),
     /** `updated_at` of its newest chunk; null if it changed nothing yet. */
-    last_instant: integer("last_instant"),
-    counts: text("counts").notNull(),
+    last_instant: integer(),
+    counts: text().notNull(),
   },
   (table) => [index("imports_unfinished").on(table.id).where(sql`finished_at is null`)],
 );
 
 /** Small values under a name: the cursor secret (D-15), and what each pull downloaded last (`pull/pull.ts`). */
 export const settings = sqliteTable("settings", {
-  name: text("name").primaryKey(),
-  value: bytes("value").notNull(),
+  name: text().primaryKey(),
+  value: bytes().notNull(),
 });

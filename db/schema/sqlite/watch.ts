@@ -8,22 +8,22 @@ export const watches = sqliteTable(
   "watches",
   {
     /** A changed watch gets another key. A run that still has the old one then does nothing to it. */
-    key: integer("key").primaryKey({ autoIncrement: true }),
-    name: text("name").notNull(),
-    place: integer("place").notNull(),
-    created_at: integer("created_at").notNull(),
+    key: integer().primaryKey({ autoIncrement: true }),
+    name: text().notNull(),
+    place: integer().notNull(),
+    created_at: integer().notNull(),
     /** JSON of a `WatchDefinition`. */
-    definition: text("definition").notNull(),
+    definition: text().notNull(),
     /** The id of a member. The address is in `state.db` alone. */
-    owner: text("owner"),
-    feed_seq: integer("feed_seq"),
-    feed_id: text("feed_id"),
+    owner: text(),
+    feed_seq: integer(),
+    feed_id: text(),
     /** The receiver had everything until then. */
-    checked_at: integer("checked_at").notNull(),
-    delivered_at: integer("delivered_at"),
-    delivered_total: integer("delivered_total").notNull(),
-    failed_total: integer("failed_total").notNull(),
-    paused: text("paused"),
+    checked_at: integer().notNull(),
+    delivered_at: integer(),
+    delivered_total: integer().notNull(),
+    failed_total: integer().notNull(),
+    paused: text(),
   },
   (table) => [uniqueIndex("watches_by_name").on(table.name, table.place), index("watches_by_owner").on(table.owner)],
 );
@@ -32,60 +32,60 @@ export const watches = sqliteTable(
 export const matched = sqliteTable(
   "matched",
   {
-    watch: integer("watch")
+    watch: integer()
       .notNull()
       .references(() => watches.key, follow),
-    id: text("id").notNull(),
+    id: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );
 
 export const pending = sqliteTable("pending", {
-  watch: integer("watch")
+  watch: integer()
     .primaryKey()
     .references(() => watches.key, follow),
-  id: text("id").notNull(),
+  id: text().notNull(),
   /** The mail to a member that it is part of: once that was sent, it is sent again with the same parts. */
-  mail: text("mail"),
-  created_at: integer("created_at").notNull(),
-  oldest_at: integer("oldest_at").notNull(),
-  body: text("body").notNull(),
-  counts: text("counts").notNull(),
-  feed_seq: integer("feed_seq"),
-  feed_id: text("feed_id"),
-  checked_at: integer("checked_at").notNull(),
-  count: integer("count").notNull(),
-  at: integer("at"),
-  wait_ms: integer("wait_ms").notNull(),
-  failing_ms: integer("failing_ms").notNull(),
-  error: text("error"),
+  mail: text(),
+  created_at: integer().notNull(),
+  oldest_at: integer().notNull(),
+  body: text().notNull(),
+  counts: text().notNull(),
+  feed_seq: integer(),
+  feed_id: text(),
+  checked_at: integer().notNull(),
+  count: integer().notNull(),
+  at: integer(),
+  wait_ms: integer().notNull(),
+  failing_ms: integer().notNull(),
+  error: text(),
 });
 
 /** What the acceptance of a message changes in `matched`. `WITHOUT ROWID`, too. */
 export const pendingMatched = sqliteTable(
   "pending_matched",
   {
-    watch: integer("watch")
+    watch: integer()
       .notNull()
       .references(() => pending.watch, follow),
-    id: text("id").notNull(),
+    id: text().notNull(),
     /** 1: it matches; 0: it no longer does. */
-    joins: integer("joins").notNull(),
+    joins: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );
 
 const reminder = {
-  id: text("id").notNull(),
-  due: integer("due").notNull(),
-  days: integer("days").notNull(),
+  id: text().notNull(),
+  due: integer().notNull(),
+  days: integer().notNull(),
 };
 
 /** They stay, so that a date that moves away and back is not reminded twice. */
 export const reminded = sqliteTable(
   "reminded",
   {
-    watch: integer("watch")
+    watch: integer()
       .notNull()
       .references(() => watches.key, follow),
     ...reminder,
@@ -96,7 +96,7 @@ export const reminded = sqliteTable(
 export const pendingReminders = sqliteTable(
   "pending_reminders",
   {
-    watch: integer("watch")
+    watch: integer()
       .notNull()
       .references(() => pending.watch, follow),
     ...reminder,
@@ -107,11 +107,11 @@ export const pendingReminders = sqliteTable(
 export const muted = sqliteTable(
   "muted",
   {
-    watch: integer("watch")
+    watch: integer()
       .notNull()
       .references(() => watches.key, follow),
-    id: text("id").notNull(),
-    muted_at: integer("muted_at").notNull(),
+    id: text().notNull(),
+    muted_at: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.watch, table.id] })],
 );
@@ -119,15 +119,15 @@ export const muted = sqliteTable(
 export const deliveries = sqliteTable(
   "deliveries",
   {
-    seq: integer("seq").primaryKey(),
-    watch: integer("watch")
+    seq: integer().primaryKey(),
+    watch: integer()
       .notNull()
       .references(() => watches.key, follow),
-    id: text("id").notNull(),
-    created_at: integer("created_at").notNull(),
-    delivered_at: integer("delivered_at").notNull(),
-    attempts: integer("attempts").notNull(),
-    counts: text("counts").notNull(),
+    id: text().notNull(),
+    created_at: integer().notNull(),
+    delivered_at: integer().notNull(),
+    attempts: integer().notNull(),
+    counts: text().notNull(),
   },
   (table) => [index("deliveries_of_watch").on(table.watch, table.seq)],
 );
