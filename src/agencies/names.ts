@@ -8,6 +8,8 @@ export function normalForm(name: string): string {
     .replace(/^([^,]+(?:, [^,]+)*),\s*((?:department|dept\.?|office|bureau) of(?: the)?)\s*$/i, "$2 $1");
   return plainWords(inOrder.replace(/&amp;|&/g, " and ").replace(/['’]/g, ""))
     .replace(/\bdept\b/g, "department")
+    .replace(/\blab(?=s?\b)/g, "laboratory")
+    .replace(/\blaboratorys\b/g, "laboratories")
     .replace(/\bunited states\b|\bu s\b/g, "us")
     .replace(/\bthe /g, "")
     .replace(/^us | us$| the$/g, "");

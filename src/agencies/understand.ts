@@ -57,7 +57,8 @@ function codesOfPartNamed(text: string): readonly string[] {
   for (let length = words.length - 1; length > 0; length--) {
     const [whole, ...others] = highest(codesWith(words.slice(0, length).join(" ")));
     if (whole === undefined || others.length > 0) continue;
-    const parts = codesWith(words.slice(length).join(" ")).filter((code) => isWithin(code, whole));
+    const named = words.slice(length).join(" ");
+    const parts = [named, `${named} District`].flatMap(codesWith).filter((code) => isWithin(code, whole)); // "USACE Tulsa".
     if (parts.length > 0) return parts;
   }
   return [];
@@ -136,9 +137,12 @@ function withSlip(agencies: readonly Agency[], typed: string): Agency | undefine
 function closestByName(agencies: readonly Agency[], text: string): Agency | undefined {
   if (/\d/.test(text)) return undefined;
   const words = ` ${plainWords(text)}`;
+  const isNamed = ({ name }: Agency) => Number(` ${plainWords(name)}`.includes(words)); // And not only by another name.
   const [named] = agencies
     .filter(({ forms }) => forms.some((form) => ` ${form}`.includes(words)))
-    .sort((left, right) => levelOf(left.code) - levelOf(right.code) || left.name.length - right.name.length);
+    .sort(
+      (left, right) => levelOf(left.code) - levelOf(right.code) || isNamed(right) - isNamed(left) || left.name.length - right.name.length,
+    );
   if (named !== undefined) return named;
   const known = new Map(agencies.toReversed().flatMap(({ code, name }) => [name, bareName(name)].map((each) => [each, code])));
   const name = closest(text.trim(), [...known.keys()]);

@@ -76,6 +76,33 @@ const withRecords: [string, RegExp, string[]][] = [
   ["NASA.GSFC", /GODDARD/, ["NASA Goddard", "GSFC", "Goddard Space Flight Center"]],
   ["VA", /\t(36|VA)|VETERANS AFFAIRS, DEP|\tVeterans Legacy/, ["VA", "Veterans Affairs", "Veterans Administration"]],
   ["VA.NCA", /NATIONAL CEMETERY|Veterans Legacy/, ["National Cemetery Administration"]],
+  ["DOD.ARMY.USACE.NWK", /ENDIST KANSAS/, ["Kansas City District", "USACE Kansas City District", "Army Corps Kansas City"]],
+  ["DOD.ARMY.USACE.SAM", /ENDIST MOBILE/, ["Mobile District", "Corps of Engineers Mobile District", "USACE Mobile"]],
+  ["DOD.ARMY.USACE.SWT", /ENDIST TULSA/, ["USACE Tulsa", "Tulsa District"]],
+  ["DOD.ARMY.USACE.MVS", /ENDIST ST LOUIS/, ["USACE St. Louis", "St Louis District"]],
+  ["DOD.ARMY.USACE.SAJ", /ENDIST JACKSNVLLE/, ["Jacksonville District"]],
+  ["DOD.ARMY.USACE.NWW", /WALLA WAL/, ["Walla Walla District"]],
+  ["DOD.ARMY.USACE.FW", /ENDIST FT WORTH|DOD-COE-FW/, ["Fort Worth District"]],
+  ["DOD.ARMY.AMC.ACC.APG.NATICK", /NATICK/i, ["Natick", "Army Natick", "ACC-APG Natick"]],
+  ["DOD.ARMY.AMC.ACC.APG", /ACC[- ]APG/, ["ACC-APG", "APG", "Aberdeen Proving Ground"]],
+  ["DOD.ARMY.AMC.ACC.PICA", /ACC-PICA/, ["Picatinny", "Picatinny Arsenal"]],
+  ["DOD.ARMY.AMC.ACC.RSA", /ACC-RSA/, ["Redstone Arsenal", "ACC Redstone"]],
+  ["DOD.DLA.AVIATION", /DLA AVIATION/, ["DLA Aviation", "Defense Logistics Agency Aviation"]],
+  ["DOD.DLA.TROOP", /DLA TROOP/, ["DLA Troop Support"]],
+  ["DOD.DLA.LAND", /DLA (LAND|MARITIME)/, ["DLA Land and Maritime", "DLA Land & Maritime"]],
+  ["DOD.DLA.ENERGY", /DLA ENERGY/, ["DLA Energy"]],
+  ["DOD.NAVY.NAVFAC.MIDLANT", /NAVFAC.* MID-ATL/, ["NAVFAC Mid-Atlantic"]],
+  ["DOD.NAVY.NAVSUP.FLCNORFOLK", /FLT LOG CTR NORFOLK/, ["FLC Norfolk", "NAVSUP FLC Norfolk"]],
+  ["DOD.NAVY.NAVSUP.WSS", /WEAPON SYSTEMS SUPPORT/, ["NAVSUP WSS"]],
+  ["DOD.NAVY.NAVWAR.NIWC.PAC", /NIWC PACIFIC/, ["NIWC Pacific"]],
+  ["DOD.USAF.AFMC.AFRL.RI", /AFRL-RI/, ["AFRL/RI", "AFRL-RI", "Rome Lab"]],
+  ["VA.VHA.VISN10", /OFFICE 10 /, ["VISN 10", "NCO 10", "Network Contracting Office 10"]],
+  ["VA.VHA.VISN1", /OFFICE 01 /, ["VISN 1", "VISN 01"]],
+  ["NASA.MSFC", /MARSHALL/, ["NASA Marshall", "Marshall Space Flight Center"]],
+  ["HHS.CMS", /HHS-CMS|7530|MEDICARE|Medicare/, ["Medicare", "Medicaid", "CMS"]],
+  ["DOJ.COPS", /COPS|Community Oriented/, ["COPS Office", "COPS"]],
+  ["DOD.DECA", /97AZ|COMMISSARY/, ["Commissary", "DeCA"]],
+  ["DHS", /\t(70|DHS)|HOMELAND|Homeland/, ["Homeland", "DHS"]],
 ];
 
 test.each(withRecords)("%s has the records whose published codes and names say so", (code, raw, asked) => {
@@ -94,6 +121,21 @@ test.each([
   ["DOD.USAF.USSF.SPACEWERX", ["SpaceWERX", "spacewerx"]],
   ["DOD.DIU", ["DIU"]],
   ["USAID", ["USAID", "U.S.A.I.D."]],
+  ["DOE.ANL", ["Argonne", "Argonne Lab", "Argonne National Lab"]],
+  ["DOE.BNL", ["Brookhaven"]],
+  ["DOE.SNL", ["Sandia Labs", "Sandia National Labs"]],
+  ["DOE.INL", ["Idaho National Lab"]],
+  ["DOE.AMES", ["Ames Lab"]],
+  ["DOE.TJNAF", ["Jefferson Lab", "JLab"]],
+  ["NASA.JPL", ["Jet Propulsion Lab"]],
+  ["NASA.GSFC.WFF", ["Wallops", "NASA Wallops"]],
+  ["HHS.NIH.FIC", ["Fogarty"]],
+  ["HHS.OMH", ["Office of Minority Health"]],
+  ["DOD.ARMY.AMC.CECOM", ["CECOM"]],
+  ["DOD.ARMY.USAMRDC.USAMRIID", ["USAMRIID"]],
+  ["DOD.ARMY.PEOSTRI", ["PEO STRI"]],
+  ["DOD.NAVY.ONR.GLOBAL", ["ONR Global"]],
+  ["DOD.ARMY.USACE.MVK", ["Vicksburg District"]],
 ])("%s has no records, and is no other agency", (code, asked) => {
   expect(asked.map(codesMeant)).toEqual(asked.map(() => [code]));
   expect(countOf([code])).toBe(0);
@@ -122,6 +164,7 @@ test.each([
   ["DOI.OSMRE", ["OSM", "OSMRE"]],
   ["NASA.LARC", ["NASA Langley"]],
   ["DOE.LLNL", ["Lawrence Livermore"]],
+  ["DOE.ORNL", ["Oak Ridge", "Oak Ridge National Lab"]],
 ])("%s is meant by %j, too", (code, asked) => {
   expect(asked.map(codesMeant)).toEqual(asked.map(() => [code]));
 });
@@ -136,9 +179,21 @@ describe("a text that is no agency of the table", () => {
     expect(agencyMeantBy("FEMA Region 4")).toBeUndefined();
   });
 
+  test("is not taken for an agency of which it is another name before one whose name it is", () => {
+    expect(agencyMeantBy("Bureau of Indian Educ")).toBe("BIE (Bureau of Indian Education)");
+    expect(agencyMeantBy("Indian Education")).not.toContain("Indian Affairs");
+  });
+
   test("in capitals is not taken for an agency that lacks one letter of it or has another one", () => {
     expect(["CIZA", "IARPB", "ARPAX", "DISB", "NFSA", "NOA", "WNIH"].map(agencyMeantBy)).toEqual(Array(7).fill(undefined));
   });
+});
+
+test("an abbreviation of two agencies of one level means both", () => {
+  expect([codesMeant("NCA"), codesMeant("Congress")]).toEqual([
+    ["NEA.NCA", "VA.NCA"],
+    ["HOUSE", "SENATE"],
+  ]);
 });
 
 test("each pattern of an office has an example that it matches, and an agency of the table", () => {

@@ -16,7 +16,7 @@ test.each<[string | null, Partial<PublishedAgency>]>([
   ["HHS.NIH.NIAID", { codes: ["7529"], issuing_office: "NATIONAL INSTITUTES OF HEALTH NIAID" }],
   ["DOD.USAF.USSF.SSC", { agency: "Department of Defense", sub_agency: "USAF", issuing_office: "SSC-SLD45" }],
   [
-    "DOD.ARMY.USACE",
+    "DOD.ARMY.USACE.NWK",
     { codes: ["2100"], agency: "DEPT OF DEFENSE", sub_agency: "DEPT OF THE ARMY", issuing_office: "W071 ENDIST KANSAS CITY" },
   ],
   // Words of an office count only within the agency that was named before.
