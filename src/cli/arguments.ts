@@ -101,7 +101,6 @@ export function durationAtLeast(min: string): (text: string) => number {
   };
 }
 
-/** A parser of lists, to which an option that is given again adds. */
 function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
   const parse = parserOf(read);
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];

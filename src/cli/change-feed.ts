@@ -17,7 +17,6 @@ import { stopSignal } from "./stopping.ts";
 
 /** Entries printed at a time. With a cursor file, a killed run prints at most these again. */
 const BATCH = 200;
-/** How often `--follow` looks for commits. */
 const LOOK_EVERY_MS = 1000;
 
 type ChangesRun = CommonOptions &
@@ -29,7 +28,6 @@ type ChangesRun = CommonOptions &
     since: EpochMs | "all" | "now";
   };
 
-/** The state of a run: its catalog, its position there, and its output. */
 type Reading = { catalog: string; position: FeedPosition; printed: number; repeats: number; printer: Printer; output: Output };
 
 /** Prints the events after the position. The cursor file moves only when the output is on disk, so no event is lost by a kill. */
@@ -133,7 +131,6 @@ function lostPosition({ cursorFile }: ChangesRun): Error {
     : new Failure(`Cannot continue from ${cursorFile}: ${reason}. Delete the file to start again from --since`);
 }
 
-/** Returns a function that says whether there may have been a commit since its last call. */
 function commitNotice(directory: string): () => boolean {
   let mark = "";
   let isSettled = false;

@@ -24,7 +24,6 @@ export type Output = {
   stopIfAsked: () => Promise<void>;
   /** Returns once what was printed is on disk. A file is on disk only after `finish`. */
   sync: () => void;
-  /** Puts the file into its place. */
   finish: () => void;
   abandon: () => void;
 };

@@ -10,15 +10,12 @@ import { clockOf } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut, wrapped } from "./output.ts";
 
-/** The most columns of a number, and the fewest of a title and an agency. */
 const [NUMBER_MAX, TITLE_MIN, AGENCY_MIN] = [20, 10, 8];
-/** Columns of the time, and of the longest severity. */
 const [TIME, SEVERITY] = [7, 15];
 
 type Color = "bold" | "dim" | "green" | "red" | "yellow";
 const colors: Readonly<Record<string, Color>> = { critical: "red", material: "yellow" };
 
-/** In front of the facts of an opportunity that was added. */
 const NEW = "new · ";
 
 export function tablePrinter(width: number, hasColors: boolean): Printer {

@@ -8,7 +8,6 @@ import { nonBlank } from "./arguments.ts";
 import { type Cli, type CommandEntry, type CommandGroup, newCommand } from "./command.ts";
 import { commands, modules } from "./commands.ts";
 
-/** The columns of a help text that does not go to a terminal. */
 const HELP_WIDTH = 80;
 
 /** Options of every command. The help lists them last. */

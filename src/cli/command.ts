@@ -16,7 +16,6 @@ export type Cli = { machine: Machine; exitCode: number; isLasting?: true };
 /** One command. Those of a group have two words, as in `keys list`. */
 export type CommandEntry = {
   about: string;
-  /** Its arguments, as the help shows them. */
   args?: string;
   /**
    * What it may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create their
@@ -95,12 +94,10 @@ export class CliCommand extends Command {
     return super.error(instead === undefined ? message : `error: ${name} is not an option of ${this.name()} anymore; ${instead}`, options);
   }
 
-  /** Adds an option with some choices. */
   choice(flags: string, about: string, choices: readonly string[], preset?: string): this {
     return this.addOption(new Option(flags, about).choices(choices).default(preset));
   }
 
-  /** Ends the help with these command lines. */
   examples(...lines: readonly string[]): this {
     return this.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`);
   }

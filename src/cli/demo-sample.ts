@@ -20,7 +20,6 @@ import sbirGov20250912 from "./demo-sample/sbir-gov-20250912.json.gz" with { typ
 import sbirGov20250914 from "./demo-sample/sbir-gov-20250914.json.gz" with { type: "file" };
 import simplerGrantsGov20260617 from "./demo-sample/simpler-grants-gov-20260617.csv.gz" with { type: "file" };
 
-/** `file` is a path; `asOf` is the instant of publication. */
 type SampleFile = { format: string; file: string; asOf: string; snapshot: boolean };
 
 /** In the order of publication. */

@@ -9,7 +9,6 @@ import { quoted } from "../text/quoted.ts";
 import type { CliCommand } from "./command.ts";
 import { withSearchIndex } from "./search-options.ts";
 
-/** The most opportunities of one number that an error lists. */
 const LISTED = 10;
 /** Enough characters of an id to find it again. */
 export const ID_BEGINNING = 8;

@@ -55,7 +55,6 @@ export function progressLine(
   return `${step} ${parts.join(", ")}`;
 }
 
-/** Moves to the start of the line and erases it. */
 const CLEAR = "\r\u001b[2K";
 
 /** `columns` returns the present width of the terminal. */

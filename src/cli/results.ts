@@ -37,14 +37,12 @@ export const colorStyle: TableStyle = {
 /** The most columns of a number on a terminal of 80, and on a wide one, which has room for names of agencies. The title gets the rest. */
 const [NUMBER_MAX, WIDE_NUMBER_MAX, AGENCY_MAX, WIDE_AGENCY_MAX, GAP] = [18, 32, 12, 36, 2];
 const TITLE_MIN = 20;
-/** A terminal with at least this many columns is wide. */
 const WIDE = 120;
 
 export function isWide(width: number): boolean {
   return width >= WIDE;
 }
 
-/** An opportunity, its other records, a line that stands above it, and lines that stand below it. */
 type TableRow = {
   opportunity: WholeOpportunity;
   duplicates: readonly WholeOpportunity[];
@@ -86,7 +84,6 @@ export function resultTable(rows: readonly TableRow[], now: EpochMs, width: numb
   return [style.header(line(header)), ...lines].join("\n");
 }
 
-/** The short name of the agency, else what was published of it. */
 function agencyOf(opportunity: WholeOpportunity): string | null {
   const { sub_agency, agency } = opportunity.organization;
   return agencyInShort(agencyCodeOf(opportunity)) ?? sub_agency ?? agency;
@@ -173,7 +170,6 @@ function isIn(snippet: string, title: string): boolean {
   return title.replace(/\s+/g, " ").includes(snippet.replaceAll(MATCH_BEGIN, "").replaceAll(MATCH_END, "").replace(/^…|…$/g, ""));
 }
 
-/** The part of a snippet around its first match that fits the width. */
 function snippetLine(snippet: string, width: number, style: TableStyle): string {
   const [before = "", ...rest] = snippet.split(MATCH_BEGIN);
   const room = width - 24;

@@ -19,7 +19,6 @@ import type { CliCommand } from "./command.ts";
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
 type Kind = (typeof receivers)[number];
 
-/** The options of receivers, and the receivers that have each. */
 const kindsOf = {
   url: ["webhook"],
   urlFile: ["webhook", "slack", "teams"],
@@ -46,10 +45,8 @@ export type MessageOptions = ReceiverOptions & { to?: Kind; atLeast?: Severity; 
 export const clearableOptions = ["type", "remind", "every", "note"] as const;
 
 const NOTE_MAX = 500;
-/** The most reminders of a due date, and the days before it of the first one. */
 const [REMINDERS_MAX, REMIND_DAYS_MAX] = [10, 365];
 
-/** Where secrets are without a file. */
 const VARIABLES = {
   secret: "FUNDFEED_WEBHOOK_SECRET",
   slack: "FUNDFEED_SLACK_URL",
@@ -139,7 +136,6 @@ function newReceivers(command: CliCommand, present: readonly Receiver[], options
   return withOptions(command, only, options);
 }
 
-/** A receiver with the options that were given in place of its own. */
 function withOptions(command: CliCommand, present: Receiver, options: MessageOptions): Receiver[] {
   if (isOfMember(present)) command.error("error: a member chooses the receiver on the page of the watch");
   const names = givenNames(command);
@@ -149,13 +145,11 @@ function withOptions(command: CliCommand, present: Receiver, options: MessageOpt
   return receiversOf(command, present.to, { ...address, ...others, ...given });
 }
 
-/** The options of receivers on the command line, without those of the environment. */
 function givenNames(command: CliCommand): (keyof typeof kindsOf)[] {
   const names = Object.keys(kindsOf) as (keyof typeof kindsOf)[];
   return names.filter((name) => command.getOptionValueSource(name) === "cli");
 }
 
-/** The options that would make a receiver. */
 function optionsOf(receiver: Receiver): ReceiverOptions {
   const fileOf = (place: SecretPlace) => ("file" in place ? place.file : undefined);
   if (receiver.to === "stdout" || isOfMember(receiver)) return {};
@@ -214,7 +208,6 @@ function secretPlace(command: CliCommand, path: string | undefined): SecretPlace
   return place;
 }
 
-/** Returns false if there is a file already. */
 function writeNew(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });

@@ -34,7 +34,6 @@ const statuses: ReadonlyMap<string, Status["value"]> = new Map([
   ["closed", "closed"],
 ]);
 
-/** Statuses that the protocol does not have are custom ones. */
 function commonGrantsStatus({ status, status_display }: WholeOpportunity): Status {
   const description = status_display === null ? {} : { description: status_display };
   const value = statuses.get(status);
@@ -96,7 +95,6 @@ export const applicantTypes: ReadonlyMap<string, string> = new Map([
   ["99", "unrestricted"],
 ]);
 
-/** Undefined if there is no code, or one that is not Grants.gov's. */
 function applicantTypesOf({ sidecar: { applicant_types } }: WholeOpportunity): ApplicantType[] | undefined {
   const known = applicant_types.flatMap((code) => {
     const value = applicantTypes.get(code);

@@ -24,7 +24,6 @@ type Table = { columns: Columns; rows: (opportunity: FlatOpportunity, history: r
 
 const texts = (...names: string[]): Columns => names.map((name) => [name, "text"]);
 
-/** `columns` and `rows` of a table whose rows end with values of their opportunity. */
 function ofOpportunity({ columns, rows }: Table): Table {
   const shared = Object.entries(opportunityView).filter(([name]) => ofOpportunityNames.includes(name));
   shared.sort(([a], [b]) => ofOpportunityNames.indexOf(a) - ofOpportunityNames.indexOf(b));
@@ -90,7 +89,6 @@ const tables: Readonly<Record<string, Table>> = {
   }),
 };
 
-/** Scheme and code, each pair once. */
 function codesOf(given: WholeOpportunity["classifications"]): Values[] {
   const codes = [
     ...given.naics_codes.map((code) => ["naics", code]),
@@ -105,7 +103,6 @@ function codesOf(given: WholeOpportunity["classifications"]): Values[] {
   return [...new Map(codes.map((pair) => [pair.join("\0"), pair])).values()];
 }
 
-/** A text as it is, any other value as JSON. */
 function jsonText(value: unknown): unknown {
   return typeof value === "string" || value === null || value === undefined ? value : JSON.stringify(value);
 }
@@ -172,26 +169,16 @@ function writerInto(descriptor: number) {
 
 const CREATED_BY = "fundfeed";
 
-/** `amounts_left_out` counts those that have more digits than a column takes. */
-type Written = { records: number; events: number; amounts_left_out: number };
-
-/** `finish` gives the files their names and returns what is in them. `abandon` removes them, unless they are finished. */
-type ParquetFiles = {
-  put: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[]) => void;
-  finish: () => Written;
-  abandon: () => void;
-};
-
 /** Makes the directory if there is none. `about` is stored in each file. Throws if a file with one of the names is no such export. */
-export async function createParquetFiles(directory: string, about: { filter: string; made_at: string }): Promise<ParquetFiles> {
-  const written: Written = { records: 0, events: 0, amounts_left_out: 0 };
+export async function createParquetFiles(directory: string, about: { filter: string; made_at: string }) {
+  const written = { records: 0, events: 0, amounts_left_out: 0 };
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const named = Object.entries(tables).map(([name, table]) => ({ path: targetOf(join(directory, `${name}.parquet`)), table }));
   for (const { path } of named) await refuseOtherFile(path);
   const leftOut = () => void written.amounts_left_out++;
   const files = named.map(({ path, table }) => createFile(path, table, about, leftOut));
   return {
-    put: (opportunity, history) => {
+    put: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[]) => {
       for (const file of files) file.put(opportunity, history);
       written.records++;
       written.events += history.length;

@@ -116,7 +116,6 @@ type Duplicates = ReadonlyMap<string, readonly WholeOpportunity[]>;
 /** What is read besides the rows: their other records, and the histories of rows of the past. */
 type Besides = { duplicates?: boolean; histories?: boolean };
 
-/** Calls `take` with batches of the selected rows, in one read transaction. */
 async function eachBatch(
   db: CatalogDb,
   selection: Selection,

@@ -29,7 +29,6 @@ export const CALENDAR_LIMIT = 1000;
 const [DAYS_BACK, DAYS_AHEAD] = [31, 730];
 const TITLE_MAX = 200;
 
-/** A deadline of an opportunity with one of these statuses has passed, or does not stand any more. */
 const OVER: readonly Status[] = ["closed", "awarded", "cancelled", "archived"];
 
 /** Each of them moves or ends a deadline. Events are kept forever, so their number never falls. */

@@ -15,7 +15,6 @@ export type CalendarEntry = {
   url: string | undefined;
 };
 
-/** How often a client should ask again. */
 const REFRESH = "PT6H";
 const OCTETS_MAX = 75;
 

@@ -115,7 +115,6 @@ function jsonOf(value: unknown): string {
   return safeLines(JSON.stringify(value ?? null));
 }
 
-/** Columns of the opportunity, and the columns of the event around them. */
 const ofOpportunity = [
   ...(["title", "status", "source", "upstream_id", "agency", "sub_agency"] as const),
   ...(["posted_at", "opens_at", "closes_at", "response_at", "url"] as const),

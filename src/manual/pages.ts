@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is for users; docs/contributing is not. */
 const USERS_FOLDERS = ["start", "guides", "reference", "explanation"];
 
 /** The Markdown of each page of the manual, by its path below docs/, without the extension. */

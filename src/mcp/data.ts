@@ -8,11 +8,9 @@ export type ToolRequest = { now: EpochMs; signal: AbortSignal; progress: (done: 
 
 /** The databases. Each function throws an Error with one sentence about what failed and what to do. */
 export type ToolData = {
-  /** Where they are, for people. */
   place: string;
   /** Opens the catalog for one call, so that a restored or replaced one is noticed. */
   withCatalog: <T>(work: (catalog: CatalogDb) => Promise<T>) => Promise<T>;
-  /** The search index, brought up to date. */
   withIndex: <T>(catalog: CatalogDb, request: ToolRequest, work: (index: SearchFile) => T | Promise<T>) => Promise<T>;
 };
 

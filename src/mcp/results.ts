@@ -25,25 +25,20 @@ const ToolFreshness = object({
   source: Type.String(),
   as_of: nullable(Type.String({ format: "date-time" })),
   age_seconds: nullable(Type.Integer()),
-  /** The day of its last news, if it is silent. */
   silent_since: nullable(Type.String()),
 });
 type ToolFreshness = Static<typeof ToolFreshness>;
 
 /** The members of every result. The instructions of the server say what they mean, so that no tool has to. */
 export const statement = {
-  /** With the defaults that were used. */
   filters: Type.Object({}, { additionalProperties: true }),
   filters_in_words: Type.Array(Type.String()),
   returned: Type.Integer(),
-  /** Null if it is not known. */
   total: nullable(Type.Integer()),
-  /** With the pages before it, this is all. */
   complete: Type.Boolean(),
   next_cursor: nullable(Type.String()),
   answered_at: Type.String({ format: "date-time" }),
   freshness: Type.Array(ToolFreshness),
-  /** The members whose text was written by upstream agencies. */
   upstream_text: Type.Array(Type.String()),
 };
 

@@ -10,7 +10,6 @@ import type { EpochMs } from "../text/instant.ts";
 import { ellipsized, quoted } from "../text/quoted.ts";
 import { nullable, object } from "../text/schema.ts";
 
-/** Titles and the like are cut to this length in lists. */
 const ROW_TEXT_MAX = 300;
 
 const { dates, organization, program, source } = Opportunity.properties;
@@ -32,9 +31,7 @@ export const OpportunityRow = object({
   response_at: dates.properties.response_at,
   due_kind: Type.String({ pattern: "^" }),
   due_at: dates.properties.closes_at,
-  /** With the upstream's words in quotes. */
   due: Type.String({ pattern: "^" }),
-  /** Who may apply, in short. */
   open_to: nullable(Type.String()),
   amount_min: amount,
   amount_max: amount,
@@ -75,12 +72,10 @@ export function rowOf(opportunity: WholeOpportunity, now: EpochMs, duplicates: r
   };
 }
 
-/** Cuts a text to the length that lists have. */
 function inRow<Text extends string | null>(text: Text): Text | string {
   return text === null ? text : ellipsized(text, ROW_TEXT_MAX);
 }
 
-/** The most characters of a value of a change in a list of events, and the most changes. */
 const [VALUE_MAX, CHANGES_MAX] = [400, 30];
 
 /** An event in a list. */

@@ -30,9 +30,7 @@ export type Serving = {
   now: () => EpochMs;
   /** Called with each error that a tool has returned, and the sentence that the client gets. */
   onFailure: (error: unknown, sentence: string) => void;
-  /** Cuts off the requests that run. */
   stop?: AbortSignal;
-  /** Does the work of a request. */
   run?: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
@@ -164,7 +162,6 @@ async function readResource(uri: string, data: ToolData, request: ToolRequest): 
   }
 }
 
-/** Reports progress to a client that asked for it. */
 function progressOf({ _meta, notify }: ServerContext["mcpReq"]): ToolRequest["progress"] {
   const { progressToken } = _meta ?? {};
   if (progressToken === undefined) return () => undefined;

@@ -7,7 +7,6 @@ import { createStdioTransport, type Streams } from "./transport.ts";
 type StdioServing = Streams &
   Pick<Serving, "data" | "now"> & {
     log: (message: string) => void;
-    /** Ends the service. */
     stop: AbortSignal;
   };
 

@@ -11,7 +11,6 @@ import { parseInstant } from "../text/instant.ts";
 FormatRegistry.Set("date-time", (text) => parseInstant(text) !== undefined);
 FormatRegistry.Set("uuid", (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text));
 
-/** What is required of the responses that a mirror reads, by the names of their schemas. */
 const required: Readonly<Record<string, (response: unknown) => string | undefined>> = {
   OpportunityPage: expected(Type.Object({ data: Type.Array(Opportunity), meta: Type.Object(nextPage) })),
   OpportunityEventPage: expected(Type.Object({ data: Type.Array(OpportunityEvent), meta: Type.Object(nextPage) })),

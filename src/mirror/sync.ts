@@ -7,9 +7,7 @@ import type { MirrorDocument, Store } from "./store.ts";
 type Sync = ServerOptions & {
   store: Store;
   now: () => EpochMs;
-  /** Copy these sources only; an empty list means all. */
   source?: readonly string[];
-  /** Also copy the whole history of each changed record. */
   events?: boolean;
   progress?: (summary: SyncSummary) => void;
 };

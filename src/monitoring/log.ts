@@ -23,19 +23,15 @@ export type RequestEntry = {
 
 export type Log = {
   request: (entry: RequestEntry) => void;
-  /** Logs an unexpected failure with its stack. */
   failure: (...failure: LoggedFailure) => void;
   /** Logs a failure that may recur: once a minute, with the number left out. */
   recurring: (...failure: LoggedFailure) => void;
   /** Logs one sentence for the operator. Nothing has failed. */
   notice: (time: EpochMs, message: string) => void;
-  /** Writes all waiting entries. */
   flush: () => void;
 };
 
-/** So many waiting entries are written without waiting for the timer. */
 const BATCH = 512;
-/** The longest time that an entry waits. */
 const DELAY_MS = 50;
 
 /** Returns a log that passes whole lines, each with its line feed, to `write`. */

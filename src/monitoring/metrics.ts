@@ -70,12 +70,10 @@ function countRequest({ routes }: Metrics, { route, status, duration_ms }: Reque
 
 type Observed = {
   catalog: CatalogDb;
-  /** The data directory, if the databases are files. */
   directory?: string | undefined;
   machine: Pick<Machine, "now" | "usage">;
   /** Set if quotas are shared with other servers. */
   quotas?: Pick<SharedQuotas, "isShared" | "countedAlone"> | undefined;
-  /** Of what runs beside the server. */
   more?: readonly Family[] | undefined;
 };
 
@@ -129,7 +127,6 @@ function durationSamples(route: string, { durations, totalMs }: RouteUse): Metri
   return [...buckets, { suffix: "_sum", labels: { route }, value: totalMs / 1000 }, { suffix: "_count", labels: { route }, value: count }];
 }
 
-/** The metrics of the catalog, or only that it cannot be read. */
 async function catalogFamilies(db: CatalogDb, now: number): Promise<Family[]> {
   const readable = (value: number) => gauge("fundfeed_catalog_readable", "1, or 0 while the catalog cannot be read.", value);
   try {

@@ -5,7 +5,6 @@ import type { EpochMs } from "../text/instant.ts";
 /** When it happened, what was thrown, and the id of the request, or null outside a request. */
 export type LoggedFailure = [time: EpochMs, error: unknown, requestId: string | null];
 
-/** How often a recurring failure is logged. */
 const REMIND_MS = 60_000;
 
 /** Failures of one kind since the last one was logged. */

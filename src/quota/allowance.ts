@@ -1,7 +1,6 @@
 /** Both limits of a key: a request takes from the daily window and from the minute's token bucket, or from neither (D-23). */
 import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 
-/** The limits of a key, in requests. */
 type Quota = { daily: number; per_minute: number };
 
 /** How much of both limits is used up. */
@@ -30,7 +29,6 @@ export type LimitedKey = Quota & { id: string; use: Use };
  */
 export type Quotas = {
   take: (key: LimitedKey, now: EpochMs, uses?: number) => Taken | Promise<() => Taken>;
-  /** Takes one request back from the shared count of a day. */
   takeBack?: (key: LimitedKey, day: number) => void;
 };
 

@@ -14,7 +14,6 @@ import { arrayOf } from "../text/json-value.ts";
 import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unused, usesTaken } from "./allowance.ts";
 import script from "./take-request.lua" with { type: "text" };
 
-/** How long a request waits for Redis. */
 const RESPONSE_MS = 100;
 /** How long after a failure the next connection is tried, and how long that may take. */
 const RETRY_MS = 1000;
@@ -47,7 +46,6 @@ type Sharing = {
   sharePercent: number;
   /** Called once each time Redis becomes unavailable. The reason contains no password. */
   onUnavailable: (reason: string) => void;
-  /** Called once each time Redis is available again. */
   onBack: () => void;
   /** For tests: used instead of Redis's clock. */
   clock?: () => EpochMs;

@@ -120,7 +120,7 @@ describe("a copy in SQLite that cannot be written", () => {
     const path = join(aDirectory(), "pipe.sqlite");
     expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
     expect(() => openSqliteStore(path, everything)).toThrow(`Cannot keep a copy in ${path}: it is not a regular file`);
-    expect(() => createExportFile(path, { filter: "{}", madeAt: "" })).toThrow("it exists and is not an export of this program");
+    expect(() => createExportFile(path, { filter: "{}", made_at: "" })).toThrow("it exists and is not an export of this program");
   });
 });
 

@@ -87,7 +87,7 @@ test("an export, completed at its end, has the same tables, indexes, triggers an
   prepareTables(sqlite);
   sqlite.close();
   const steps: FileProgress[] = [];
-  await createExportFile(exported, { filter: "{}", madeAt: "2026-08-03T00:00:00Z" }).finish(async (next) => void steps.push(next));
+  await createExportFile(exported, { filter: "{}", made_at: "2026-08-03T00:00:00Z" }).finish(async (next) => void steps.push(next));
   const schemaOf = (path: string) => {
     const file = new Database(path, { readonly: true });
     const schema = file.query("select type, name, sql from sqlite_master where name not in ('export', 'sqlite_stat1') order by 1, 2").all();

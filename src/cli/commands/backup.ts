@@ -27,7 +27,6 @@ export function backupCommand(command: CliCommand): CliCommand {
     });
 }
 
-/** "copying catalog.db, 1,864 MB" */
 function progressOf({ showProgress }: Machine): BackupReport {
   return (step, name, bytes) => showProgress(progressLine({ step: `${step} ${name},`, done: bytes / 1e6, unit: "MB" }, 0));
 }

@@ -35,11 +35,9 @@ type ChangesOptions = CommonOptions &
     allSources?: true;
   };
 
-/** How far back the command looks unless it is told. */
 const DEFAULT_SINCE = "7d";
 /** For formats that people and feed readers show as a whole. */
 const DEFAULT_LIMITS: { [Format in ChangeFormat]?: number } = { table: 50, atom: 500 };
-/** Entries read at a time. */
 const PAGE = 500;
 
 export function changesCommand(changes: CliCommand): CliCommand {

@@ -13,7 +13,6 @@ import { recordReporter } from "../progress.ts";
 /** The most faults that are listed for one file. The first ones show what happened; a million more would not. */
 const FAULTS_MAX = 100;
 
-/** The result for one file or schema. `older` names its version if that is older than the program's. */
 type Found = { where: string; faults: Fault[]; older?: string };
 
 export function checkCommand(command: CliCommand): CliCommand {

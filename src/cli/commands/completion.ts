@@ -36,7 +36,6 @@ end
 complete -c fundfeed -f -n __fundfeed_finds -a '$__fundfeed_found'`,
 };
 
-/** Between a word and what it does. Bash shows words alone. */
 const separators: Readonly<Record<Shell, string | undefined>> = { bash: undefined, zsh: ":", fish: "\t" };
 
 export function completionCommand(command: CliCommand): CliCommand {

@@ -18,7 +18,6 @@ import { wrapped } from "../output.ts";
 
 type DiffOptions = CommonOptions & FilterOptions & { atLeast: Severity; format?: ChangeFormat; bom?: true; output?: string };
 
-/** What the document has besides the changes. */
 type Summary = Omit<Static<typeof PrintedDifferences>, "data" | "filter"> & { filter: object };
 
 const formats = changeFormats.filter((format) => format !== "atom");

@@ -55,7 +55,6 @@ import { addSearchOptions, type SearchOptions, withSearchIndex } from "../search
 
 const formats = ["table", "json", "ndjson", "csv", "md", "ics"] as const;
 type Format = (typeof formats)[number];
-/** Results that are shown unless the command says more. */
 const LIMIT = 20;
 
 type FindOptions = SearchOptions &
@@ -111,7 +110,6 @@ export function findCommand(finding: CliCommand): CliCommand {
   });
 }
 
-/** A bad cursor ends the command with a usage error. */
 async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>): Promise<SearchPage> {
   try {
     return await search();
@@ -136,7 +134,6 @@ type Answer = SearchPage & {
   now: EpochMs;
 };
 
-/** All lines below the results. */
 function footOf(answer: Answer, continuing: string): string[] {
   const { results, total, duplicates, next, understood, counts, hindered, agencyNotes, inWords, drop, freshness } = answer;
   const hidden = `${withCommas(results.length)} of ${withCommas(total)} shown${next === null ? "" : `; ${continuing}`}`;

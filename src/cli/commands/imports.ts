@@ -36,7 +36,6 @@ type Import = { id: number; format: string; files: FileDigest[]; started_at: str
   finished_at: string | null;
 };
 
-/** One line with format and time, the counts, and one line per file. */
 function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
   const indent = " ".repeat(idWidth + 2);
   const facts = [toSecond(started_at ?? ""), format, snapshot && "snapshot", finished_at === null && "not finished"];
@@ -47,7 +46,6 @@ function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, 
   return lines.join("\n");
 }
 
-/** Leaves out counts of zero. */
 function countsOf({ read = 0, ...others }: Partial<Summary>): string {
   const parts = Object.entries(others).filter(([, count]) => count > 0);
   const details = parts.map(([name, count]) => (name === "events" ? counted(count, "event") : `${withCommas(count)} ${name}`)).join(", ");

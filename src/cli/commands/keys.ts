@@ -13,7 +13,6 @@ import { TERMINAL_WIDTH, table, toSecond, withInstants, wrapped } from "../outpu
 const GRACE_MS = DAY_MS;
 const USE_DAYS = 30;
 const USE_DAYS_MAX = 3660;
-/** Of "expired" and "revoked". */
 const STATE_WIDTH = 7;
 
 export function listCommand(command: CliCommand): CliCommand {
@@ -79,7 +78,6 @@ type ListedKey = Pick<KeyListing, "id" | "state" | "account" | "label" | "last_f
   [name in "created_at" | "expires_at" | "revoked_at" | "last_used_at"]: string | null;
 };
 
-/** A line with the key, its state and its account, and lines about its times and its use. */
 function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey, now: EpochMs): string {
   const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);
   const facts = [

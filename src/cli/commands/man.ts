@@ -17,7 +17,6 @@ const help = new Help();
 /** The commands that read a variable are listed only if there are at most this many. */
 const USES_SHOWN = 3;
 
-/** Options that most commands have, described once. */
 const COMMON = ["--data", "--database", "--json"];
 
 function pageOf(program: Command): string {
@@ -44,7 +43,6 @@ function pageOf(program: Command): string {
   ].join("\n");
 }
 
-/** Commands and the members of groups. */
 function leavesOf(commands: readonly Command[]): Command[] {
   return commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]));
 }
@@ -54,12 +52,10 @@ function commonOptions(program: Command): Option[] {
   return COMMON.flatMap((long) => all.find((option) => option.long === long) ?? []);
 }
 
-/** "keys list" */
 function wordsOf(command: Command): string {
   return command.parent?.parent == null ? command.name() : `${command.parent.name()} ${command.name()}`;
 }
 
-/** One command: its arguments, its own options, and the end of its help. */
 function sectionOf(command: Command): string[] {
   const usage = command.usage().replaceAll(/\[options\] ?/g, "");
   const own = command.options.filter(({ long }) => !COMMON.includes(long ?? ""));
@@ -76,7 +72,6 @@ function optionEntry(option: Option): string[] {
   return [".TP", bold(help.optionTerm(option)), escaped(help.optionDescription(option))];
 }
 
-/** What the help prints after the options, line by line as it is there. */
 function textAfter(command: Command): string[] {
   let text = "";
   const writeOut = (part: string) => {

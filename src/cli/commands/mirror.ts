@@ -112,7 +112,6 @@ function isFinalFailure(error: unknown): boolean {
   return !(error instanceof Error) || isFinal(error.cause);
 }
 
-/** The end of an error after some records were saved. */
 function savedSoFar(saved: number, { into }: MirrorOptions): string {
   if (saved === 0) return "";
   return `; it came as far as ${counted(saved, "record")}${into === "-" ? "" : "; the same command copies the rest"}`;
@@ -151,7 +150,6 @@ function openStore(machine: Machine, into: string, scope: Scope): Store {
   return into === "-" ? openPrintingStore(machine.printLine) : openSqliteStore(into, scope, machine.printError);
 }
 
-/** The API key from a file, or else from FUNDFEED_KEY. */
 function readKey({ env }: Machine, file: string | undefined): string {
   const key = (file === undefined ? (env.FUNDFEED_KEY ?? "") : readText(file)).trim();
   const from = file ?? "FUNDFEED_KEY";

@@ -79,7 +79,6 @@ async function run(command: CliCommand, upstream: Upstream, options: PullOptions
   });
 }
 
-/** What downloads need from outside. */
 function netOf(
   machine: Machine,
   { allowHttp = false, contact }: { allowHttp?: boolean; contact?: string },
@@ -122,7 +121,6 @@ function fallbackOf(env: Machine["env"], upstream: Upstream, base: URL): URL | u
   return url;
 }
 
-/** `fetched` is false if there was nothing new. */
 function summaryOf({ name }: Upstream, outcome: ImportOutcome | undefined): Summary & { source: string; fetched: boolean } {
   const { rejects, ...summary } = outcome ?? { ...emptySummary, rejects: [] };
   return { source: name, fetched: outcome !== undefined, ...summary };

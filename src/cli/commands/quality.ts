@@ -12,7 +12,6 @@ import type { CliCommand, CommonOptions } from "../command.ts";
 import { helpEntry, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 import { recordReporter } from "../progress.ts";
 
-/** What `--fail-on` can name besides the rules. */
 const OTHERS = [
   { name: "fall", says: "share of a field fell by a tenth or more, or the live records by half" },
   { name: "rejected", says: "last import rejected something" },
@@ -58,7 +57,6 @@ export function qualityCommand(command: CliCommand): CliCommand {
     });
 }
 
-/** What `--fail-on` names. Throws commander's error for anything else. */
 function knownFailures(text: string, earlier: string[] = []): string[] {
   const given = text.split(",").map((each) => each.trim());
   const unknown = given.find((each) => !failureNames.includes(each));
@@ -75,7 +73,6 @@ function has({ findings, falls, last_import }: SourceQuality, what: string): boo
   return findings.some(({ rule }) => rule === what);
 }
 
-/** A heading, what was found, what fell, and how much of each field is filled. */
 function textOf({ source, records, live, linked, last_import, fill, findings, falls, compared }: SourceQuality): string {
   const facts = [
     `${counted(records, "record")}, ${withCommas(live)} not archived`,

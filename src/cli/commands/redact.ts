@@ -17,7 +17,6 @@ import type { CliCommand, CommonOptions } from "../command.ts";
 import { withImportContext } from "../import-context.ts";
 import { recordReporter } from "../progress.ts";
 
-/** How long to wait for a dump or another long read of PostgreSQL. */
 const WAIT_MS = 10 * 60_000;
 
 type RedactOptions = CommonOptions & { source?: string[]; dryRun?: true };

@@ -32,9 +32,7 @@ import { addSearchOptions, type SearchOptions } from "../search-options.ts";
 import { SimilarMembers, similarLines, similarMembers, similarTo } from "./similar.ts";
 
 const LABEL_WIDTH = 13;
-/** The most events of the history and items of a list that are shown. */
 const [EVENTS_MAX, ITEMS_MAX] = [10, 12];
-/** The most attachments that are shown, and the most similar opportunities. */
 const [LINKS_MAX, SIMILAR] = [30, 5];
 
 const { stated, status_until, archives_at, linked } = onlyExported;
@@ -107,12 +105,10 @@ export function showCommand(showing: CliCommand): CliCommand {
   });
 }
 
-/** "As of Mar 1, 2026, 12:00 PM UTC" */
 function pastLines({ erased }: ShownRecord, asOf: EpochMs): string[] {
   return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, TERMINAL_WIDTH);
 }
 
-/** What it is and when it is due, then what changed, then the long texts. */
 function page({ opportunity, history, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {
   const { title, description, summary, eligibility } = opportunity;
   return [
@@ -150,7 +146,6 @@ function section(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", heading, ...lines];
 }
 
-/** The first parts, and how many more there are. */
 function partLines({ parts, total }: Belonging): string[] {
   const more = total - parts.length;
   const lines = parts.flatMap((part) =>
@@ -170,12 +165,10 @@ function beside(label: string, lines: readonly string[]): string[] {
   return lines.map((line, n) => (n === 0 ? label : "").padEnd(LABEL_WIDTH) + line);
 }
 
-/** The paragraphs as plain text, with a blank line between them. */
 function paragraphs(text: string | null): string[] {
   return plainParagraphs(text ?? "").flatMap((paragraph, n) => [...(n === 0 ? [] : [""]), ...wrapped(oneLine(paragraph), TERMINAL_WIDTH)]);
 }
 
-/** Each with its link, its kind and size, and since when it is there or gone, as far as that is known. */
 function attachmentLines(dated: DatedAttachments): string[] {
   const all = attachmentsInWords(dated);
   const lines = all.slice(0, LINKS_MAX).flatMap(({ name, url, about, dated }) => {

@@ -138,7 +138,6 @@ function lineOf(row: StatusRow) {
   };
 }
 
-/** Why each source counts as silent, and which sources have records of unknown agencies. */
 function remarks(rows: readonly StatusRow[]): string[] {
   const unresolved = rows.filter((row) => row.unresolved > 0).map((row) => `${row.source} ${withCommas(row.unresolved)}`);
   const found = `Records of no known agency: ${unresolved.join(", ")}; --agency finds them only by their published names`;

@@ -85,7 +85,6 @@ function isForThisMachine(host: string, publicOrigin: string | undefined): boole
   return names.every((name) => /^(127\.[\d.]+|localhost|\[?::1\]?)$/.test(name));
 }
 
-/** The part of it that renders the pages, in a child process. */
 async function serveAsReader({ machine }: CliCommand, options: Omit<UpOptions, "pulls" | "hasWatches">, socket: string): Promise<void> {
   const { serveReader } = await import("../../team/reader.ts");
   const log = createLog(options.logFormat, machine.writeLog, options.logLevel);

@@ -26,7 +26,6 @@ import { addWatchOptions, type WatchOptions, watchDirectory, watchesNamed, withW
 
 type RunOptions = WatchOptions & SearchOptions & { every?: number; metricsFile?: string };
 
-/** The shortest wait between two runs. */
 const RETRY_WAIT_MIN_MS = 1000;
 
 /** Nothing is sent with less room on the disk: that it was accepted could not be stored, and each run would send it again. */

@@ -40,7 +40,6 @@ import {
   receiversOf,
 } from "../watch-receiver.ts";
 
-/** What a watch can be without. */
 type Clearable = FieldName | (typeof clearableOptions)[number];
 export const clearable: readonly Clearable[] = [...fieldNames, ...clearableOptions];
 

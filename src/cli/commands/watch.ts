@@ -152,7 +152,6 @@ export function resumeCommand(command: CliCommand): CliCommand {
   });
 }
 
-/** The state of a watch, and how many opportunities match as far as the receiver knows. */
 type ListedStatus = WatchStatus & { matched: number; muted: Muted[] };
 
 type ShownWatch = { watch: Watch; status: ListedStatus };
@@ -206,7 +205,6 @@ function nextMessages({ every, zone }: WatchDefinition, now: EpochMs): EpochMs |
   return every === undefined ? null : nextTime(every, zone, now);
 }
 
-/** "14d,3d", as it was given. */
 function daysInShort({ remind = [] }: WatchDefinition): string {
   return remind.map((days) => `${days}d`).join(",");
 }
@@ -215,7 +213,6 @@ function pendingJson({ id, created_at, oldest_at, attempts: { count, error } }: 
   return withInstants({ id, created_at, oldest_at, attempts: count, error });
 }
 
-/** What the watch is about, then each of its receivers. */
 function page(receivers: readonly ShownWatch[], now: EpochMs): string {
   const [first] = receivers;
   if (first === undefined) return "";

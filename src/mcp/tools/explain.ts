@@ -20,7 +20,6 @@ import { knownOrQuoted, quotedNumber, upstreamTexts } from "../upstream-text.ts"
 import { CutMember, LongText, longResult, type WholeResult } from "./long-result.ts";
 import { tool } from "./tool.ts";
 
-/** The most characters of a value, in each attempt to stay within the size of a result. */
 const EXPLAINED_VALUE_MAX = [4000, 1000];
 
 const rule = object({ field: nullable(Type.String()), type: Type.String(), severity: Type.String(), when: Type.String() });
@@ -69,7 +68,6 @@ type ToolExplanation = Pick<Explanation, "event" | "rules" | "origin"> & {
   import: { id: number; format: string; files: string[]; started_at: string; as_of: string | null } | null;
 };
 
-/** `undefined` if there is no such event. */
 async function readExplanation(eventId: string, { catalog, now }: ToolCall): Promise<ToolExplanation | undefined> {
   const explanation = await explain(catalog, eventId);
   if (explanation === undefined) return undefined;
@@ -85,7 +83,6 @@ function importOf({ id, format, files, started_at, as_of }: NonNullable<Explanat
   return { id, format, files: names, started_at: formatInstant(started_at), as_of: as_of === null ? null : formatInstant(as_of) };
 }
 
-/** The data next to a piece. */
 const NOTHING = { event: null, opportunity: null, because: [], rules: [], origin: null, import: null };
 
 function explained(reason: ToolExplanation, now: EpochMs): WholeResult {
@@ -110,7 +107,6 @@ function explained(reason: ToolExplanation, now: EpochMs): WholeResult {
   return { data, cuts: cutsOf(event, row), lines, upstream };
 }
 
-/** The values that were cut, and the changes that were left out. */
 function cutsOf({ changes }: OpportunityEvent, { changes: shown }: { changes: OpportunityEvent["changes"] }): Cut[] {
   const values = shown.flatMap(({ previous, current }, n) =>
     Object.entries({ previous, current }).flatMap(([name, value]): Cut[] => {

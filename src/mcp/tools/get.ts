@@ -34,7 +34,6 @@ import { CutMember, LongText, longResult } from "./long-result.ts";
 import { ID, theOpportunity } from "./the-opportunity.ts";
 import { onlyGiven, tool } from "./tool.ts";
 
-/** The most opportunities that are named as similar. */
 const SIMILAR = 5;
 
 const { id, number, title, status, closes_at, due } = OpportunityRow.properties;
@@ -122,7 +121,6 @@ export const getTool = tool({
   },
 });
 
-/** The opportunity with all that belongs to it. Throws a Failure that says why it is not known. */
 async function theRecord(found: WholeOpportunity, asOf: EpochMs | undefined, { catalog, now }: ToolCall): Promise<ShownRecord> {
   const read = await readShown(catalog, found, { now, asOf });
   if ("unknown" in read) throw new Failure(`Cannot get the opportunity as of ${formatInstant(asOf ?? now)}: ${read.unknown}`);
@@ -145,7 +143,6 @@ function similarLine({ id, number, title, relation, why, ...row }: SimilarRow): 
   return `${kind}: ${quoted(title)}; ${quotedNumber(number)}; ${stateInWords(row)}; ${quoted(why)}; id ${id}`;
 }
 
-/** The most attachments that the text of a result has. */
 const ATTACHMENT_LINES = 10;
 
 function attachmentLines(dated: DatedAttachments): string[] {
@@ -165,9 +162,7 @@ function questionLines({ sidecar: { questions } }: WholeOpportunity): string[] {
   return more > 0 ? [...shown, `${more} more questions`] : shown;
 }
 
-/** The most characters of a text, and the most values of a fact. */
 const [LONG_LINE, VALUES_MAX] = [600, 10];
-/** What the first line has. */
 const IN_FIRST_LINE = ["status", "due", "number", "id"];
 
 function linesOf({ opportunity, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {

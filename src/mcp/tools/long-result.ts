@@ -81,7 +81,6 @@ function pieceOf(request: LongRequest, empty: object, cursor: string) {
   };
 }
 
-/** The cursor of the piece of a member that begins at this character. */
 function cursorAt({ request, version, call: { now } }: LongRequest, path: Path, from: number): string {
   const keys: CursorKey[] = [from, version, ...path];
   return encodePlace(request, { now, keys });

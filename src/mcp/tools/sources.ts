@@ -9,7 +9,6 @@ import type { ToolCall } from "../data.ts";
 import { codeInWords } from "../upstream-text.ts";
 import { listStatement, tool } from "./tool.ts";
 
-/** What is stored of one source. */
 const SourceFacts = object({
   code: Type.String(),
   name: nullable(Type.String()),

@@ -10,7 +10,6 @@ import { codeInWords, knownOrQuoted } from "../upstream-text.ts";
 
 export const ID = "Its id, its number, or an id of its source, also a former one.";
 
-/** The most opportunities that one number stands for in an answer. */
 const SAME_NUMBER_MAX = 20;
 
 /** No opportunity has the id or number. */

@@ -18,7 +18,6 @@ export type Tool = {
   description: string;
   inputSchema: TObject;
   outputSchema: TObject;
-  /** Throws an Error with one sentence for the client. */
   call: (given: JsonObject, data: ToolData, request: ToolRequest) => Promise<ToolResult>;
 };
 
@@ -45,7 +44,6 @@ export function tool<T extends ToolArguments>({ arguments: table, data: members,
   };
 }
 
-/** `now` is the time of the first page. */
 type Paged<Item> = ToolPage<Item, string> & { now: EpochMs };
 
 /** The place of a cursor. Throws a Failure that says what to do. */

@@ -89,7 +89,6 @@ async function readChanges(
   return { items, total, duplicates, next: isLast || position === null ? null : [position.detected_at, position.seq] };
 }
 
-/** Stop counting after this many reads of 1,000 events. */
 const COUNTING_READS_MAX = 20;
 
 async function count(filter: FeedFilter, call: ToolCall): Promise<number | null> {
@@ -109,7 +108,6 @@ async function readNext(filter: FeedFilter, position: WindowPosition, limit: num
   return readWindow(catalog, position, filter, now, limit, "newest");
 }
 
-/** The conditions with an end. */
 function windowOf(given: GivenConditions, now: EpochMs) {
   const { until = now, ...conditions } = conditionsOf(given, now);
   return { ...conditions, until };
