@@ -32,11 +32,17 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return parserOf(readInteger(min, max));
 }
 
-/** Any text that is not blank. */
-export function nonBlank(text: string): string {
-  if (text.trim() === "") throw new InvalidArgumentError("It must not be blank.");
-  return text;
+/** A parser that refuses what `read` finds no value in, with the rule that it must meet. */
+export function parserBy<T>(rule: string, read: (text: string) => T | undefined): (text: string) => T {
+  return (text) => {
+    const value = read(text);
+    if (value === undefined) throw new InvalidArgumentError(rule);
+    return value;
+  };
 }
+
+/** Any text that is not blank. */
+export const nonBlank = parserBy("It must not be blank.", (text) => (text.trim() === "" ? undefined : text));
 
 /** A base URL of the API, without a slash at its end. */
 export function apiBaseUrl(text: string): string {
@@ -101,7 +107,8 @@ export function durationAtLeast(min: string): (text: string) => number {
   };
 }
 
-function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
+/** A parser of lists, to which an option that is given again adds. */
+export function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
   const parse = parserOf(read);
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }

@@ -13,7 +13,7 @@ import { receiverName } from "../watch/send.ts";
 import { smtpServer } from "../watch/smtp.ts";
 import { changeTypes, isOfMember, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
-import { plainHttpUrl, typesAmong } from "./arguments.ts";
+import { listOf, parserBy, plainHttpUrl, typesAmong } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
@@ -218,21 +218,20 @@ function writeNew(path: string, text: string): boolean {
   }
 }
 
-function receiverUrl(text: string): URL {
-  const url = plainHttpUrl(text);
-  if (url === undefined)
-    throw new InvalidArgumentError("It must be an https URL without query and password; put one that has them into a file: --url-file.");
-  return url;
-}
-
-function mailAddresses(text: string, earlier: string[] = []): string[] {
-  return [...new Set([...earlier, ...text.split(",").map((each) => mailAddress(each.trim()))])];
-}
-
-function mailAddress(text: string): string {
-  if (!isMailAddress(text)) throw new InvalidArgumentError("It must be one mail address such as ann@example.org, without a name.");
-  return text;
-}
+const receiverUrl = parserBy(
+  "It must be an https URL without query and password; put one that has them into a file: --url-file.",
+  plainHttpUrl,
+);
+const mailAddress = parserBy("It must be one mail address such as ann@example.org, without a name.", (text) =>
+  isMailAddress(text) ? text : undefined,
+);
+const mailAddresses = listOf((text) => text.split(",").map((each) => mailAddress(each.trim())));
+const schedule = parserBy('It must be day, week or a day of the week, and may end in a time: "monday 08:00".', readSchedule);
+const timeZone = parserBy("It must be a time zone such as America/New_York or UTC.", findZone);
+const note = parserBy(`It must have 1 to ${NOTE_MAX} characters.`, (text) => {
+  const line = oneLine(text).trim();
+  return line !== "" && line.length <= NOTE_MAX ? line : undefined;
+});
 
 function reminders(text: string, earlier: number[] = []): number[] {
   const given = text.split(",").map((each) => /^(\d{1,3})d$/.exec(each.trim())?.[1]);
@@ -241,22 +240,4 @@ function reminders(text: string, earlier: number[] = []): number[] {
   throw new InvalidArgumentError(
     `It must be days before the due date such as 14d,3d: at most ${REMINDERS_MAX}, each at most ${REMIND_DAYS_MAX}d.`,
   );
-}
-
-function schedule(text: string): Schedule {
-  const read = readSchedule(text);
-  if (read !== undefined) return read;
-  throw new InvalidArgumentError('It must be day, week or a day of the week, and may end in a time: "monday 08:00".');
-}
-
-function note(text: string): string {
-  const read = oneLine(text).trim();
-  if (read !== "" && read.length <= NOTE_MAX) return read;
-  throw new InvalidArgumentError(`It must have 1 to ${NOTE_MAX} characters.`);
-}
-
-function timeZone(text: string): string {
-  const zone = findZone(text);
-  if (zone === undefined) throw new InvalidArgumentError("It must be a time zone such as America/New_York or UTC.");
-  return zone;
 }

@@ -1,5 +1,4 @@
 /** `fundfeed changes`: show what changed in all opportunities. */
-import { InvalidArgumentError } from "commander";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { type EventType, eventTypes, type Severity } from "../../events/event.ts";
 import { type FeedEntry, type FeedFilter, type FeedPage, readWindow, type WindowOrder, type WindowPosition } from "../../events/feed.ts";
@@ -11,7 +10,7 @@ import { counted } from "../../text/counted.ts";
 import { timeInWords } from "../../text/date-in-words.ts";
 import { type EpochMs, formatInstant } from "../../text/instant.ts";
 import { PAST, readMoment, SINCE } from "../../text/moment.ts";
-import { momentOption, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
+import { momentOption, parserBy, refuseValue, typesAmong, wholeNumber } from "../arguments.ts";
 import { followFeed, printFeed } from "../change-feed.ts";
 import { addOutputOptions, type ChangeFormat, changeFormats, printerFor, widthOf, withOutput } from "../change-output.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
@@ -199,9 +198,7 @@ async function* pagesOf(
   }
 }
 
-function feedUrl(text: string): string {
+const feedUrl = parserBy("It must be an http or https URL without credentials, such as https://example.org/feed.xml.", (text) => {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== "")
-    throw new InvalidArgumentError("It must be an http or https URL without credentials, such as https://example.org/feed.xml.");
-  return url.href;
-}
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "" ? url.href : undefined;
+});

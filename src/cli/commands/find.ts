@@ -12,7 +12,6 @@ import { hinderedSentence } from "../../search/hindered.ts";
 import { applicantsSentence } from "../../search/in-words.ts";
 import { dropInWords, resultCountsInWords } from "../../search/result-counts.ts";
 import { firstPartial, type SearchPage, type Sort, search, sorts } from "../../search/search.ts";
-import type { SearchFile } from "../../search/search-file.ts";
 import {
   matchedElsewhere,
   matchedInWords,
@@ -101,22 +100,16 @@ export function findCommand(finding: CliCommand): CliCommand {
       }
       const onlyMatching = format === "csv" || format === "ndjson";
       const request = { filter: resolved, limit, sort, after, onlyMatching, allSources, budget: UNLIMITED };
-      const find = (index: SearchFile) => withCursor(finding, () => search(catalog, index, request, now));
-      const page = await withSearchIndex(finding, catalog, find);
+      const searching = withSearchIndex(finding, catalog, (index) => search(catalog, index, request, now));
+      const page = await searching.catch((error) => {
+        if (error instanceof BadCursor) refuseValue(finding, "--cursor", error.message);
+        throw error;
+      });
       const freshness = await readFreshness(catalog, now);
       tellFilters(finding, filter, page.total, now);
       print(finding, format, { ...page, isInOrder: (sort ?? "relevance") !== "relevance", filter, freshness, bom, now });
     });
   });
-}
-
-async function withCursor(finding: CliCommand, search: () => Promise<SearchPage>): Promise<SearchPage> {
-  try {
-    return await search();
-  } catch (error) {
-    if (error instanceof BadCursor) refuseValue(finding, "--cursor", error.message);
-    throw error;
-  }
 }
 
 /** The filters in words, so that nobody wonders why something is missing. */

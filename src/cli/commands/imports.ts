@@ -1,4 +1,5 @@
 /** `fundfeed imports list`: list imports with their files. */
+import type { CatalogDb } from "../../../db/engine.ts";
 import { type FileDigest, listImports, type Summary } from "../../import/import-log.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import { oneLine } from "../../text/terminal-text.ts";
@@ -11,18 +12,9 @@ const [LIMIT, LIMIT_MAX] = [100, 1_000_000];
 export function listCommand(command: CliCommand): CliCommand {
   return command
     .option("--limit <n>", "how many imports to list", wholeNumber(1, LIMIT_MAX), LIMIT)
-    .action(async (options: { limit: number }) => {
-      const { limit } = options;
-      const rows = await command.withCatalog((db) => listImports(db, limit + 1)); // One more shows whether there are others.
-      const imports = rows.slice(0, limit).map((row) => ({
-        id: row.id,
-        format: row.format,
-        files: JSON.parse(row.files) as FileDigest[],
-        sources: JSON.parse(row.sources) as string[],
-        snapshot: row.snapshot === 1,
-        ...withInstants({ as_of: row.as_of, started_at: row.started_at, finished_at: row.finished_at }),
-        counts: JSON.parse(row.counts) as Partial<Summary>,
-      }));
+    .action(async ({ limit }: { limit: number }) => {
+      const rows = await command.withCatalog((db) => readImports(db, limit + 1)); // One more shows whether there are others.
+      const imports = rows.slice(0, limit);
       const idWidth = `${imports[0]?.id ?? ""}`.length; // The newest id is the longest.
       const text = imports.map((each) => entryOf(each, idWidth)).join("\n");
       command.print(imports, text === "" ? "Nothing has been imported yet" : text);
@@ -30,11 +22,16 @@ export function listCommand(command: CliCommand): CliCommand {
     });
 }
 
-type Import = { id: number; format: string; files: FileDigest[]; started_at: string | null; counts: Partial<Summary> } & {
-  snapshot: boolean;
-  as_of: string | null;
-  finished_at: string | null;
-};
+/** The newest imports. */
+export async function readImports(db: CatalogDb, limit: number) {
+  return (await listImports(db, limit)).map(({ id, format, files, sources, snapshot, as_of, started_at, finished_at, counts }) => ({
+    ...{ id, format, files: JSON.parse(files) as FileDigest[], sources: JSON.parse(sources) as string[], snapshot: snapshot === 1 },
+    ...withInstants({ as_of, started_at, finished_at }),
+    counts: JSON.parse(counts) as Partial<Summary>,
+  }));
+}
+
+type Import = Awaited<ReturnType<typeof readImports>>[number];
 
 function entryOf({ id, format, files, snapshot, started_at, as_of, finished_at, counts }: Import, idWidth: number): string {
   const indent = " ".repeat(idWidth + 2);

@@ -74,9 +74,7 @@ export function revokeCommand(command: CliCommand): CliCommand {
   });
 }
 
-type ListedKey = Pick<KeyListing, "id" | "state" | "account" | "label" | "last_four" | "used_today"> & {
-  [name in "created_at" | "expires_at" | "revoked_at" | "last_used_at"]: string | null;
-};
+type ListedKey = ReturnType<typeof withInstants<KeyListing>>;
 
 function entryOf({ id, state, account, label, last_four, used_today, ...times }: ListedKey, now: EpochMs): string {
   const at = (what: string, instant: string | null) => (instant === null ? [] : [`${what} ${toSecond(instant)}`]);

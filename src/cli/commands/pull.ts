@@ -1,5 +1,5 @@
 /** `fundfeed pull`: download what an upstream publishes, and import it. */
-import { Argument, InvalidArgumentError } from "commander";
+import { Argument } from "commander";
 import { Failure } from "../../../db/reason.ts";
 import type { ImportOutcome } from "../../import/context.ts";
 import { emptySummary, type Summary } from "../../import/import-log.ts";
@@ -9,7 +9,7 @@ import { type Upstream, upstreams } from "../../pull/upstreams.ts";
 import { type Machine, randomFraction } from "../../runtime/machine.ts";
 import { sleep } from "../../runtime/run-every.ts";
 import { HOUR_MS } from "../../text/instant.ts";
-import { durationAtLeast, oneWordOf, plainHttpUrl } from "../arguments.ts";
+import { durationAtLeast, oneWordOf, parserBy, plainHttpUrl } from "../arguments.ts";
 import { type CliCommand, type CommonOptions, isRedactingContacts, redactContactsOption } from "../command.ts";
 import { formatOutcome, printRejects, withImportContext } from "../import-context.ts";
 import { helpEntry } from "../output.ts";
@@ -62,7 +62,9 @@ export function pullCommand(command: CliCommand, waiting: Waiting = { timeouts: 
 async function run(command: CliCommand, upstream: Upstream, options: PullOptions, waiting: Waiting & { stop: AbortSignal }): Promise<void> {
   const { machine } = command;
   const job = { ...jobOf(machine, upstream, options), redactContacts: isRedactingContacts(command, options) };
-  const net = netOf(machine, options, waiting, downloadProgress(command));
+  const { allowHttp = false, contact } = options;
+  const random = () => randomFraction(machine);
+  const net = { ...waiting, allowHttp, contact, now: machine.now, random, progress: downloadProgress(machine) };
   const pullOnce = () => withImportContext(command, (context) => pull(context, net, job));
 
   if (options.every === undefined) {
@@ -77,15 +79,6 @@ async function run(command: CliCommand, upstream: Upstream, options: PullOptions
     machine.printLine(options.json ? JSON.stringify({ time, ...summaryOf(upstream, outcome) }) : `${time} ${textOf(upstream, outcome)}`);
     if (outcome !== undefined) printRejects(machine, outcome);
   });
-}
-
-function netOf(
-  machine: Machine,
-  { allowHttp = false, contact }: { allowHttp?: boolean; contact?: string },
-  waiting: Pick<Net, "timeouts" | "wait" | "stop">,
-  progress: Net["progress"],
-): Omit<Net, "hosts"> {
-  return { ...waiting, allowHttp, contact, now: machine.now, random: () => randomFraction(machine), progress };
 }
 
 function jobOf({ env }: Machine, upstream: Upstream, options: PullOptions): Pull {
@@ -130,8 +123,8 @@ function textOf({ name }: Upstream, outcome: ImportOutcome | undefined): string 
   return `${name}: ${outcome === undefined ? "nothing new" : formatOutcome(outcome)}`;
 }
 
-function downloadProgress(command: CliCommand): Net["progress"] {
-  const report = progressReporter(command.machine);
+function downloadProgress(machine: Machine): Net["progress"] {
+  const report = progressReporter(machine);
   return (bytes, total, response = 1, planned) => {
     if (planned !== undefined) return report({ step: "downloading", done: response, total: planned, unit: "responses" });
     const megabytes = { done: bytes / 1e6, total: total === undefined ? undefined : total / 1e6, unit: "MB", rateUnit: "MB" };
@@ -140,20 +133,14 @@ function downloadProgress(command: CliCommand): Net["progress"] {
 }
 
 /** An address that can stand in the comment of a User-Agent header. */
-function contactAddress(text: string): string {
-  const isEmail = /^[^\s@()<>]+@[^\s@()<>]+\.[a-z]{2,}$/i.test(text);
-  if (text.length > 200 || /[^!-~]|[()\\;]/.test(text) || !(isEmail || /^https?:\/\/./.test(text)))
-    throw new InvalidArgumentError("It must be an e-mail address or an http or https URL.");
-  return text;
-}
+const contactAddress = parserBy("It must be an e-mail address or an http or https URL.", (text) => {
+  const isAddress = /^[^\s@()<>]+@[^\s@()<>]+\.[a-z]{2,}$/i.test(text) || /^https?:\/\/./.test(text);
+  return isAddress && text.length <= 200 && !/[^!-~]|[()\\;]/.test(text) ? text : undefined;
+});
 
 const BASE_URL = "an http or https URL without query and password, such as https://mirror.example.org/extracts/";
 
-function baseUrl(text: string): URL {
-  const url = parseBaseUrl(text);
-  if (url === undefined) throw new InvalidArgumentError(`It must be ${BASE_URL}.`);
-  return url;
-}
+const baseUrl = parserBy(`It must be ${BASE_URL}.`, parseBaseUrl);
 
 function parseBaseUrl(text: string): URL | undefined {
   return plainHttpUrl(text.endsWith("/") ? text : `${text}/`);

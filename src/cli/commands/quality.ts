@@ -7,7 +7,7 @@ import { didYouMean } from "../../text/closest.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
-import { momentOption, sourceCodes } from "../arguments.ts";
+import { listOf, momentOption, sourceCodes } from "../arguments.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
 import { helpEntry, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 import { recordReporter } from "../progress.ts";
@@ -57,13 +57,12 @@ export function qualityCommand(command: CliCommand): CliCommand {
     });
 }
 
-function knownFailures(text: string, earlier: string[] = []): string[] {
+const knownFailures = listOf((text) => {
   const given = text.split(",").map((each) => each.trim());
   const unknown = given.find((each) => !failureNames.includes(each));
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`There is no "${unknown}"${didYouMean(unknown, failureNames)}. There are ${failureNames.join(", ")}.`);
-  return [...earlier, ...given];
-}
+  if (unknown === undefined) return given;
+  throw new InvalidArgumentError(`There is no "${unknown}"${didYouMean(unknown, failureNames)}. There are ${failureNames.join(", ")}.`);
+});
 
 function has({ findings, falls, last_import }: SourceQuality, what: string): boolean {
   const isRejected = (last_import?.rejected ?? 0) > 0;

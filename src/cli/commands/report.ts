@@ -4,12 +4,12 @@ import { arch, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
 import type { CatalogDb } from "../../../db/engine.ts";
 import { messageOf } from "../../../db/reason.ts";
-import { listImports } from "../../import/import-log.ts";
 import { sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { readJobs } from "../../team/job-file.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
 import { instantOrNull, withInstants } from "../output.ts";
+import { readImports } from "./imports.ts";
 import { readVersions } from "./version.ts";
 
 const IMPORTS = 20;
@@ -58,21 +58,7 @@ const OWN_FILE = /^(?:catalog|state|search|watch)\.db(?:-wal|-shm)?$|^jobs\.json
 
 async function readCatalog(db: CatalogDb, now: EpochMs) {
   const sources = (await sourceStatusesAt(db, now)).map(withInstants);
-  const imports = (await listImports(db, IMPORTS)).map(
-    ({ id, format, sources, snapshot, files, as_of, started_at, finished_at, counts }) => {
-      return withInstants({
-        id,
-        format,
-        sources: JSON.parse(sources) as string[],
-        snapshot: snapshot === 1,
-        file_bytes: (JSON.parse(files) as { bytes: number }[]).map(({ bytes }) => bytes),
-        as_of,
-        started_at,
-        finished_at,
-        counts: JSON.parse(counts) as Record<string, number>,
-      });
-    },
-  );
+  const imports = (await readImports(db, IMPORTS)).map(({ files, ...each }) => ({ ...each, file_bytes: files.map(({ bytes }) => bytes) }));
   return { sources, imports };
 }
 

@@ -94,7 +94,8 @@ export function showCommand(showing: CliCommand): CliCommand {
         earlier_awards: earlierAwards,
       };
       const lines = page(shown.record, at);
-      if (asOf !== undefined) lines.unshift(...pastLines(shown.record, at), "");
+      const past = `As of ${timeInWords(formatInstant(at))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`;
+      if (asOf !== undefined) lines.unshift(...wrapped(past, TERMINAL_WIDTH), "");
       if (options.similar) {
         const found = await similarTo(showing, catalog, opportunity, SIMILAR, at);
         Object.assign(json, similarMembers(found));
@@ -103,10 +104,6 @@ export function showCommand(showing: CliCommand): CliCommand {
       showing.print(json, lines.join("\n"));
     });
   });
-}
-
-function pastLines({ erased }: ShownRecord, asOf: EpochMs): string[] {
-  return wrapped(`As of ${timeInWords(formatInstant(asOf))}${erased === null ? "" : `; ${erasedInWords(erased)}`}`, TERMINAL_WIDTH);
 }
 
 function page({ opportunity, history, duplicates, belonging, earlierAwards }: ShownRecord, now: EpochMs): string[] {

@@ -4,7 +4,6 @@ import { importNameOf } from "../../import/formats/all.ts";
 import { type SourceStatus, sourceStatusesAt } from "../../opportunities/source-counts.ts";
 import { noNewsInWords, readSourceAccounts, type SourceAccount } from "../../sources/freshness.ts";
 import { countUnresolved } from "../../sources/published-agencies.ts";
-import type { Silence } from "../../sources/silence.ts";
 import { addSource, listSources, newestPostedDates, removeSource } from "../../sources/source.ts";
 import { capitalized } from "../../text/capitalized.ts";
 import { didYouMean } from "../../text/closest.ts";
@@ -67,11 +66,10 @@ export function statusCommand(command: CliCommand): CliCommand {
         const [statuses, newest] = [await sourceStatusesAt(db, now), await newestPostedDates(db, today)];
         const unresolved = await countUnresolved(db);
         const accounts = await readSourceAccounts(db, now);
-        return statuses.flatMap((each): StatusRow[] => {
+        return statuses.flatMap((each) => {
           const { source } = each;
           const account = accounts.find((account) => account.source === source);
-          if (account === undefined) return [];
-          return [{ ...rowOf(each, newest.get(source) ?? null, account, now), unresolved: unresolved.get(source) ?? 0 }];
+          return account === undefined ? [] : rowOf(each, newest.get(source) ?? null, unresolved.get(source) ?? 0, account, now);
         });
       });
       command.print(rows, [table(rows.map(lineOf), NOTHING_IMPORTED), ...remarks(rows)].join("\n"));
@@ -92,19 +90,9 @@ agency is not in the program's table, as "unresolved".`;
 
 const NOTHING_IMPORTED = "Nothing has been imported yet";
 
-type StatusRow = Omit<SourceStatus, "last_import_at"> &
-  Silence &
-  Pick<SourceAccount, "last_import_at" | "known_on" | "silent_since"> & {
-    newest_posted_on: string | null;
-    newest_posted_age_days: number | null;
-    last_change_at: string | null;
-    last_change_age_seconds: number | null;
-    last_import_age_seconds: number | null;
-    /** Records whose agency is not in the table of agencies. */
-    unresolved: number;
-  };
+type StatusRow = ReturnType<typeof rowOf>;
 
-function rowOf(status: SourceStatus, newest: string | null, account: SourceAccount, now: EpochMs): Omit<StatusRow, "unresolved"> {
+function rowOf(status: SourceStatus, newest: string | null, unresolved: number, account: SourceAccount, now: EpochMs) {
   const { last_import_at, age_seconds, known_on, silent_since, changed_at } = account;
   const { state, silent_because, usual_news_pause_days, usual_import_pause_days } = account;
   return {
@@ -115,12 +103,7 @@ function rowOf(status: SourceStatus, newest: string | null, account: SourceAccou
     last_change_age_seconds: secondsSince(changed_at, now),
     last_import_at,
     last_import_age_seconds: age_seconds,
-    known_on,
-    state,
-    silent_because,
-    silent_since,
-    usual_news_pause_days,
-    usual_import_pause_days,
+    ...{ known_on, state, silent_because, silent_since, usual_news_pause_days, usual_import_pause_days, unresolved },
   };
 }
 
@@ -145,15 +128,9 @@ function remarks(rows: readonly StatusRow[]): string[] {
   return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => wrapped(line, TERMINAL_WIDTH))];
 }
 
-function reasonsOfSilence({
-  source,
-  silent_since,
-  silent_because,
-  known_on,
-  usual_news_pause_days: news,
-  usual_import_pause_days: imports,
-}: StatusRow): string[] {
+function reasonsOfSilence({ source, silent_since, silent_because, known_on, ...row }: StatusRow): string[] {
   if (silent_since === null) return [];
+  const { usual_news_pause_days: news, usual_import_pause_days: imports } = row;
   const isImport = silent_because === "no_imports";
   const why = isImport ? `nothing after ${known_on} was imported` : "imports find nothing new";
   const usual = counted((isImport ? (imports ?? news) : news) ?? 0, "day");

@@ -11,6 +11,7 @@ import { watchStatusOf } from "../../watch/pending.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { isName, NAME_RULE, type Receiver, type Watch, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch, changeWatch, requireWatch } from "../../watch/watches.ts";
+import { listOf, parserBy } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
@@ -99,10 +100,7 @@ async function add(
   command.print({ name, ...definition, receivers, matching: matched }, text);
 }
 
-function watchName(text: string): string {
-  if (!isName(text)) throw new InvalidArgumentError(NAME_RULE);
-  return text;
-}
+const watchName = parserBy(NAME_RULE, (text) => (isName(text) ? text : undefined));
 
 export function setCommand(setting: CliCommand): CliCommand {
   addWatchOptions(setting)
@@ -200,12 +198,11 @@ async function set(
   for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
 }
 
-function clearableNames(text: string, earlier: Clearable[] = []): Clearable[] {
-  const given = text.split(",").map((each) => {
+const clearableNames = listOf((text) =>
+  text.split(",").map((each) => {
     const name = each.trim().replaceAll("-", "_");
     const field = clearable.find((known) => known === name);
     if (field === undefined) throw new InvalidArgumentError(`There is no filter "${each}"${didYouMean(name, clearable)}.`);
     return field;
-  });
-  return [...earlier, ...given];
-}
+  }),
+);

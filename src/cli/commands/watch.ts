@@ -123,9 +123,8 @@ export function deliveriesCommand(command: CliCommand): CliCommand {
         const watches = name === undefined ? await listWatches(db) : await requireWatch(db, name);
         const waiting = await waitingOf(db, watches, command.machine.now());
         const accepted = await listDeliveries(db, name, options.limit);
-        const json = [...waiting.map(({ json }) => json), ...accepted.map(deliveryJson)].slice(0, options.limit);
-        const rows = [...waiting.map(({ row }) => row), ...accepted.map(deliveryRow)].slice(0, options.limit);
-        command.print(json, table(rows, "No messages yet"));
+        const listed = [...waiting, ...accepted.map(deliveryJson)].slice(0, options.limit);
+        command.print(listed, table(listed.map(deliveryRow), "No messages yet"));
       });
     });
 }
@@ -256,14 +255,9 @@ async function waitingOf(db: WatchDb, watches: readonly Watch[], now: EpochMs) {
   const statuses = await Promise.all(watches.map(async (watch) => ({ watch, ...(await watchStatusOf(db, watch)) })));
   return statuses.flatMap(({ watch, pending, paused }) => {
     if (pending === null) return [];
-    const { counts } = pending;
-    const to = receiverName(watch.definition.receiver);
-    const { count, error } = pending.attempts;
     const retry_at = paused === null ? formatInstant(nextAttemptAt(pending.attempts, now)) : null;
-    const json = { ...pendingJson(pending), watch: watch.name, to, delivered_at: null, counts, retry_at };
-    const state = paused !== null ? "paused" : error === null ? "planned" : "failing";
-    const row = { delivered: state, watch: watch.name, to, attempts: count, about: countsInWords(counts), id: pending.id };
-    return [{ json: { ...json, error }, row }];
+    const to = receiverName(watch.definition.receiver);
+    return [{ ...pendingJson(pending), watch: watch.name, to, delivered_at: null, counts: pending.counts, retry_at }];
   });
 }
 
@@ -271,6 +265,9 @@ function deliveryJson({ receiver, ...delivery }: Delivery) {
   return withInstants({ ...delivery, to: receiverName(receiver) });
 }
 
-function deliveryRow({ id, watch, receiver, delivered_at, attempts, counts }: Delivery) {
-  return { delivered: formatInstant(delivered_at), watch, to: receiverName(receiver), attempts, about: countsInWords(counts), id };
+function deliveryRow(listed: Awaited<ReturnType<typeof waitingOf>>[number] | ReturnType<typeof deliveryJson>) {
+  const { id, watch, to, attempts, counts } = listed;
+  const state = (waiting: { retry_at: string | null; error: string | null }) =>
+    waiting.retry_at === null ? "paused" : waiting.error === null ? "planned" : "failing";
+  return { delivered: listed.delivered_at ?? state(listed), watch, to, attempts, about: countsInWords(counts), id };
 }
