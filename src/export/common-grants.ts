@@ -5,7 +5,6 @@ import { applicantCodes } from "../import/formats/grants-gov/codes.ts";
 import type { WholeOpportunity } from "../opportunities/opportunity.ts";
 
 type Json = string | number | object;
-type Status = { value: "forecasted" | "open" | "closed" | "custom"; customValue?: string; description?: string };
 type ApplicantType = { value: string; customValue?: string };
 
 /** The protocol's `OpportunityBase`, without members that the record has no value for. With `events`, they are a custom field. */
@@ -19,14 +18,14 @@ export function commonGrantsOf(opportunity: WholeOpportunity, events?: readonly 
     funding: fundingOf(opportunity),
     keyDates: keyDatesOf(opportunity),
     acceptedApplicantTypes: applicantTypesOf(opportunity),
-    source: source.url === null ? undefined : uriOf(source.url),
+    source: uriOf(source.url ?? ""),
     customFields: { ...customFieldsOf(opportunity, events), ...(events && { history: customField("history", HISTORY, [...events]) }) },
     createdAt: created_at,
     lastModifiedAt: updated_at,
   });
 }
 
-const statuses: ReadonlyMap<string, Status["value"]> = new Map([
+const statuses: ReadonlyMap<string, string> = new Map([
   ["forecast", "forecasted"],
   ["pre_release", "forecasted"],
   ["open", "open"],
@@ -34,20 +33,16 @@ const statuses: ReadonlyMap<string, Status["value"]> = new Map([
   ["closed", "closed"],
 ]);
 
-function commonGrantsStatus({ status, status_display }: WholeOpportunity): Status {
-  const description = status_display === null ? {} : { description: status_display };
+function commonGrantsStatus({ status, status_display }: WholeOpportunity): object {
   const value = statuses.get(status);
-  return value === undefined ? { value: "custom", customValue: status, ...description } : { value, ...description };
+  return present({ value: value ?? "custom", customValue: value === undefined ? status : null, description: status_display });
 }
 
 function fundingOf({ funding }: WholeOpportunity): object | undefined {
   if (funding === null) return undefined;
-  const money = (amount: string | null) => (amount === null ? undefined : { amount, currency: funding.currency });
-  return filled({
-    details: funding.display ?? undefined,
-    minAwardAmount: money(funding.amount_min),
-    maxAwardAmount: money(funding.amount_max),
-  });
+  const { display, amount_min, amount_max, currency } = funding;
+  const money = (amount: string | null) => amount && { amount, currency };
+  return filled({ details: display, minAwardAmount: money(amount_min), maxAwardAmount: money(amount_max) });
 }
 
 /* Dates */
@@ -147,13 +142,10 @@ function customField(name: string, description: string, value: Json): object {
 
 /** With the protocol's names, and the instant at which each appeared, if the events have it. */
 function attachmentsOf({ sidecar }: WholeOpportunity, events: readonly OpportunityEvent[]): Json {
-  return datedAttachments(sidecar.attachments, events).attachments.map(({ name, url, kind, size, since }) => ({
-    ...(name === null ? {} : { name }),
-    ...(url === null ? {} : { downloadUrl: url }),
-    ...(kind === null ? {} : { [MIME_TYPE.test(kind) ? "mimeType" : "kind"]: kind }),
-    ...(size === null ? {} : { sizeInBytes: size }),
-    ...(since === null ? {} : { createdAt: since }),
-  }));
+  return datedAttachments(sidecar.attachments, events).attachments.map(({ name, url, kind, size, since }) => {
+    const mimeType = kind !== null && MIME_TYPE.test(kind) ? kind : null;
+    return present({ name, downloadUrl: url, mimeType, kind: mimeType === null ? kind : null, sizeInBytes: size, createdAt: since });
+  });
 }
 
 const MIME_TYPE = /^\w+\/[\w.+-]+$/;
@@ -164,7 +156,7 @@ function legacySerialIdOf({ source }: WholeOpportunity): number | undefined {
 }
 
 function agencyOf({ organization: { agency, sub_agency } }: WholeOpportunity): object | undefined {
-  return sub_agency === null ? filled({ name: agency ?? undefined }) : present({ name: sub_agency, parentName: agency ?? undefined });
+  return filled(sub_agency === null ? { name: agency } : { name: sub_agency, parentName: agency });
 }
 
 function listingsOf({ classifications }: WholeOpportunity): { identifier: string }[] {
@@ -172,7 +164,7 @@ function listingsOf({ classifications }: WholeOpportunity): { identifier: string
 }
 
 function contactOf({ name, email, phone, role }: WholeOpportunity["contacts"][number]): object {
-  return present({ name: name ?? undefined, email: email ?? undefined, phone: phone ?? undefined, description: role ?? undefined });
+  return present({ name, email, phone, description: role });
 }
 
 /* Values */
@@ -181,8 +173,9 @@ function isEmpty(value: Json | null | undefined): value is null | undefined {
   return value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
+/** The members that have a value. */
 function present(members: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }
 
 /** `undefined` if no member has a value. */

@@ -128,34 +128,31 @@ function unscaled(amount: string): bigint | undefined {
   return BigInt(`${sign}${whole}${fraction.padEnd(SCALE, "0")}`);
 }
 
+const UTF8 = { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
+
+const elements: Readonly<Record<Exclude<ColumnType, "list">, Partial<SchemaElement>>> = {
+  text: UTF8,
+  "plain text": UTF8,
+  instant: {
+    ...{ type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+  },
+  day: { type: "INT32", converted_type: "DATE" },
+  decimal: { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16, converted_type: "DECIMAL", precision: PRECISION, scale: SCALE },
+  integer: { type: "INT64" },
+};
+
 function schemaOf(columns: Columns): SchemaElement[] {
-  const elementsOf: Readonly<Record<ColumnType, (name: string) => SchemaElement[]>> = {
-    text: (name) => [{ ...UTF8, name, repetition_type: "OPTIONAL" }],
-    "plain text": (name) => elementsOf.text(name),
-    instant: (name) => [
-      {
-        ...{ name, repetition_type: "OPTIONAL", type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
-        logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
-      },
-    ],
-    day: (name) => [{ name, repetition_type: "OPTIONAL", type: "INT32", converted_type: "DATE" }],
-    decimal: (name) => [
-      {
-        ...{ name, repetition_type: "OPTIONAL", type: "FIXED_LEN_BYTE_ARRAY", type_length: 16 },
-        ...{ converted_type: "DECIMAL", precision: PRECISION, scale: SCALE },
-      },
-    ],
-    integer: (name) => [{ name, repetition_type: "OPTIONAL", type: "INT64" }],
-    list: (name) => [
+  const of = columns.flatMap(([name, type]): SchemaElement[] => {
+    if (type !== "list") return [{ ...elements[type], name, repetition_type: "OPTIONAL" }];
+    return [
       { name, repetition_type: "OPTIONAL", converted_type: "LIST", num_children: 1 },
       { name: "list", repetition_type: "REPEATED", num_children: 1 },
       { ...UTF8, name: "element", repetition_type: "REQUIRED" },
-    ],
-  };
-  return [{ name: "root", num_children: columns.length }, ...columns.flatMap(([name, type]) => elementsOf[type](name))];
+    ];
+  });
+  return [{ name: "root", num_children: columns.length }, ...of];
 }
-
-const UTF8 = { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
 
 /** Collects what is written, and writes it to the file after each row group. */
 function writerInto(descriptor: number) {
