@@ -41,7 +41,6 @@ export function parserBy<T>(rule: string, read: (text: string) => T | undefined)
   };
 }
 
-/** Any text that is not blank. */
 export const nonBlank = parserBy("It must not be blank.", (text) => (text.trim() === "" ? undefined : text));
 
 /** A base URL of the API, without a slash at its end. */
@@ -113,8 +112,6 @@ export function listOf<Item>(read: (text: string) => Item[]): (text: string, ear
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 
-/** A parser of lists of these event types. */
 export const typesAmong = (allowed: readonly EventType[]) => listOf(readChoices(allowed));
 
-/** A parser of source codes, which become upper case. */
 export const sourceCodes = listOf((text) => readItems(text).map(upperCaseCode));

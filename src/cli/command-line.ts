@@ -10,13 +10,9 @@ import { commands, modules } from "./commands.ts";
 
 const HELP_WIDTH = 80;
 
-/** Options of every command. The help lists them last. */
 const COMMON_OPTIONS = ["--data", "--database", "--json", "--help"];
 
-/**
- * Runs one command. Returns the exit code: 0 done, 1 failed and nothing changed unless the error says what did, 2 usage error, 3 done but
- * some records were rejected.
- */
+/** Runs one command. Returns its exit code: 0 done, 1 failed, 2 usage error, 3 done but some records were rejected. */
 export async function runCommandLine(argv: readonly string[], machine: Machine): Promise<number> {
   const cli: Cli = { machine, exitCode: 0 };
   const program = await createProgram(cli, argv);
@@ -37,10 +33,7 @@ export async function runCommandLine(argv: readonly string[], machine: Machine):
   }
 }
 
-/**
- * The program with all its commands. Loads those whose words are in `argv`; the others have only a name and a description. Usage errors
- * hide the passwords and keys of URLs in `argv`.
- */
+/** The program with all its commands; only those whose words are in `argv` are loaded. Usage errors hide the secrets of URLs. */
 export async function createProgram(cli: Cli, argv: readonly string[]): Promise<Command> {
   const program = new Command("fundfeed")
     .description("US federal funding opportunities with their history, served from one binary.")
@@ -107,10 +100,7 @@ function refuseRepeats(command: Command): void {
   }
 }
 
-/**
- * Refuses a blank value where no other parser reads it. Most are those of a shell variable that is not set, and a blank path would be the
- * working directory. Lists of words and files may have blank items.
- */
+/** Refuses a blank value where no other parser reads it: most come from a shell variable that is not set. Lists may have blank items. */
 function refuseBlanks({ options, registeredArguments }: Command): void {
   const given = [...options.filter(({ required, optional }) => required || optional), ...registeredArguments];
   for (const each of given) if (each.parseArg === undefined && !each.variadic) each.argParser(nonBlank);

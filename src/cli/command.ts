@@ -7,29 +7,20 @@ import { isPostgresAddress, POSTGRES_ADDRESS } from "../../db/postgres/address.t
 import { Failure } from "../../db/reason.ts";
 import type { Machine } from "../runtime/machine.ts";
 
-/**
- * One run of the program. A command sets `exitCode` if it is not 0, and `isLasting` if it runs until it is stopped. A lasting command fails if
- * the reader of standard output goes away; any other one then ends quietly, as `find | head` should.
- */
+/** One run of the program. If it `isLasting`, it fails when the reader of its output goes away; any other one then ends, as in `find | head`. */
 export type Cli = { machine: Machine; exitCode: number; isLasting?: true };
 
-/** One command. Those of a group have two words, as in `keys list`. */
 export type CommandEntry = {
   about: string;
   args?: string;
-  /**
-   * What it may do to the databases of --data or --database; `nothing` opens none. `copy` and `backup` only read these: they create their
-   * targets themselves.
-   */
+  /** What it may do to the databases of --data or --database. `copy` and `backup` only read these. */
   mode: Mode | "nothing";
 };
 
-/** Loads a module of commands: functions that add the arguments, the own options and the action of a command. */
 export type LoadCommands = () => Promise<{ readonly [name: `${string}Command`]: (command: CliCommand) => Command }>;
 
 export type CommandGroup = { about: string; members: Readonly<Record<string, CommandEntry>> };
 
-/** The options of a command that opens a database. */
 export type CommonOptions = DatabaseLocation & { json?: true };
 
 /** A command of one run, with short forms of what many commands have and do. */
@@ -64,10 +55,7 @@ export class CliCommand extends Command {
     return useAndClose(await openStateAt(this.opts(), this.machine.now(), { onMigrated: this.machine.printError }), work);
   }
 
-  /**
-   * Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. `values` are its choices or parse it. The help shows
-   * `presetText` in place of `preset`.
-   */
+  /** Adds an option that the environment gives, too: --tls-cert is FUNDFEED_TLS_CERT. The help shows `presetText` for `preset`. */
   setting(
     flags: string,
     about: string,
@@ -126,10 +114,7 @@ export function newCommand(name: string, { about, args, mode }: CommandEntry, cl
     });
 }
 
-/**
- * Options override the environment, so --data overrides FUNDFEED_DATABASE. If both are in the environment, the database is used: package
- * installations always set a data directory.
- */
+/** --data overrides FUNDFEED_DATABASE. If both are in the environment, the database is used: packages always set a data directory. */
 function chooseLocation(command: Command): void {
   const given = (name: string) => command.getOptionValueSource(name) === "cli";
   if (given("data") && given("database")) command.error("error: --data and --database exclude each other; give one of them");

@@ -1,8 +1,4 @@
-/**
- * The two tables of commands. `commands` has what the help of the program shows and what a command may do to its databases. `modules` names the
- * file that has the rest, its arguments, options and action, in a function named after the command, such as `listCommand`. Only the file of the
- * given command is loaded, so that a start stays short.
- */
+/** `commands` is what the help shows. `modules` names the file of each, so that a start loads only that of the given command. */
 import type { CommandEntry, CommandGroup, LoadCommands } from "./command.ts";
 
 /** By the headings of the help, in its order. Only commands that can fill an empty catalog create one: a typo in `--data` must not. */

@@ -22,7 +22,6 @@ import simplerGrantsGov20260617 from "./demo-sample/simpler-grants-gov-20260617.
 
 type SampleFile = { format: string; file: string; asOf: string; snapshot: boolean };
 
-/** In the order of publication. */
 export const sample: readonly SampleFile[] = [
   { format: "challenge-gov", file: challengeGov20210601T150238Z, asOf: "2021-06-01T15:02:38Z", snapshot: true },
   { format: "challenge-gov", file: challengeGov20210624T124546Z, asOf: "2021-06-24T12:45:46Z", snapshot: true },

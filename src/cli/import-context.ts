@@ -11,7 +11,6 @@ import { counted, withCommas } from "../text/counted.ts";
 import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
 import { progressReporter } from "./progress.ts";
 
-/** How often an import yields to the event loop, which delivers signals. */
 const YIELD_EVERY_MS = 100;
 
 /** Runs `work` with the catalog and a directory for its files: the data directory, or on PostgreSQL a temporary one. */

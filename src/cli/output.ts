@@ -22,7 +22,6 @@ export function table(rows: readonly Record<string, string | number | null>[], e
   return [line(names.map((name) => name.replaceAll("_", " "))), ...cells.map(line)].join("\n");
 }
 
-/** Instants are cut to the second; `--json` has the milliseconds. */
 function formatCell(cell: string | number | null): string {
   if (cell === null) return "–";
   return typeof cell === "number" ? withCommas(cell) : toSecond(oneLine(cell));
@@ -38,7 +37,6 @@ export function instantOrNull(instant: EpochMs | null): string | null {
   return instant === null ? null : formatInstant(instant);
 }
 
-/** The names under which a row has instants. */
 const INSTANT = /_at$|^as_of$|^waits_until$/;
 type InstantName = `${string}_at` | "as_of" | "waits_until";
 type Formatted<Name, Value> = Name extends InstantName ? (Value extends number ? string : Value) : Value;
@@ -49,7 +47,6 @@ export function withInstants<Row extends object>(row: Row): { [Name in keyof Row
   return Object.fromEntries(formatted) as ReturnType<typeof withInstants<Row>>;
 }
 
-/** Fits a terminal of 80 columns. */
 export const TERMINAL_WIDTH = 79;
 
 /** One entry of a list in a help text: its name or columns, and a description that is wrapped in a column of its own. */

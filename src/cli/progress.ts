@@ -7,15 +7,11 @@ import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./output.ts";
 
 type ProgressState = {
-  /** One or two words: "reading". The time left is that of the step. */
   step: string;
   done: number;
-  /** What `done` counts: "records". */
   unit: string;
-  /** The unit of the rate, where it is shown: "MB". */
   rateUnit?: string;
   total?: number | undefined;
-  /** How much of the step is done, from 0 to 1, if there is no `total`. */
   share?: number | undefined;
 };
 
@@ -65,7 +61,6 @@ export function createProgressLine(write: (text: string) => void, columns: () =>
     isShown = false;
   };
   return {
-    /** Replaces the line; "" clears it. */
     show: (line: string) => {
       if (line === "") return clear();
       write(CLEAR + cut(oneLine(line), columns() - 1)); // Some terminals start a new line after text in the last column.

@@ -16,10 +16,8 @@ import type { EpochMs } from "../text/instant.ts";
 import { oneLine } from "../text/terminal-text.ts";
 import { cut } from "./output.ts";
 
-/** The width of a table that does not go to a terminal. */
 export const PLAIN_WIDTH = 80;
 
-/** How text is emphasized: not at all where there are no colors. */
 export type TableStyle = {
   due: (text: string, isSoon: boolean) => string;
   match: (text: string) => string;

@@ -15,9 +15,7 @@ export function addSearchOptions(command: CliCommand): CliCommand {
   return command.setting("--search-data <dir>", "directory of the search index, search.db (default: the data directory)");
 }
 
-/**
- * Opens the search index, brings it up to date, runs `work` and closes the index. Throws between two steps once `stop` is aborted.
- */
+/** Opens the search index, brings it up to date and runs `work`. Throws between two steps once `stop` is aborted. */
 export async function withSearchIndex<T>(
   command: CliCommand,
   catalog: CatalogDb,

@@ -5,7 +5,6 @@ import { runEvery } from "../runtime/run-every.ts";
 import { formatInstant } from "../text/instant.ts";
 import type { CliCommand } from "./command.ts";
 
-/** What tests replace, so that they need not wait. */
 export type Waiting = { wait: (ms: number, stop?: AbortSignal) => Promise<void> };
 
 /** A signal that is aborted at the first SIGTERM or SIGINT. */
@@ -24,10 +23,7 @@ export function stopPoint(machine: Pick<Machine, "onStopSignal">, error: Error):
   };
 }
 
-/**
- * The first signal aborts `stop`, which ends the work between two steps. The second ends the program at once, as the first does while nothing
- * is stored yet: the work may still wait, for another import or for standard input.
- */
+/** The first signal ends the work between two steps. The second ends the program at once, as the first does while nothing is stored. */
 export function untilStopped<T>(
   { onStopSignal }: Machine,
   work: (stop: AbortSignal) => Promise<T>,

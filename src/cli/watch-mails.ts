@@ -13,7 +13,6 @@ import type { Watch } from "../watch/watch.ts";
 import type { CliCommand } from "./command.ts";
 
 type Sending = Pick<RunContext, "send" | "sendToMember" | "setupFault"> & {
-  /** Undefined if no mail needs it. */
   state: StateDb | undefined;
 };
 

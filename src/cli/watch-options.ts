@@ -11,7 +11,6 @@ import { listWatches, requireWatch } from "../watch/watches.ts";
 import { type CliCommand, type CommonOptions, useAndClose } from "./command.ts";
 import { refuseEmptyRanges } from "./filter-options.ts";
 
-/** Why nothing was done to a watch. */
 export const CHANGED_MEANWHILE = "another command has changed it meanwhile; run this one again";
 
 /** A range such as from a date to 30d from now may be empty now and not later. */

@@ -41,7 +41,6 @@ export type MessageOptions = ReceiverOptions & { to?: Kind; atLeast?: Severity; 
   note?: string;
 };
 
-/** The options of messages that `--clear` can remove. */
 export const clearableOptions = ["type", "remind", "every", "note"] as const;
 
 const NOTE_MAX = 500;
@@ -105,10 +104,7 @@ export function receiversOf(command: CliCommand, to: Kind, options: ReceiverOpti
   return receiver.to === "smtp" ? (options.mailTo ?? []).map((mail_to) => ({ ...receiver, mail_to })) : [receiver];
 }
 
-/**
- * The receivers after a change. With --to, they are others, made of the options alone. Without it, the options replace those of the only
- * receiver. With --also, the present ones stay: --mail-to then adds an address to the mail that there is.
- */
+/** The receivers after a change: others with --to, more with --also, else the only one with the options in place of its own. */
 export function changedReceivers(
   command: CliCommand,
   all: readonly Receiver[],

@@ -173,12 +173,10 @@ function isEmpty(value: Json | null | undefined): value is null | undefined {
   return value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** The members that have a value. */
 function present(members: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** `undefined` if no member has a value. */
 function filled(members: Readonly<Record<string, unknown>>): object | undefined {
   const some = present(members);
   return Object.keys(some).length === 0 ? undefined : some;

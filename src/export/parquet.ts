@@ -107,7 +107,6 @@ function jsonText(value: unknown): unknown {
   return typeof value === "string" || value === null || value === undefined ? value : JSON.stringify(value);
 }
 
-/** How a value is stored: `undefined` if it does not fit. */
 const stored: Readonly<Record<ColumnType, (value: string) => unknown>> = {
   text: (text) => text,
   "plain text": plainText,
@@ -154,7 +153,6 @@ function schemaOf(columns: Columns): SchemaElement[] {
   return [{ name: "root", num_children: columns.length }, ...of];
 }
 
-/** Collects what is written, and writes it to the file after each row group. */
 function writerInto(descriptor: number) {
   const writer = new ByteWriter(1 << 20);
   const flush = () => {

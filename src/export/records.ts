@@ -45,16 +45,11 @@ const countOfSources = query({ codes: listOf(facets.source) }, ({ codes }) =>
 );
 
 type RecordRow = RowsOf<typeof allRecords>;
-/** With the stored events, if it is a row of the past whose events are asked for. */
 type AnyRow = Omit<RecordRow, keyof typeof seenColumns> &
   Partial<Pick<RecordRow, keyof typeof seenColumns> & Pick<PastRow, "history" | "erased">>;
 type UpstreamId = RowsOf<typeof upstreamIdsOfRows>;
 
-/**
- * The records as they were stored at `asOf`, as they are at `now`, or as they are stored. `codes` are source codes in upper case, `isIncluded`
- * chooses among the records. Without them, all records are exported. `report` is called after each batch with the records read so far,
- * included or not, and with the saved count of all that will be read.
- */
+/** The records at `asOf`, as they are at `now`, or as they are stored. `report` gets how many were read, of the saved count of all. */
 export type Selection = {
   codes?: readonly string[] | undefined;
   isIncluded?: ((opportunity: WholeOpportunity, duplicates: readonly WholeOpportunity[]) => boolean) | undefined;
@@ -113,7 +108,6 @@ export async function exportHistories(
 
 type Duplicates = ReadonlyMap<string, readonly WholeOpportunity[]>;
 
-/** What is read besides the rows: their other records, and the histories of rows of the past. */
 type Besides = { duplicates?: boolean; histories?: boolean };
 
 async function eachBatch(
@@ -155,7 +149,6 @@ async function duplicatesOf(
 
 const utf8 = new TextDecoder();
 
-/** The instant at which the records are shown: past ones at the instant they are of. */
 function instantOf({ asOf, now }: Selection): EpochMs | undefined {
   return asOf ?? now;
 }
@@ -164,11 +157,7 @@ function at<Row extends AnyRow>(row: Row, now: EpochMs | undefined): Row {
   return now === undefined ? row : shownAt(row, now);
 }
 
-/**
- * One JSON object of the document, the sidecar and the columns that neither has. Joins texts, so that the document stays as it is.
- * Where the clock is due to change the record, `as_stored` has what it changes: a restored catalog has the record as it was stored, so that
- * its clock tells clients of the change. (D-31)
- */
+/** `as_stored` has what the clock changes: a restored catalog has the record as it was stored, and its clock tells clients of the change. (D-31) */
 function lineOf(row: AnyRow, upstreamIds: readonly UpstreamId[], now: EpochMs | undefined): string {
   const { source_opportunity_id, lineage, status_basis, sidecar } = row;
   const { document } = at(row, now);

@@ -12,10 +12,7 @@ const ABOUT = "create table export (made_at text not null, filter text not null)
 /** `amounts_left_out` counts those that have more digits than a column of Parquet takes. */
 export type Written = { records: number; events: number; amounts_left_out?: number };
 
-/**
- * `text` is the opportunity as JSON. `finish` awaits `pause` before each step, gives the file its name, and returns what is in it. `abandon`
- * removes the file, unless it is finished.
- */
+/** `finish` awaits `pause` before each step, and gives the file its name. `abandon` removes it, unless it is finished. */
 export type ExportFile = {
   put: (opportunity: FlatOpportunity, history: readonly OpportunityEvent[], text: string) => void;
   finish: (pause: (next: FileProgress) => Promise<void>) => Written | Promise<Written>;

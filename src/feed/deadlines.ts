@@ -43,11 +43,7 @@ const revisionsOf = query({ ids: listOf(opportunities.id) }, ({ ids }) =>
 );
 const storedOf = selectAmong(opportunities, ["id", "stored_at"], "id");
 
-/**
- * The calendar of what matches: every due date of the last month and of the next two years, of at most `limit` opportunities, those due next.
- * A deadline that ends early is shown as cancelled for a month, whatever statuses are asked for. `pageOf` returns the page of an
- * opportunity, if pages are served.
- */
+/** The due dates from a month ago to two years ahead, of at most `limit` opportunities. One that ends early is cancelled for a month. */
 export async function deadlinesCalendar(
   catalog: CatalogDb,
   index: SearchFile,

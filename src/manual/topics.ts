@@ -1,10 +1,8 @@
 /** The manual: the pages of docs/ that match this version of the program, for `fundfeed help` and `/help`. */
 import { readPages } from "./pages.ts" with { type: "macro" };
 
-/** One page of the manual. `path` is its place below docs/, without the extension; `text` is Markdown. */
 type Topic = { name: string; path: string; title: string; text: string };
 
-/** The page that lists all others by need. */
 export const INDEX = "index";
 
 /** All topics. A name is that of the file, in lower case: `find` is docs/guides/find.md. */
@@ -23,10 +21,7 @@ export function topicNamed(name: string): Topic | undefined {
 const LINK = /\[((?:[^\][`]|`[^`]*`)*)\]\(([^()\s]+)\)/g;
 const CODE_BLOCK = /^( *```[\s\S]*?^ *```$)/m;
 
-/**
- * The text with `linkTo` in place of each link to a topic, with its anchor (`#moments` or ""). Of a link to another file of the repository,
- * which the program does not have, the words stay.
- */
+/** The text with `linkTo` in place of each link to a topic. Of a link to another file of the repository, the words stay. */
 function withLinks({ path, text }: Topic, linkTo: (words: string, topic: Topic, anchor: string) => string): string {
   const parts = text.split(CODE_BLOCK).map((part, index) => {
     if (index % 2 === 1) return part;

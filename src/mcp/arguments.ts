@@ -14,7 +14,6 @@ type ToolArgument<T> = GivenValue<T> & { isRequired?: boolean };
 
 export type ToolArguments = Readonly<Record<string, ToolArgument<unknown>>>;
 
-/** The values that were given; `undefined` for the others. */
 export type Values<T extends ToolArguments> = { [Name in keyof T]: T[Name] extends ToolArgument<infer V> ? V | undefined : never };
 
 /** The filters as arguments, by the table that the command line uses. */
@@ -34,7 +33,6 @@ export function requiredText(description: string): ToolArgument<string> & { isRe
 
 const readLine = textReader(500);
 
-/** The code of one source, in any letter case. */
 export const sourceCode: ToolArgument<string> = {
   schema: Type.String({ description: "Source code, if several sources use the number." }),
   read: (given) => upperCaseCode(readLine(given).trim()),

@@ -3,7 +3,6 @@ import type { CatalogDb } from "../../db/engine.ts";
 import type { SearchFile } from "../search/search-file.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** Clock, abort signal and progress callback of one request. */
 export type ToolRequest = { now: EpochMs; signal: AbortSignal; progress: (done: number, total: number, message: string) => void };
 
 /** The databases. Each function throws an Error with one sentence about what failed and what to do. */

@@ -10,7 +10,6 @@ import { type Serving, serverFactory } from "./server.ts";
 const KEEP_ALIVE_MS = 5000;
 
 type HttpServing = Pick<Serving, "data" | "now"> & {
-  /** Called with each error that is no fault of the client. */
   onFailure: (error: unknown) => void;
 };
 

@@ -11,13 +11,9 @@ import { relativeTime } from "../text/relative-time.ts";
 import { nullable, object } from "../text/schema.ts";
 import { codeInWords } from "./upstream-text.ts";
 
-/** The most bytes of the data of one result, as JSON. */
 export const DATA_BYTES_MAX = 40_000;
 
-/**
- * Part of a list. `total` is null if it is not known or counting would cost too much, `next` is null on the last page. `duplicates` is how many
- * records or events were left out because those of another record of their opportunity are shown.
- */
+/** `total` is null if it is not known or costs too much, `next` on the last page. `duplicates` were left out for another record of theirs. */
 export type ToolPage<Item, Next = readonly CursorKey[]> = { items: Item[]; total: number | null; next: Next | null; duplicates?: number };
 
 /** How old the data of a source are: `as_of` is up to when it is known, by its last import or the `--as-of` of that; null without one. */

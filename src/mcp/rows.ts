@@ -15,7 +15,6 @@ const ROW_TEXT_MAX = 300;
 const { dates, organization, program, source } = Opportunity.properties;
 const amount = nullable(Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$" }));
 
-/** One opportunity in a list. */
 export const OpportunityRow = object({
   id: Opportunity.properties.id,
   number: nullable(Type.String()),
@@ -40,7 +39,6 @@ export const OpportunityRow = object({
   updated_at: Opportunity.properties.updated_at,
 });
 
-/** The description of a row outside of lists. */
 export const ROW = "A row, as `find` returns it.";
 
 /** The row at an instant. `duplicates` are the other records of the same opportunity. */
@@ -78,7 +76,6 @@ function inRow<Text extends string | null>(text: Text): Text | string {
 
 const [VALUE_MAX, CHANGES_MAX] = [400, 30];
 
-/** An event in a list. */
 export const EventRow = object({
   event_id: OpportunityEvent.properties.id,
   detected_at: OpportunityEvent.properties.detected_at,

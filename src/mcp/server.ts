@@ -1,7 +1,4 @@
-/**
- * The MCP server of both revisions, 2025-11-25 and 2026-07-28: describes the tools and resources, calls them, and turns errors into results
- * that a model can correct itself by.
- */
+/** The MCP server of both revisions: describes the tools and resources, calls them, and turns errors into results that a model understands. */
 import {
   type CallToolResult,
   ProtocolError,
@@ -76,10 +73,7 @@ export function serverFactory({ data, now, onFailure, stop, run = (work) => work
   };
 }
 
-/**
- * A tool for `tools/list`. Clients put it into the context of their models, so it is short: it names the members of a result, without those that
- * every result has. The whole schemas would be 55 kB in each session. Tests check results against those.
- */
+/** A tool for `tools/list`, with the names of its members alone: clients put it into each context, and whole schemas would be 55 kB. */
 function listedTool({ name, title, description, inputSchema, outputSchema }: Tool) {
   const members = Object.entries<TSchema>(outputSchema.properties).filter(([member]) => !(member in statement));
   return {

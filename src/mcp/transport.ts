@@ -1,7 +1,4 @@
-/**
- * MCP over standard input and output: one JSON-RPC message a line. The library's own transport reads as fast as it can and ends at a line
- * that is too long. This one reads no faster than its responses are taken, so its memory is bounded whatever the client sends.
- */
+/** MCP over standard input and output. The library's transport reads as fast as it can, this one no faster than its responses are taken. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSpecType, ProtocolErrorCode, type Transport } from "@modelcontextprotocol/server";
 import { parseJson } from "../text/json-value.ts";
@@ -14,16 +11,12 @@ const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** With more requests running and messages waiting to be written, no further message is read. */
 const OPEN_MAX = 8;
 
-/** Standard input and output. `write` rejects when the reader has gone. */
 export type Streams = { input: AsyncIterable<Uint8Array>; write: (text: string) => Promise<void> };
 
 type StdioTransport = Transport & {
   /** Does the work of a request, and counts it as running meanwhile. */
   run: <T>(work: () => Promise<T>) => Promise<T>;
-  /**
-   * Resolves when the input has ended and every response is written, when the output is gone, or when the transport was closed; in each case
-   * not before the requests that run have ended.
-   */
+  /** Resolves when all is read and written, the output is gone or it was closed; not before the requests that run have ended. */
   finished: Promise<void>;
 };
 

@@ -12,7 +12,6 @@ import { HOUR_MS } from "../text/instant.ts";
 import { requestFailure } from "../text/request-failure.ts";
 import { unexpectedMember } from "./expected.ts";
 
-/** Where a mirror sends requests, and how. */
 export type ServerOptions = Omit<ApiClientOptions, "check" | "headers" | "waitMaxMs">;
 
 /** The longest wait: after that, a new daily window has begun. */

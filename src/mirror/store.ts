@@ -49,7 +49,6 @@ export function requireScope(found: string, scope: Scope): void {
     throw new Error(`it is a copy of ${inWords(found)}, not of ${inWords(scopeText(scope))}; use another file`);
 }
 
-/** "https://api.example.org/v1 (only DSIP, SAM_GOV; with events)" */
 function inWords(scope: string): string {
   const { base_url, source, events } = objectOf(parseJson(scope));
   const sources = arrayOf(source).map(String);

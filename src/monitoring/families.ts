@@ -17,7 +17,6 @@ function escaped(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-/** A family of one value, or of the samples that are given. */
 const familyOf = (type: Family["type"]) => (name: string, help: string, values: number | readonly MetricSample[]) =>
   ({ name, type, help, samples: typeof values === "number" ? [{ value: values }] : values }) satisfies Family;
 

@@ -5,7 +5,6 @@ import { createReminders, type LoggedFailure } from "./recurring.ts";
 export const logFormats = ["json", "text"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** Which lines the log writes: all, all but requests, or none. */
 export const logLevels = ["request", "failure", "none"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -13,7 +12,6 @@ export type RequestEntry = {
   time: EpochMs;
   request_id: string;
   method: string;
-  /** The path of the operation, not of the request; null if no operation matches. */
   route: string | null;
   status: number;
   duration_ms: number;
@@ -26,7 +24,6 @@ export type Log = {
   failure: (...failure: LoggedFailure) => void;
   /** Logs a failure that may recur: once a minute, with the number left out. */
   recurring: (...failure: LoggedFailure) => void;
-  /** Logs one sentence for the operator. Nothing has failed. */
   notice: (time: EpochMs, message: string) => void;
   flush: () => void;
 };

@@ -17,12 +17,10 @@ import { counter, type Family, familiesText, gauge, histogram, type MetricSample
 import type { Log, RequestEntry } from "./log.ts";
 import { watchFamiliesIn } from "./watch-metrics.ts";
 
-/** What a server counts while it runs. */
 export type Metrics = { startedAt: number; routes: Map<string, RouteUse>; failures: number; statusTurnRuns: number; statusTurns: number };
 
 type RouteUse = { statuses: Map<number, number>; durations: number[]; totalMs: number };
 
-/** Upper bounds of the histogram's buckets. A last bucket counts longer requests. */
 const DURATIONS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000];
 
 export function createMetrics(startedAt: number): Metrics {
@@ -189,7 +187,6 @@ async function freshnessFamilies(db: CatalogDb, now: number): Promise<Family[]> 
   ];
 }
 
-/** The sizes of the database files and their write-ahead logs; leaves out missing files. */
 function fileFamilies(directory: string): Family[] {
   const names = [fileNames.catalog, fileNames.state].flatMap((name) => [name, `${name}-wal`]);
   const samples = names.flatMap((file) => {

@@ -7,14 +7,9 @@ export type LoggedFailure = [time: EpochMs, error: unknown, requestId: string | 
 
 const REMIND_MS = 60_000;
 
-/** Failures of one kind since the last one was logged. */
 type Minute = { omitted: number; newest: LoggedFailure; timer: ReturnType<typeof setTimeout> };
 
-/**
- * `report` writes the first failure of a kind at once. At the end of each minute with further failures, it writes the newest one and how many
- * before it were left out; `flush` writes that without waiting. Failures have one kind if their message is the same, or if all of them say
- * that a database is unavailable.
- */
+/** The first failure of a kind is written at once, then each minute the newest and how many were left out. A kind has one message. */
 export function createReminders(write: (failure: LoggedFailure, leftOut: number) => void) {
   const minutes = new Map<string, Minute>();
   const begin = (kind: string, failure: LoggedFailure, leftOut: number) => {

@@ -37,7 +37,6 @@ async function watchFamilies(db: WatchDb, now: EpochMs): Promise<Family[]> {
   const stored = await listWatches(db);
   const receivers = await Promise.all(stored.map(async (watch) => ({ ...watch, ...(await watchStatusOf(db, watch)) })));
   const watches = Map.groupBy(receivers, ({ name, owner }) => (owner === null ? name : OF_MEMBERS));
-  /** Over the receivers of a watch, the largest value or the sum. */
   const family = (make: typeof gauge, name: string, help: string, read: (receiver: (typeof receivers)[number]) => number) => {
     const samples = [...watches].map(([watch, each]) => {
       const values = each.map(read);

@@ -3,7 +3,6 @@ import { DAY_MS, type EpochMs, MINUTE_MS } from "../text/instant.ts";
 
 type Quota = { daily: number; per_minute: number };
 
-/** How much of both limits is used up. */
 export type Use = { window: DailyWindow; bucket: TokenBucket };
 
 /** The requests counted on one UTC day. `day` is a number of days since 1970. */
@@ -20,25 +19,17 @@ export type Allowance = { limit: number; remaining: number; reset: number; retry
 /** The use of a key after a request, what the response says about it, and how many uses it took: 0 if it was refused. */
 export type Taken = { use: Use; allowance: Allowance; taken: number };
 
-/** A key with its limits, and its use as far as this server knows it. */
 export type LimitedKey = Quota & { id: string; use: Use };
 
-/**
- * Where requests are counted: in this server, or in a Redis that several servers share. Only the latter returns a promise. The caller calls its
- * function and stores the result without a pause between, because without Redis the next request is counted from the stored use.
- */
+/** Where requests are counted. Only Redis gives a promise; its function is called and the result stored without a pause between. */
 export type Quotas = {
   take: (key: LimitedKey, now: EpochMs, uses?: number) => Taken | Promise<() => Taken>;
   takeBack?: (key: LimitedKey, day: number) => void;
 };
 
-/** Counts in this server alone. */
 export const ownQuotas = { take: (key: LimitedKey, now: EpochMs, uses?: number) => takeRequest(key.use, key, now, uses) } satisfies Quotas;
 
-/**
- * Takes one request from both limits if both have one left; otherwise from neither. A request that costs more counts as several `uses`, at most
- * as many as the smaller limit of its key: it then takes that whole.
- */
+/** Takes one request from both limits, or from neither. A costly one counts as several `uses`, at most as many as the smaller limit. */
 export function takeRequest(use: Use, quota: Quota, now: EpochMs, uses = 1): Taken {
   const asked = usesTaken(uses, quota);
   const window = windowAt(use.window, now);
@@ -71,13 +62,9 @@ export function dayOf(now: EpochMs): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** How late a request that began before midnight may be counted, after one of the new day. */
 const LATE_MAX_MS = MINUTE_MS;
 
-/**
- * The window at `now`: the given one on its day, and for `LATE_MAX_MS` before; otherwise an empty one: a late request must not open the old
- * day again. A clock set back by more goes back, so that no key waits.
- */
+/** The window at `now`. A late request must not open the old day again; a clock set back by more goes back, so that no key waits. */
 export function windowAt(window: DailyWindow, now: EpochMs): DailyWindow {
   const day = dayOf(now);
   return window.day === day || window.day === dayOf(now + LATE_MAX_MS) ? window : { day, used: 0 };
@@ -88,11 +75,7 @@ export function resetOf(window: DailyWindow): number {
   return ((window.day + 1) * DAY_MS) / 1000;
 }
 
-/**
- * Units in a token. A rate of `rate` tokens a minute refills exactly `rate` units a millisecond, so nothing is ever rounded.
- *
- * The bucket holds as many tokens as its rate. It stores what was taken instead of what is left, so that a new rate applies at once.
- */
+/** Units in a token: `rate` tokens a minute are `rate` units a millisecond, without rounding. What was taken is stored, so a new rate applies at once. */
 const TOKEN = 60_000;
 
 /** The bucket at `now`, with `rate` tokens a minute. If the clock was set back, nothing is refilled. */
@@ -101,7 +84,6 @@ function refill(bucket: TokenBucket, rate: number, now: EpochMs): TokenBucket {
   return { taken: Math.min(rate * TOKEN, Math.max(0, bucket.taken - refilled)), refilledAtMs: now };
 }
 
-/** Whole seconds until a refilled bucket has this many tokens; 0 if it has them. */
 function secondsUntil(tokens: number, bucket: TokenBucket, rate: number): number {
   const missing = bucket.taken + tokens * TOKEN - rate * TOKEN;
   return missing <= 0 ? 0 : Math.ceil(missing / rate / 1000);

@@ -1,11 +1,4 @@
-/**
- * Quotas that several servers share through one Redis 7 or Valkey, with one script call per request.
- *
- * The script reads Redis's clock. So servers whose clocks differ never refill a bucket twice, and their days begin together. While Redis is
- * unavailable, each server counts alone and grants a share of each minute; the day continues from the count that the server knows. A
- * request waits for Redis at most 0.1 s, and not at all after a failure until a background probe succeeds: Redis must not become a
- * condition of service.
- */
+/** Quotas that servers share through one Redis 7 or Valkey, by a script that reads Redis's clock: theirs may differ. Without Redis, each counts alone. */
 import { RedisClient } from "bun";
 import { isPercentEncoded } from "../../db/percent-encoded.ts";
 import { codeOf, reasonOf } from "../../db/reason.ts";
@@ -15,7 +8,6 @@ import { allowanceOf, type LimitedKey, type Quotas, type Taken, takeRequest, unu
 import script from "./take-request.lua" with { type: "text" };
 
 const RESPONSE_MS = 100;
-/** How long after a failure the next connection is tried, and how long that may take. */
 const RETRY_MS = 1000;
 const CONNECT_MS = 1000;
 
@@ -33,28 +25,21 @@ const PROBE: LimitedKey = { id: "probe", daily: 1, per_minute: 1, use: unused };
 
 export type SharedQuotas = Quotas &
   Disposable & {
-    /** Whether Redis is available, and counts. */
     isShared: () => boolean;
-    /** Requests that this server counted alone, because Redis was unavailable. */
     countedAlone: () => number;
   };
 
 type Sharing = {
-  /** `redis://user:password@host:port/db`, or `rediss://` for TLS. */
   address: string;
   /** The percentage of each minute that this server grants while Redis is unavailable. */
   sharePercent: number;
   /** Called once each time Redis becomes unavailable. The reason contains no password. */
   onUnavailable: (reason: string) => void;
   onBack: () => void;
-  /** For tests: used instead of Redis's clock. */
   clock?: () => EpochMs;
 };
 
-/**
- * Connects to Redis; if it is unavailable, tries again every second. No request fails because of Redis, or waits for it longer than
- * `RESPONSE_MS`, apart from pauses of this process itself.
- */
+/** Connects to Redis, and tries again every second. A request waits at most `RESPONSE_MS`, and for none while it is unavailable. */
 export async function shareQuotas({ address, sharePercent, onUnavailable, onBack, clock }: Sharing): Promise<SharedQuotas> {
   let redis: RedisClient | undefined;
   let isDisposed = false;

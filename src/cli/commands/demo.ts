@@ -55,7 +55,7 @@ export function demoCommand(command: CliCommand): CliCommand {
 
 const HOST = "127.0.0.1";
 
-/** Serves the pages on `port` if it was given for them. Otherwise it is that of the API: they take the next one, or a free one if that is taken. */
+/** Without a port for the pages, they take the one after the API's, or a free one if that is taken. */
 async function browseSample(machine: Machine, directory: string, port: number, isGiven: boolean) {
   const location = { data: directory, mode: "read" } as const;
   const log = createLog("text", machine.writeLog, "failure");

@@ -164,7 +164,6 @@ function shortFootOf(answer: Answer): string[] {
   return [...readingOf(understood, answer.now), ...notes, line];
 }
 
-/** How the question was read, and the options that make what it prefers strict. */
 function readingOf(understood: Understood | null, now: EpochMs): string[] {
   if (understood === null) return [];
   const how = ({ words, ...filter }: Filter) =>

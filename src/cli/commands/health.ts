@@ -34,10 +34,7 @@ function ownAddress({ FUNDFEED_PORT: port = "8080", FUNDFEED_TLS_CERT = "" }: Ma
   return `${FUNDFEED_TLS_CERT === "" ? "http" : "https"}://127.0.0.1:${port}/v1`;
 }
 
-/**
- * Returns the status of a GET request. Does not use fetch(), which would go through a proxy that the environment names. For a server on this
- * machine, `verify` is false: its certificate is for another name, and the request sends nothing secret.
- */
+/** Returns the status of a GET. fetch() would use a proxy of the environment. On this machine, the certificate is for another name. */
 async function ask(url: string, verify: boolean): Promise<number> {
   const get = url.startsWith("https:") ? getSecurely : getPlainly;
   const { promise, resolve, reject } = Promise.withResolvers<number>();

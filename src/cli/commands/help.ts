@@ -2,7 +2,6 @@
 import { INDEX, topicAsText, topicNamed, topics } from "../../manual/topics.ts";
 import type { CliCommand } from "../command.ts";
 
-/** The columns of a page that does not go to a terminal, and of a wide one: longer lines are hard to read. */
 const COLUMNS = 80;
 
 export function helpCommand(command: CliCommand): CliCommand {

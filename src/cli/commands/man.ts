@@ -14,7 +14,6 @@ export function manCommand(command: CliCommand): CliCommand {
 
 const help = new Help();
 
-/** The commands that read a variable are listed only if there are at most this many. */
 const USES_SHOWN = 3;
 
 const COMMON = ["--data", "--database", "--json"];

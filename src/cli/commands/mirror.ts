@@ -30,10 +30,8 @@ const SQLITE_FILE = /\.(db|sqlite3?)$/i;
 const ONLY_SQLITE =
   "a copy is an SQLite file; for NDJSON, use sqlite3 FILE 'select document from opportunities', or fundfeed export where the data are";
 
-/** Longer waits are printed as a line, not only as progress. */
 const LONG_WAIT_MS = 60_000;
 
-/** What tests replace, so that they need not wait. */
 type MirrorWaiting = Waiting & { timeoutMs?: number };
 
 export function mirrorCommand(mirror: CliCommand, waiting: MirrorWaiting = { wait: sleep }): CliCommand {
@@ -138,7 +136,6 @@ function withImportName(code: string): string {
   return name === undefined ? code : `${code} (imported as ${name})`;
 }
 
-/** Prints on standard output, unless the records go there. */
 function report({ machine }: CliCommand, { json, into }: MirrorOptions, summary: SyncSummary, time?: string): void {
   const { records, events, mark } = summary;
   const print = into === "-" ? machine.printError : machine.printLine;

@@ -28,7 +28,6 @@ type PullOptions = CommonOptions & {
   redactContacts?: true;
 };
 
-/** What tests replace, so that they need not wait. */
 type Waiting = Pick<Net, "timeouts" | "wait">;
 
 const TIMEOUTS = { responseMs: 30_000, silenceMs: 60_000, totalMs: HOUR_MS };

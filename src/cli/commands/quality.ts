@@ -19,7 +19,6 @@ const OTHERS = [
 ];
 const failures = [...dataRules, DUPLICATE, ...OTHERS];
 
-/** What `--fail-on` takes. */
 export const failureNames: readonly string[] = failures.map(({ name }) => name);
 
 type QualityCommandOptions = CommonOptions & { source?: string[]; since?: EpochMs; failOn?: string[] };

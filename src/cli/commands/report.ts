@@ -43,7 +43,6 @@ It has versions, sizes, counts, the last ${IMPORTS} imports and errors. Of setti
 has only the names. Of errors it leaves out addresses and paths. Read it before
 you publish it all the same.`;
 
-/** The program's own files by their names, which are no secret. Other files are only counted. */
 function ownFiles(directory: string): { name: string; bytes: number }[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());

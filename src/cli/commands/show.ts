@@ -37,7 +37,6 @@ const [LINKS_MAX, SIMILAR] = [30, 5];
 
 const { stated, status_until, archives_at, linked } = onlyExported;
 
-/** What is printed as JSON. */
 export const ShownOpportunity = Type.Composite(
   [
     Opportunity,

@@ -48,7 +48,6 @@ export async function similarTo(
 
 const LABEL_WIDTH = 9;
 
-/** What `similar --json` and `show --similar --json` have of it. */
 export const SimilarMembers = object({
   words: Type.Array(Type.String(), { description: "The words that were looked for." }),
   similar: Type.Array(like({ shared_words: Type.Array(Type.String(), { description: "The distinctive words that both have." }) })),

@@ -98,7 +98,6 @@ async function serveAsReader({ machine }: CliCommand, options: Omit<UpOptions, "
   }
 }
 
-/** Throws if no backup could be written there, now and not at the first one. */
 function requireWritable(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -111,7 +110,6 @@ function requireWritable(directory: string): void {
 /** `status` holds the lock for a moment when it looks for it. */
 const [LOCK_ATTEMPTS, LOCK_RETRY_MS] = [5, 50];
 
-/** Locks the data directory. Throws while another `up` holds it. */
 async function holdAlone(data: string): Promise<() => void> {
   mkdirSync(data, { recursive: true, mode: 0o700 });
   for (let attempt = 1; attempt <= LOCK_ATTEMPTS; attempt++) {

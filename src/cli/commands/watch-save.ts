@@ -138,7 +138,6 @@ export function setCommand(setting: CliCommand): CliCommand {
     });
 }
 
-/** Options that change nothing of a watch. */
 const OTHER_OPTIONS = ["json", "data", "database", "watchData", "searchData", "mode"];
 
 function isAnyGiven(setting: CliCommand): boolean {

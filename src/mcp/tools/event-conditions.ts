@@ -18,11 +18,9 @@ export const eventArguments = {
   limit: integer(1, EVENTS_MAX, EVENTS_DEFAULT),
   cursor: cursorArgument,
 };
-/** What `since` takes. */
 export const SINCE_FORMS = "7d (7 days ago; also h and w), monday, 2026-11-30 (midnight, US Eastern time), a timestamp or all.";
 export const AT_LEAST_DEFAULT: Severity = "informational";
 
-/** `since` is exclusive and `until` inclusive, as in the feed of events. */
 type EventConditions = { types: string[] | undefined; atLeast: Severity; since: EpochMs | undefined; until: EpochMs | undefined };
 
 /** Conditions on events as they were given: a time such as `-7d` is resolved when it is used. */

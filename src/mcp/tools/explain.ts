@@ -28,7 +28,6 @@ const brought = object({
   format: Type.String(),
   files: Type.Array(Type.String()),
   started_at: Type.String({ format: "date-time" }),
-  /** The day to which older files were imported as history. */
   as_of: nullable(Type.String({ format: "date-time" })),
 });
 export const explainTool = tool({
@@ -61,7 +60,6 @@ export const explainTool = tool({
   },
 });
 
-/** Why an event has its type and severity, and what brought it. */
 type ToolExplanation = Pick<Explanation, "event" | "rules" | "origin"> & {
   opportunity: WholeOpportunity;
   duplicates: readonly WholeOpportunity[];

@@ -101,7 +101,6 @@ export const findTool = tool({
   },
 });
 
-/** How the question was understood, what the results are, and what to try if there are none. */
 function notesOf(
   { understood, isWeak, counts, hindered, agencyNotes, inWords, drop, isWhole, ...matched }: Omit<SearchPage, "results" | "next">,
   sort: Sort,
@@ -120,7 +119,6 @@ function notesOf(
   ].filter((sentence) => sentence !== "");
 }
 
-/** 'min_amount: "2000000"': the arguments that find nothing else. */
 function argumentsOf({ words, ...filter }: Filter): string {
   if (words !== undefined) return `${words} among words`;
   return Object.entries(filter)

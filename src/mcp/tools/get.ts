@@ -63,7 +63,6 @@ export const getTool = tool({
   },
   data: {
     opportunity: nullable(Opportunity),
-    /** Those that are not known as of then: contacts that were erased since. */
     unknown_fields: Type.Array(Type.String()),
     also_at: nullable(Type.Array(AlsoAt), "Its other records. Null next to a piece, as the next four."),
     attachments: nullable(Type.Array(DatedAttachment), "Attachments and links."),

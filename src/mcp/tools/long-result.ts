@@ -21,19 +21,16 @@ export const CutMember = object({
   cursor: Type.String(),
 });
 
-/** A piece of a long member. */
 export const LongText = object({
   path: Type.String(),
   from: Type.Integer(),
   to: Type.Integer(),
-  /** In characters; for a list, of its JSON. */
   length: Type.Integer(),
   text: Type.String(),
 });
 
 type LongRequest = {
   call: ToolCall;
-  /** What a cursor is bound to. */
   request: unknown;
   filters: Record<string, unknown>;
   /** What the cut members are read from, and its version: the instant at which it was stored. */
