@@ -107,11 +107,11 @@ export function durationAtLeast(min: string): (text: string) => number {
 }
 
 /** A parser of lists, to which an option that is given again adds. */
-export function listOf<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
+export function parserOfList<Item>(read: (text: string) => Item[]): (text: string, earlier?: Item[]) => Item[] {
   const parse = parserOf(read);
   return (text, earlier = []) => [...new Set([...earlier, ...parse(text)])];
 }
 
-export const typesAmong = (allowed: readonly EventType[]) => listOf(readChoices(allowed));
+export const typesAmong = (allowed: readonly EventType[]) => parserOfList(readChoices(allowed));
 
-export const sourceCodes = listOf((text) => readItems(text).map(upperCaseCode));
+export const sourceCodes = parserOfList((text) => readItems(text).map(upperCaseCode));

@@ -13,7 +13,7 @@ import { receiverName } from "../watch/send.ts";
 import { smtpServer } from "../watch/smtp.ts";
 import { changeTypes, isOfMember, type Receiver, type SecretPlace, type WatchDefinition } from "../watch/watch.ts";
 import { newSigningSecret, readSigningSecrets, urlOf } from "../watch/webhook.ts";
-import { listOf, parserBy, plainHttpUrl, typesAmong } from "./arguments.ts";
+import { parserBy, parserOfList, plainHttpUrl, typesAmong } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 
 const receivers = ["stdout", "webhook", "smtp", "slack", "teams"] as const;
@@ -221,7 +221,7 @@ const receiverUrl = parserBy(
 const mailAddress = parserBy("It must be one mail address such as ann@example.org, without a name.", (text) =>
   isMailAddress(text) ? text : undefined,
 );
-const mailAddresses = listOf((text) => text.split(",").map((each) => mailAddress(each.trim())));
+const mailAddresses = parserOfList((text) => text.split(",").map((each) => mailAddress(each.trim())));
 const schedule = parserBy('It must be day, week or a day of the week, and may end in a time: "monday 08:00".', readSchedule);
 const timeZone = parserBy("It must be a time zone such as America/New_York or UTC.", findZone);
 const note = parserBy(`It must have 1 to ${NOTE_MAX} characters.`, (text) => {

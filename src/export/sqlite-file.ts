@@ -10,7 +10,7 @@ import { completeTables, createFileTables, type FileProgress, putInto } from "..
 const ABOUT = "create table export (made_at text not null, filter text not null) strict";
 
 /** `amounts_left_out` counts those that have more digits than a column of Parquet takes. */
-export type Written = { records: number; events: number; amounts_left_out?: number };
+type Written = { records: number; events: number; amounts_left_out?: number };
 
 /** `finish` awaits `pause` before each step, and gives the file its name. `abandon` removes it, unless it is finished. */
 export type ExportFile = {

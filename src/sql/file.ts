@@ -11,7 +11,7 @@ import { COMPLETION, TABLES, VERSION, writtenColumns } from "./tables.ts";
 type DocumentRow = { id: string; at: string; text: string };
 
 /** Adds or replaces. `value` is what the columns are read from, if it is more than the text. */
-export type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;
+type Put = (opportunity: DocumentRow, history: readonly DocumentRow[], value?: unknown) => void;
 
 /** Creates everything in an empty file. Throws if another version of the program wrote the file. */
 export function prepareTables(sqlite: Database): void {

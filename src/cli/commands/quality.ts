@@ -7,7 +7,7 @@ import { didYouMean } from "../../text/closest.ts";
 import { counted, withCommas } from "../../text/counted.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { AS_OF } from "../../text/moment.ts";
-import { listOf, momentOption, sourceCodes } from "../arguments.ts";
+import { momentOption, parserOfList, sourceCodes } from "../arguments.ts";
 import type { CliCommand, CommonOptions } from "../command.ts";
 import { helpEntry, TERMINAL_WIDTH, table, toSecond, wrapped } from "../output.ts";
 import { recordReporter } from "../progress.ts";
@@ -56,7 +56,7 @@ export function qualityCommand(command: CliCommand): CliCommand {
     });
 }
 
-const knownFailures = listOf((text) => {
+const knownFailures = parserOfList((text) => {
   const given = text.split(",").map((each) => each.trim());
   const unknown = given.find((each) => !failureNames.includes(each));
   if (unknown === undefined) return given;

@@ -11,7 +11,7 @@ import { watchStatusOf } from "../../watch/pending.ts";
 import { nextTime } from "../../watch/schedule.ts";
 import { isName, NAME_RULE, type Receiver, type Watch, type WatchDefinition } from "../../watch/watch.ts";
 import { addWatch, changeWatch, requireWatch } from "../../watch/watches.ts";
-import { listOf, parserBy } from "../arguments.ts";
+import { parserBy, parserOfList } from "../arguments.ts";
 import type { CliCommand } from "../command.ts";
 import {
   addAllSourcesOption,
@@ -197,7 +197,7 @@ async function set(
   for (const each of paused) tellTrouble(setting, name, { paused: each, pending: null });
 }
 
-const clearableNames = listOf((text) =>
+const clearableNames = parserOfList((text) =>
   text.split(",").map((each) => {
     const name = each.trim().replaceAll("-", "_");
     const field = clearable.find((known) => known === name);
