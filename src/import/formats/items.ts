@@ -53,15 +53,6 @@ export function columnTexts<Field extends string>(names: Readonly<Record<Field, 
   return texts;
 }
 
-/** The members that are not undefined. In a partial record, what a layout lacks is left out, so that the stored value stays. */
-export function withoutUndefined<Members extends object>(
-  members: Members,
-): Partial<{ [Name in keyof Members]: Exclude<Members[Name], undefined> }> {
-  const kept: Partial<Members> = {}; // Not a copy from which members are deleted: such objects are slow.
-  for (const name in members) if (members[name] !== undefined) kept[name] = members[name];
-  return kept as ReturnType<typeof withoutUndefined<Members>>;
-}
-
 /** The texts, with null for blank ones. */
 export function orNull<Field extends string>(texts: Readonly<Record<Field, string>>): Record<Field, string | null> {
   const values: Record<Field, string | null> = { ...texts };

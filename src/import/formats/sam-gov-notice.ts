@@ -50,7 +50,7 @@ export type Notice = Identity & {
 };
 
 /** A name is undefined if the layout lacks it, or only its beginning is certain. */
-export type Organization = { agency?: string; subAgency?: string; office?: string };
+export type Organization = { agency?: string | undefined; subAgency?: string | undefined; office?: string | undefined };
 
 /** A point of contact, as the v2 API and the page backend have it. */
 export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[number] {

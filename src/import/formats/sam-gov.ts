@@ -23,7 +23,6 @@ import {
   orNull,
   type ReadItem,
   rejected,
-  withoutUndefined,
 } from "./items.ts";
 import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
@@ -112,15 +111,11 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
 /** A row of the CSV is read only if it must be. */
 function itemOf(raw: JsonObject, text: string | undefined, context: FormatContext): ReadItem {
   const id = text === undefined ? "" : idOfRow(raw);
-  if (id === "") return readNotice(noticeOf(raw), context);
-  return { kind: "version", source: SOURCE, id, read: () => recordItem(noticeOfRow(raw), context) };
-}
-
-function readNotice(notice: Notice, context: FormatContext): ReadItem {
+  if (id !== "") return { kind: "version", source: SOURCE, id, read: () => recordItem(noticeOfRow(raw), context) };
+  const notice = noticeOf(raw);
   if (notice.id === "") return rejected("NoticeId must not be blank");
-  if (isDraft(notice)) return rejected("the notice is a draft, which is not published");
-  const item = recordItem(notice, context);
-  return notice.isSuperseded ? { ...item, isSuperseded: true } : item;
+  if (notice.pageState?.isDraft) return rejected("the notice is a draft, which is not published");
+  return { ...recordItem(notice, context), ...(notice.isSuperseded && { isSuperseded: true }) };
 }
 
 function recordItem(notice: Notice, context: FormatContext): RecordItem {
@@ -141,40 +136,11 @@ async function* noticesIn(input: Input, around?: Around): AsyncIterable<FoundEle
 }
 
 function noticeFault(raw: JsonObject): string | undefined {
-  return "NoticeId" in raw || isResponseNotice(raw) || isPageNotice(raw) ? undefined : "has neither noticeId nor NoticeId";
+  return "NoticeId" in raw || "noticeId" in raw || isPageNotice(raw) ? undefined : "has neither noticeId nor NoticeId";
 }
 
 function noticeOf(raw: JsonObject): Notice {
-  return isPageNotice(raw) ? noticeOfPage(raw) : isResponseNotice(raw) ? noticeOfResponse(raw) : noticeOfRow(raw);
-}
-
-function isResponseNotice(raw: JsonObject): boolean {
-  return "noticeId" in raw;
-}
-
-/** A draft is not published, so it is no version of anything. */
-function isDraft(notice: Identity | Notice): boolean {
-  return "pageState" in notice && notice.pageState?.isDraft === true;
-}
-
-function identityOf(raw: JsonObject): Identity | Notice {
-  if (isPageNotice(raw)) return noticeOfPage(raw);
-  return isResponseNotice(raw) ? identityOfResponse(raw) : columnTexts(IDENTITY_COLUMNS, (column) => textOf(raw[column]));
-}
-
-/** For an office, the last code of the path is the CSV's "AAC Code". Other organizations have none. */
-function identityOfResponse(response: JsonObject): Identity {
-  return {
-    id: textOf(response.noticeId),
-    title: textOf(response.title),
-    number: textOf(response.solicitationNumber),
-    officeCode: response.organizationType === "OFFICE" ? (textOf(response.fullParentPathCode).split(".").at(-1) ?? "") : "",
-    posted: textOf(response.postedDate),
-    type: knownType(response.type),
-    baseType: knownType(response.baseType),
-    awardNumber: textOf(objectOf(response.award).number),
-    deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
-  };
+  return isPageNotice(raw) ? noticeOfPage(raw) : "noticeId" in raw ? noticeOfResponse(raw) : noticeOfRow(raw);
 }
 
 /** The type of a notice; "" for the word "Unknown", by which copies of responses say that they lack it. */
@@ -183,10 +149,14 @@ function knownType(type: unknown): string {
   return /^unknown$/i.test(text) ? "" : text;
 }
 
+function identityOfRow(row: JsonObject): Identity {
+  return columnTexts(IDENTITY_COLUMNS, (column) => textOf(row[column]));
+}
+
 function noticeOfRow(row: JsonObject): Notice {
   const text = (column: string) => textOf(row[column]);
   return {
-    ...columnTexts(IDENTITY_COLUMNS, text),
+    ...identityOfRow(row),
     ...columnTexts(TEXT_COLUMNS, text),
     organization: columnTexts(ORGANIZATION_COLUMNS, text),
     ...setAsidesOf(text("SetASideCode"), text("SetASide")),
@@ -205,10 +175,19 @@ function noticeOfRow(row: JsonObject): Notice {
 /** `description` is left out: in the API, it is only a link to the text. */
 function noticeOfResponse(response: JsonObject): Notice {
   const award = objectOf(response.award);
+  const codes = textOf(response.fullParentPathCode).split(".");
   return {
-    ...identityOfResponse(response),
-    organization: organizationOf(response),
-    agencyCode: textOf(response.fullParentPathCode).split(".")[1] ?? "",
+    id: textOf(response.noticeId),
+    title: textOf(response.title),
+    number: textOf(response.solicitationNumber),
+    officeCode: response.organizationType === "OFFICE" ? (codes.at(-1) ?? "") : "", // Only of an office, it is the CSV's "AAC Code".
+    posted: textOf(response.postedDate),
+    type: knownType(response.type),
+    baseType: knownType(response.baseType),
+    awardNumber: textOf(award.number),
+    deadline: textOf(response.responseDeadLine ?? response.reponseDeadLine), // The documentation has the second spelling.
+    organization: organizationOf(response, codes),
+    agencyCode: codes[1] ?? "",
     archiveDate: textOf(response.archiveDate),
     active: textOf(response.active),
     ...setAsidesOf(textOf(response.typeOfSetAside), textOf(response.typeOfSetAsideDescription)),
@@ -226,19 +205,16 @@ function noticeOfResponse(response: JsonObject): Notice {
   };
 }
 
-/** Reads the paths of names and of codes, split at dots. With a dot in a name, only the first is certain. An agency may have no office. */
-function organizationOf(response: JsonObject): Organization {
+/** The names in a path, which dots separate. With a dot in a name, only the first is certain. An agency may have no office. */
+function organizationOf(response: JsonObject, codes: readonly string[]): Organization {
   const names = textOf(response.fullParentPathName).split(".");
-  const codes = textOf(response.fullParentPathCode).split(".");
-  if (names.length === codes.length && names[0] !== "") {
-    const [agency = "", subAgency = ""] = names;
-    return { agency, subAgency, ...(names.length >= 3 ? { office: names.at(-1) ?? "" } : {}) };
-  }
-  return withoutUndefined({
-    agency: names[0] || textOf(response.department) || undefined,
+  const [agency = "", subAgency = ""] = names;
+  if (names.length === codes.length && agency !== "") return { agency, subAgency, office: names.slice(2).at(-1) };
+  return {
+    agency: agency || textOf(response.department) || undefined,
     subAgency: textOf(response.subTier) || undefined,
     office: textOf(response.office) || undefined,
-  });
+  };
 }
 
 /* Versions */
@@ -254,10 +230,10 @@ async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version | Un
 function versionIn(raw: JsonObject, text: string | undefined): Version | UnreadVersion | undefined {
   if (text !== undefined) {
     const id = idOfRow(raw);
-    return id === "" ? undefined : { source: SOURCE, id, digested: text, read: () => noticeVersion(identityOf(raw)) };
+    return id === "" ? undefined : { source: SOURCE, id, digested: text, read: () => noticeVersion(identityOfRow(raw)) };
   }
-  const notice = identityOf(raw);
-  return notice.id === "" || isDraft(notice) ? undefined : noticeVersion(notice);
+  const notice = noticeOf(raw);
+  return notice.id === "" || notice.pageState?.isDraft ? undefined : noticeVersion(notice);
 }
 
 function idOfRow(row: JsonObject): string {
@@ -344,8 +320,9 @@ function departmentOf(office: string): string {
 /** The words for states that only the page backend has. */
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
+/** Fields that the layout lacks are undefined, so that stored values stay. */
 function toDraft(notice: Notice, context: FormatContext): Draft {
-  const { description, posted, postedAfter, contacts, infoLink, resourceLinks, others = [] } = notice;
+  const { description, posted, postedAfter, contacts, infoLink, resourceLinks, productCode, naics, others = [] } = notice;
   const { agency, subAgency, office } = notice.organization;
   const name = (text: string | undefined) => (text === "" ? null : text);
   const kind = kindOf(notice.type);
@@ -355,50 +332,41 @@ function toDraft(notice: Notice, context: FormatContext): Draft {
   return {
     source: { code: SOURCE, opportunity_id: notice.id, url: `https://sam.gov/opp/${notice.id}/view` },
     title: notice.title || notice.number || "Untitled",
-    ...(description === undefined ? {} : { summary: summaryOf(description), description: description || null }),
+    summary: description === undefined ? undefined : summaryOf(description),
+    description: name(description),
     ...limited(statedIn(notice), closes, archivesAt(notice)),
-    organization: withoutUndefined({ agency: name(agency), sub_agency: name(subAgency), issuing_office: name(office) }),
+    organization: { agency: name(agency), sub_agency: name(subAgency), issuing_office: name(office) },
     program: {
       type: programType({ title: notice.title, number: notice.number, noticeType: kind?.name ?? notice.type }),
       solicitation_id: notice.number || null,
       solicitation_title: notice.title || null,
       contract_class: notice.type || null,
     },
-    ...(notice.amount === undefined ? {} : { funding: fundingOf(notice) }),
-    ...(notice.awardee === undefined ? {} : { award: awardOf(notice) }),
+    funding: notice.amount === undefined ? undefined : fundingOf(notice),
+    award: notice.awardee === undefined ? undefined : awardOf(notice),
     dates: {
-      ...(posted === "" && postedAfter !== undefined ? {} : { posted_at: instantOf(posted, "00:00:00", context) }),
-      ...(closes === undefined ? {} : { closes_at: closes, response_at: closes }),
+      posted_at: posted === "" && postedAfter !== undefined ? undefined : instantOf(posted, "00:00:00", context),
+      closes_at: closes,
+      response_at: closes,
     },
-    classifications: classificationsOf(notice),
-    eligibility: eligibilityOf(notice),
-    ...withoutUndefined({
-      contacts: contacts?.filter(({ name, email, phone }) => name + email + phone !== "").map(orNull),
-      attachments:
-        infoLink === undefined && resourceLinks === undefined
-          ? undefined
-          : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
-      place: notice.placeOfPerformance && placeOf(notice.placeOfPerformance),
-      agency_codes: notice.agencyCode ? [notice.agencyCode] : undefined,
-      earlier_ids: others.length === 0 || isAward(notice) ? undefined : [...others], // Those of an award may be its solicitation's.
-    }),
+    classifications: {
+      tech_taxonomy: productCode === undefined ? undefined : distinct([productCode]).map((code) => `PSC:${code}`),
+      naics_codes: naics && distinct(naics),
+      set_aside_types: notice.setAsides,
+    },
+    eligibility: {
+      requirements: notice.setAsides === undefined && notice.setAsideLabel === "" ? undefined : requirementsOf(notice),
+      geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
+    },
+    contacts: contacts?.filter(({ name, email, phone }) => name + email + phone !== "").map(orNull),
+    attachments:
+      infoLink === undefined && resourceLinks === undefined
+        ? undefined
+        : [...(resourceLinks ?? []).map((url) => ({ name: null, url })), ...infoLinkOf(notice)],
+    place: notice.placeOfPerformance && placeOf(notice.placeOfPerformance),
+    agency_codes: notice.agencyCode ? [notice.agencyCode] : undefined,
+    earlier_ids: others.length === 0 || isAward(notice) ? undefined : [...others], // Those of an award may be its solicitation's.
   };
-}
-
-/** Fields that the layout lacks are left out, so that stored values stay. The same holds for each part of a record below. */
-function classificationsOf({ productCode, naics, setAsides }: Notice): NonNullable<Draft["classifications"]> {
-  return withoutUndefined({
-    tech_taxonomy: productCode === undefined ? undefined : distinct([productCode]).map((code) => `PSC:${code}`),
-    naics_codes: naics && distinct(naics),
-    set_aside_types: setAsides,
-  });
-}
-
-function eligibilityOf(notice: Notice): NonNullable<Draft["eligibility"]> {
-  return withoutUndefined({
-    requirements: notice.setAsides === undefined && notice.setAsideLabel === "" ? undefined : requirementsOf(notice),
-    geographic_scope: notice.placeOfPerformance && joined(notice.placeOfPerformance.filter(isPlace), ", "),
-  });
 }
 
 function placeOf(names: readonly string[]): Draft["place"] {
@@ -433,8 +401,7 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const own = statedIn(notice);
   const before = stored.stated ?? { status: stored.status ?? null, status_display: stored.status_display ?? null };
   const kept = isSame && isSilent(notice, own.status, before) ? before : own;
-  const { status_until: _until, archives_at: _archives, ...rest } = whole;
-  return { ...rest, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
+  return { ...whole, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
 }
 
 /** Whether the layout names the winner alone, and more is stored of the same one. */
@@ -457,11 +424,11 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
     ...(hasSameSetAsides && (notice.setAsideLabel === "" || hasWords) && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
       : {}),
-    dates: withoutUndefined({
+    dates: {
       posted_at: posted_at === undefined || notice.posted === "" ? dates.posted_at : moreExact(notice.posted, posted_at, dates.posted_at),
       closes_at: moreExact(notice.deadline, closes_at, dates.closes_at),
       response_at: moreExact(notice.deadline, response_at, dates.response_at),
-    }),
+    },
     ...(hasPlace ? { funding, award: { ...draft.award, awardee: award?.awardee ?? null } } : {}),
   };
 }
@@ -509,9 +476,8 @@ function samStatus({ pageState, active, awardNumber = "", awardee = "", type }: 
 
 /** A status with its limits: a presolicitation is over at its deadline, and a cancelled notice stays cancelled on its archive date. */
 function limited(states: StatedStatus, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
-  if (states.status === "cancelled" || states.status === "archived") return { ...states, archives_at: null };
-  const status_until = states.status === "pre_release" ? (closes_at ?? undefined) : undefined;
-  return withoutUndefined({ ...states, status_until, archives_at });
+  const isOver = states.status === "cancelled" || states.status === "archived";
+  return { ...states, status_until: states.status === "pre_release" ? closes_at : undefined, archives_at: isOver ? null : archives_at };
 }
 
 /** Undefined if the layout states no archive date: a stored one of the same notice then stays. */
@@ -541,7 +507,7 @@ function awardOf({ awardNumber = "", awardDate, amount = "", awardee = "" }: Not
     number: awardNumber || null,
     amount: dollarsOf(amount) ?? null,
     awardee: awardee || null,
-    ...(awardDate === undefined ? {} : { date: awardDate || null }),
+    date: awardDate === undefined ? undefined : awardDate || null,
   };
 }
 
@@ -569,13 +535,9 @@ function readInstant(text: string, timeOfDate: string): string | undefined {
   const [, date = "", time = timeOfDate, offset] =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(text) ?? [];
   const full = time.length === 5 ? `${time}:00` : time;
-  const instant = offset === undefined ? easternInstant(date, full) : `${date}T${full}${fullOffset(offset)}`;
-  return instant !== undefined && parseInstantMs(instant) !== undefined ? instant : undefined;
-}
-
-function fullOffset(offset: string): string {
-  const [, sign, hours, minutes = "00"] = /^([+-])(\d\d):?(\d\d)?$/.exec(offset) ?? [];
-  return sign === undefined ? "Z" : `${sign}${hours}:${minutes}`;
+  const zone = offset?.replace(/^(.\d\d):?(\d\d)?$/, (_, hours, minutes = "00") => `${hours}:${minutes}`);
+  const instant = zone === undefined ? easternInstant(date, full) : `${date}T${full}${zone}`;
+  return parseInstantMs(instant) === undefined ? undefined : instant;
 }
 
 /** Memoized because it is called ten times for each notice, and there are only ten kinds. */
