@@ -20,7 +20,9 @@ export type Draft = { [Name in keyof Given]?: Parts<Given[Name]> | undefined } &
   /** The source's statement, for a stored record with one of these two fields. `status` and `status_display` are then the current values. */
   stated?: { status: string | null; status_display: string | null };
   /** `kind` is the upstream's word for what it is, `size` its bytes. */
-  attachments?: { name?: string | null; url?: string | null; kind?: string | null | undefined; size?: number | null | undefined }[] | undefined;
+  attachments?:
+    | { name?: string | null; url?: string | null; kind?: string | null | undefined; size?: number | null | undefined }[]
+    | undefined;
   due_dates?: { at: string; words?: string | null }[] | undefined;
   /** Stays the same across amendments. If absent, it is the upstream id (D-30). */
   lineage?: string;

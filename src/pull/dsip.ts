@@ -1,6 +1,6 @@
 /** The DoD SBIR/STTR portal: open and pre-release topics, each with its details and published questions. */
 import { Failure } from "../../db/reason.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../text/json-value.ts";
+import { type JsonObject, objectOf, objectsOf, textOf } from "../text/json-value.ts";
 import { type PagedSearch, savePages } from "./pages.ts";
 import { type Fetched, jsonAt, readJson, saveDetailsFile, type Visit } from "./visit.ts";
 
@@ -31,9 +31,7 @@ export async function topicSearch(visit: Visit): Promise<PagedSearch> {
 async function releaseStatuses(visit: Visit): Promise<number[]> {
   const path = `core/api/public/dropdown/lookup?type=topics.release_status&excludeLookupItem=${NO_STATUSES}`;
   const { value } = await readJson(visit, jsonAt(visit, path));
-  const wanted = arrayOf(value)
-    .map(objectOf)
-    .filter(({ label }) => STATUSES.includes(textOf(label)));
+  const wanted = objectsOf(value).filter(({ label }) => STATUSES.includes(textOf(label)));
   if (wanted.length !== STATUSES.length)
     throw new Failure(`Cannot use the response of ${visit.base.host}: it has no statuses ${STATUSES.join(" and ")}`);
   return wanted.map((status) => Number(textOf(status.value)));

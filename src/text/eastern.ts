@@ -1,5 +1,5 @@
 /** US Eastern dates: federal dates without a zone are Eastern, with daylight saving time. */
-import { DAY_MS, type EpochMs, isDate, MINUTE_MS, parseStoredMs } from "./instant.ts";
+import { DAY_MS, type EpochMs, isDate, MINUTE_MS, MONTHS, parseStoredMs } from "./instant.ts";
 import { memoize, memoizeLast } from "./memoize.ts";
 import { EASTERN } from "./zone-name.ts";
 
@@ -19,13 +19,27 @@ export const endOfEasternDate = memoize(5000, (date) => {
   return easternInstant(new Date(Date.parse(date) + DAY_MS).toISOString().slice(0, 10), "00:00:00");
 });
 
-/** Like `easternInstant`, but null if no date is stated. Warns of a text that is not such a date. */
-export function dateInstant(date: string, time: string, warn: (message: string) => void): string | null {
-  if (date === "") return null;
+/** Like `easternInstant` of a date as an upstream writes it; null if none is stated. Warns of a text that is not such a date. */
+export function dateInstant(text: string, time: string, warn: (message: string) => void): string | null {
+  if (text === "") return null;
+  const date = writtenDate(text);
   const instant = isDate(date) ? easternInstant(date, time) : undefined;
-  if (instant === undefined) warn(`unreadable date "${date}" is left out`);
+  if (instant === undefined) warn(`unreadable date "${text}" is left out`);
   return instant ?? null;
 }
+
+/**
+ * `2026-07-01` of a date as upstreams write it, whatever time follows: `2026/07/01`, `7/1/2026`, `07012026`, `Jul 1, 2026`, `July 1, 2026`.
+ * Any other text stays. Memoized because an extract repeats a few thousand dates.
+ */
+export const writtenDate = memoize(5000, (text): string => {
+  const { year = "", month = "", day = "" } = WRITTEN.exec(text)?.groups ?? {};
+  const number = Number(month) || MONTHS.indexOf(month.slice(0, 3)) + 1;
+  return number === 0 ? text : `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
+}) as (text: string) => string;
+
+const WRITTEN =
+  /^(?:(?<year>\d{4})[-/](?<month>\d\d)[-/](?<day>\d\d)|(?<month>\d\d?)\/(?<day>\d\d?)\/(?<year>\d{4})|(?<month>\d\d)(?<day>\d\d)(?<year>\d{4})|(?<month>[A-Z][a-z]{2,8}) (?<day>\d\d?), (?<year>\d{4}))(?!\d)/;
 
 /** Memoized because an extract repeats a few thousand dates. */
 const instantOf = memoize(50_000, (wallClock) => {

@@ -94,11 +94,6 @@ export function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** The date of a year, a month and a day in one or two digits: 2026-03-01. */
-export function dateOfParts(year: string | number, month: string | number, day: string): string {
-  return `${year}-${`${month}`.padStart(2, "0")}-${day.padStart(2, "0")}`;
-}
-
 /** The date of a date-time, in its own offset: 2026-03-01. */
 export function dateOf(text: string): string {
   return text.slice(0, 10);

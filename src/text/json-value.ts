@@ -18,6 +18,11 @@ export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The objects of a list, with an empty one for each item of another type; none if `value` is no array. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return arrayOf(value).map(objectOf);
+}
+
 /** A string trimmed, or a number as text; "" for any other value and for the word "null", which some upstreams write for nothing. */
 export function textOf(value: unknown): string {
   const text = typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";

@@ -37,7 +37,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "src/import/formats/grants-gov/api.ts": [
     [String.raw`/^.*?"oppHits"\s*:\s*\[/s`, "start"],
     [String.raw`/"data"\s*:\s*\{/`, "fixed"],
-    [String.raw`/^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M) (E[SD]T)$/`, "start"],
   ],
   "src/import/formats/grants-gov/codes.ts": [
     [String.raw`/[\s,;]+/`, "last"],
@@ -85,7 +84,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/^[A-Z]\.\d+[A-Z]?$/`, "start"],
     [String.raw`/\[(\d+)\]/`, "fixed"],
     [String.raw`/\bNNH[\w-]+/`, "last"],
-    [String.raw`/\bup to ([A-Z][a-z]{2})[a-z]* (\d{1,2}), (20\d\d)\b/`, "fixed"],
     [String.raw`/\(([^()]*)\)/`, "fixed"],
   ],
   "src/import/formats/sam-gov-notice.ts": [
@@ -115,7 +113,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/\s+/g`, "last"],
     [String.raw`/sbir\.gov\/(\w+\/\w+)\/?$/`, "fixed"],
     [String.raw`/^https?:\/\/web\.archive\.org\/web\/\w+\//`, "start"],
-    [String.raw`/^(\w+) (\d{1,2}), (\d{4})$/`, "start"],
   ],
   "src/import/formats/simpler-grants-gov.ts": [[String.raw`/;(?=\s*\d\d\.)/`, "fixed"]],
   "src/import/program-type.ts": [

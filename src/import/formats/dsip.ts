@@ -8,7 +8,7 @@
 import { basename } from "node:path";
 import { dateInstant, easternAt } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, parseJson, textOf } from "../../text/json-value.ts";
+import { arrayOf, type JsonObject, objectOf, objectsOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
@@ -257,7 +257,7 @@ function toDraft(topic: JsonObject, context: FormatContext): Draft {
     },
     ...("baaInstructions" in topic ? { contacts: contactsOf(topic), attachments: attachmentsOf(topic) } : {}),
     ...("objective" in topic ? detailsOf(topic) : {}),
-    ...("questions" in topic ? { questions: arrayOf(topic.questions).map(objectOf).map(questionOf) } : {}),
+    ...("questions" in topic ? { questions: objectsOf(topic.questions).map(questionOf) } : {}),
     ...("questions" in topic || textOf(topic.noOfPublishedQuestions) === "0" ? { questions_read: true } : {}),
   };
 }
@@ -340,7 +340,7 @@ function referencesOf(references: unknown): string {
 
 /** `phaseHierarchy` is JSON in a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. In old topics no phase is configured. */
 function phaseNames(hierarchy: unknown): string | null {
-  const phases = arrayOf(objectOf(parseJson(hierarchy)).config).map(objectOf);
+  const phases = objectsOf(objectOf(parseJson(hierarchy)).config);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
   const inWords = names.map((name) => (name === "SPII" ? "Sequential Phase II" : `Phase ${name}`));
   return joined(inWords, ", ");
@@ -365,7 +365,7 @@ function requirementsOf(topic: JsonObject): string | null {
 
 /** The managers, email addresses and phone numbers that the portal shows. */
 function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
-  const managers = topic.showTpoc === false ? [] : arrayOf(topic.topicManagers).map(objectOf);
+  const managers = topic.showTpoc === false ? [] : objectsOf(topic.topicManagers);
   return managers.map(({ name, email, emailDisplay, phone, phoneDisplay, assignmentType }) =>
     orNull({
       name: textOf(name),
@@ -379,7 +379,7 @@ function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
 /** The announcement and the component's instructions. A new version has a new upload id. */
 function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   const preface: JsonObject = { uploadId: topic.baaPrefaceUploadId, fileName: topic.baaPrefaceUploadTitle };
-  const uploads = [preface, ...arrayOf(topic.baaInstructions).map(objectOf)].filter(({ uploadId }) => textOf(uploadId) !== "");
+  const uploads = [preface, ...objectsOf(topic.baaInstructions)].filter(({ uploadId }) => textOf(uploadId) !== "");
   return uploads.map(({ uploadId, fileName, uploadTypeCode }) => ({
     name: textOf(fileName) || null,
     url: `${PORTAL}/submissions/api/public/download/${textOf(uploadId)}`,

@@ -2,7 +2,6 @@
 
 import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
-import { dateOfParts, MONTHS } from "../../text/instant.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
@@ -167,7 +166,7 @@ function rosesStatus(due: string, { warn }: FormatContext): Pick<Draft, "status"
   return {};
 }
 
-const DATE = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/;
+const DATE = /\b\d{1,2}\/\d{1,2}\/\d{4}\b/;
 
 /** The first due date, of a notice of intent or a first step, and that of the proposal: the cells hold the words with it. */
 function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, context: FormatContext): Pick<Draft, "dates" | "due_dates"> {
@@ -185,14 +184,11 @@ function deadlinesOf({ appendix, step1, due }: TableRow, note: string | null, co
 
 /** "Proposals for A.10 INNOVATE may be submitted at any time up to August 31, 2026": the end of that day. */
 function lastDayIn(note: string, { warn }: FormatContext): string | null {
-  const [, month = "", day = "", year = ""] = /\bup to ([A-Z][a-z]{2})[a-z]* (\d{1,2}), (20\d\d)\b/.exec(note) ?? [];
-  const number = MONTHS.indexOf(month) + 1;
-  return number === 0 ? null : dateInstant(dateOfParts(year, number, day), "23:59:59", warn);
+  return dateInstant(/\bup to ([A-Z][a-z]{2,8} \d{1,2}, 20\d\d)\b/.exec(note)?.[1] ?? "", "23:59:59", warn);
 }
 
 function dueDate(cell: string, { warn }: FormatContext): string | null {
-  const [, month = "", day = "", year = ""] = DATE.exec(cell) ?? [];
-  return dateInstant(year && dateOfParts(year, month, day), "23:59:59", warn);
+  return dateInstant(DATE.exec(cell)?.[0] ?? "", "23:59:59", warn);
 }
 
 /** What the first step is, such as "Mandatory NOI", and how to submit: the words in brackets below the dates. */

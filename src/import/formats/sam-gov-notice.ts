@@ -7,7 +7,7 @@ export type Identity = {
   title: string;
   number: string;
   /** Activity address code of the office, within which a solicitation number is unique. Undefined if the layout lacks it. */
-  officeCode?: string;
+  officeCode?: string | undefined;
   posted: string;
   /** An instant before it was posted, for the order of versions, if the layout does not state when it was. */
   postedAfter?: string;
@@ -15,7 +15,7 @@ export type Identity = {
   type: string;
   baseType: string;
   /** Undefined if the layout lacks it. */
-  awardNumber?: string;
+  awardNumber?: string | undefined;
   /** The id of the first version of the notice, and ids of others, as far as the layout names them. */
   firstId?: string;
   others?: readonly string[];
@@ -25,7 +25,7 @@ export type Identity = {
 export type Notice = Identity & {
   organization: Organization;
   /** The code of the sub-tier, such as `97AS`. */
-  agencyCode?: string;
+  agencyCode?: string | undefined;
   archiveDate: string;
   active: string;
   setAsides?: string[];
@@ -35,7 +35,7 @@ export type Notice = Identity & {
   /** City, state and country. */
   placeOfPerformance?: string[];
   amount?: string;
-  awardee?: string;
+  awardee?: string | undefined;
   awardDate?: string;
   contacts?: { name: string; email: string; phone: string; role: string }[];
   infoLink?: string;

@@ -3,19 +3,15 @@
  * (`…/history`) and searches (`/sgs/v1/search`). Only files that an operator brings are read. Only this layout says that a notice was cancelled
  * and names the first version of an amended one. What its status means is from GSA's description of the Opportunity Management API.
  */
-import { parseBounded } from "../../../clients/typescript/src/json-scan.ts";
 import { easternAt } from "../../text/eastern.ts";
 import { formatInstant, parseInstantMs } from "../../text/instant.ts";
-import { arrayOf, isObject, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, objectsOf, textOf } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
-import { utf8Text } from "../readers/input.ts";
-import { type Around, type FoundObject, jsonObjects } from "../readers/json-elements.ts";
+import { type Around, type FoundObject, jsonObjects, wholeDocument } from "../readers/json-elements.ts";
+import { joined } from "./items.ts";
 import { contactOf, type Notice, placeNames, setAsideCodes } from "./sam-gov-notice.ts";
 
 type PageLayout = "details" | "history" | "search" | "empty search";
-
-/** Details of one notice have some ten thousand characters, and those with the longest texts some hundred thousand. */
-const DETAILS_MAX = 16_000_000;
 
 /** Types of notices by letter. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -42,21 +38,8 @@ export function pageLayoutOf(beginning: string): PageLayout | undefined {
 export async function* pageNotices(input: Input, layout: PageLayout, around?: Around): AsyncIterable<FoundObject> {
   if (layout === "search")
     yield* jsonObjects(input.bytes(), "_embedded.results", { around, faultOf: (row) => ("_id" in row ? undefined : "has no _id") });
-  else if (layout === "details") yield { kind: "object", line: 1, raw: await document(input) };
-  else if (layout === "history") yield* revisionsOf(await document(input));
-}
-
-async function document({ bytes }: Input): Promise<JsonObject> {
-  let text = "";
-  for await (const piece of utf8Text(bytes())) {
-    text += piece;
-    if (text.length > DETAILS_MAX) throw new Error(`it has more than ${DETAILS_MAX} characters, as no notice has`);
-  }
-  try {
-    return objectOf(parseBounded(text));
-  } catch {
-    throw new Error("it is not JSON");
-  }
+  else if (layout === "details") yield { kind: "object", line: 1, raw: objectOf(await wholeDocument(input)) };
+  else if (layout === "history") yield* revisionsOf(objectOf(await wholeDocument(input)));
 }
 
 /** The number of notices that a search found; 0 in any other document. */
@@ -105,16 +88,15 @@ function noticeOfDetails(details: JsonObject): Notice {
     ...("naics" in data && { naics: arrayOf(data.naics).flatMap((each) => [objectOf(each).code].flat().map(textOf)) }),
     ...("classificationCode" in data && { productCode: textOf(data.classificationCode) }),
     ...("placeOfPerformance" in data && { placeOfPerformance: placeNames(objectOf(data.placeOfPerformance)) }),
-    ...("pointOfContact" in data && { contacts: arrayOf(data.pointOfContact).map(objectOf).map(contactOf) }),
-    ...("description" in details && { description: bodiesOf(arrayOf(details.description).map(objectOf)) }),
+    ...("pointOfContact" in data && { contacts: objectsOf(data.pointOfContact).map(contactOf) }),
+    ...("description" in details && {
+      description:
+        joined(
+          objectsOf(details.description).map(({ body }) => textOf(body)),
+          "\n",
+        ) ?? "",
+    }),
   };
-}
-
-function bodiesOf(descriptions: readonly JsonObject[]): string {
-  return descriptions
-    .map(({ body }) => textOf(body))
-    .filter((body) => body !== "")
-    .join("\n");
 }
 
 /** The first version stays the same across amendments. The first version itself names none. */
@@ -148,29 +130,25 @@ function inEasternTime(text: string): string {
 
 /** A row has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
 function noticeOfSearch(row: JsonObject): Notice {
-  const organizations = arrayOf(row.organizationHierarchy).map(objectOf);
+  const organizations = objectsOf(row.organizationHierarchy);
   const office = organizations.find(({ type }) => type === "OFFICE");
   const type = objectOf(row.type);
   const kind = textOf(type.value) || (TYPES[textOf(type.code)] ?? "");
-  const name = (level: number) => textOf(organizations[level]?.name);
+  const name = (level: number) => textOf(organizations[level]?.name) || undefined;
   const awardee = textOf(objectOf(objectOf(row.award).awardee).name);
   return {
     ...nothing,
     ...identified(textOf(row._id), textOf(row.parentNoticeId), []),
     title: textOf(row.title),
     number: textOf(row.solicitationNumber),
-    ...(office === undefined ? {} : { officeCode: textOf(office.code) }),
+    officeCode: office && textOf(office.code),
     posted: inEasternTime(textOf(row.publishDate)),
     type: kind,
     baseType: kind, // The original type is not here; it seldom changes.
     active: row.isActive === false ? "No" : "Yes",
-    organization: {
-      ...(name(0) === "" ? {} : { agency: name(0) }),
-      ...(name(1) === "" ? {} : { subAgency: name(1) }),
-      ...(office === undefined ? {} : { office: textOf(office.name) }),
-    },
+    organization: { agency: name(0), subAgency: name(1), office: office && textOf(office.name) },
     agencyCode: textOf(organizations[1]?.code),
-    ...(awardee === "" ? {} : { awardee }), // Neither number nor amount are here.
+    awardee: awardee || undefined, // Neither number nor amount are here.
     deadline: deadlineOf(textOf(row.responseDateActual), textOf(row.responseDate)),
     statesNot: ["cancelled", "archived", "awarded"],
   };
@@ -194,16 +172,15 @@ type PageRow = JsonObject & { [REVISION]?: Revision };
  * earlier versions. These name the first one: if each named all, the names would be the square of the rows.
  */
 function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
-  const rows = arrayOf(objectOf(response.content).history).map(objectOf);
+  const rows = objectsOf(objectOf(response.content).history);
   const versions = rows.filter((row) => !isAwardRow(row));
   const ids = versions.map(({ opportunityId }) => textOf(opportunityId));
   const postedAfter = newestIn(rows);
   const last = versions.find(({ latest }) => isTrue(latest)) ?? versions.toSorted((one, other) => indexOf(one) - indexOf(other)).at(-1);
   for (const [index, row] of rows.entries()) {
-    const isLast = row === last;
-    const raw: PageRow = isAwardRow(row)
-      ? { ...row, [REVISION]: { ids: [], isLast: true, postedAfter } }
-      : { ...row, [REVISION]: { ids: isLast ? ids : ids.slice(0, 1), isLast, postedAfter } };
+    const isLast = row === last || isAwardRow(row);
+    const named = isAwardRow(row) ? [] : isLast ? ids : ids.slice(0, 1);
+    const raw: PageRow = { ...row, [REVISION]: { ids: named, isLast, postedAfter } };
     yield { kind: "object", line: index + 1, raw };
   }
 }

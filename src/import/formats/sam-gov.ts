@@ -13,17 +13,7 @@ import { programType } from "../program-type.ts";
 import { csvRows, encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import {
-  columnTexts,
-  distinct,
-  elementsOf,
-  type FoundElement,
-  itemsOf,
-  joined,
-  orNull,
-  type ReadItem,
-  rejected,
-} from "./items.ts";
+import { columnTexts, distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, type ReadItem, rejected } from "./items.ts";
 import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 

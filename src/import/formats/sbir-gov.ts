@@ -3,8 +3,7 @@
 import { resolveAgency } from "../../agencies/resolve.ts";
 import { type Agency, agencyByCode, isWithin } from "../../agencies/table.ts";
 import { dateInstant } from "../../text/eastern.ts";
-import { dateOfParts } from "../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
+import { type JsonObject, objectsOf, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item, Version } from "../format.ts";
 import { programType } from "../program-type.ts";
@@ -87,7 +86,7 @@ function solicitationFault({ solicitation_topics, ...solicitation }: JsonObject)
 
 /** The topics of a solicitation; an empty one if it has none. */
 function topicsOf(solicitation: JsonObject): JsonObject[] {
-  const topics = arrayOf(solicitation.solicitation_topics).map(objectOf);
+  const topics = objectsOf(solicitation.solicitation_topics);
   return topics.length === 0 ? [{}] : topics;
 }
 
@@ -215,12 +214,10 @@ function deadlinesOf(solicitation: JsonObject, topic: JsonObject, context: Forma
 }
 
 function descriptionOf(topic: JsonObject): string | null {
-  const subtopics = arrayOf(topic.subtopics)
-    .map(objectOf)
-    .map(({ subtopic_number, subtopic_title, subtopic_description }) => {
-      const heading = joined([subtopic_number, subtopic_title].map(textOf), ": ") ?? "";
-      return joined([heading, textOf(subtopic_description)], "\n") ?? "";
-    });
+  const subtopics = objectsOf(topic.subtopics).map(({ subtopic_number, subtopic_title, subtopic_description }) => {
+    const heading = joined([subtopic_number, subtopic_title].map(textOf), ": ") ?? "";
+    return joined([heading, textOf(subtopic_description)], "\n") ?? "";
+  });
   return joined([textOf(topic.topic_description), ...subtopics], "\n\n");
 }
 
@@ -244,20 +241,9 @@ function addressOf(link: unknown): string {
 }
 
 function openingOf(date: unknown, { warn }: FormatContext): string | null {
-  return dateInstant(dayOf(textOf(date)), "00:00:00", warn);
+  return dateInstant(textOf(date), "00:00:00", warn);
 }
 
 function closingOf(date: unknown, { warn }: FormatContext): string | null {
-  return dateInstant(dayOf(textOf(date)), "23:59:59", warn);
-}
-
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
-
-/** `2025-05-14` of `2025/05/14`, `2025-05-14` or, in the export, `May 14, 2025`. Any other text stays. */
-function dayOf(text: string): string {
-  const [, year, month, day] = /^(\d{4})[-/](\d\d)[-/](\d\d)/.exec(text) ?? [];
-  if (year !== undefined) return `${year}-${month}-${day}`;
-  const [, name = "", dayOfMonth = "", ofYear = ""] = /^(\w+) (\d{1,2}), (\d{4})$/.exec(text) ?? [];
-  const index = MONTHS.indexOf(name);
-  return index === -1 ? text : dateOfParts(ofYear, index + 1, dayOfMonth);
+  return dateInstant(textOf(date), "23:59:59", warn);
 }

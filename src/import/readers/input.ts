@@ -214,6 +214,19 @@ export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string)
   yield decode();
 }
 
+/** Most characters of an element, or of a file that is read as a whole. The longest real ones have some hundred thousand. */
+export const TEXT_MAX = 16_000_000;
+
+/** The pieces of a text as one. Throws if they are longer than any real file that is read as a whole. */
+export async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length > TEXT_MAX) throw new Error(`it has more than ${TEXT_MAX} characters, as no real file has`);
+  }
+  return text;
+}
+
 /* Errors that name the file */
 
 /** Turns errors that a format throws while reading into an InvalidInput with the file's name. */

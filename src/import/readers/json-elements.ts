@@ -6,10 +6,8 @@
 import { NESTING_MAX, parseBounded, shapeOfJson } from "../../../clients/typescript/src/json-scan.ts";
 import { isObject, type JsonObject } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
-import { utf8Text } from "./input.ts";
+import { TEXT_MAX, utf8Text, wholeText } from "./input.ts";
 
-/** Most characters of an element. The longest real one, with the whole text of its announcement, has some 300,000. */
-const ELEMENT_MAX = 16_000_000;
 /** Characters that are shown of an element that is too long. */
 const SHOWN_MAX = 1000;
 /** Most characters around the array: the other members of its document. */
@@ -58,6 +56,11 @@ export async function* jsonObjects(
     else if (isObject(raw)) yield { kind: "object", line, raw, json: element.text };
   }
   if (firstFault !== undefined && !hasObjects) throw new Error(`element 1 ${firstFault}`);
+}
+
+/** The JSON of a file that holds one document. */
+export async function wholeDocument({ bytes }: Pick<Input, "bytes">): Promise<unknown> {
+  return parse(await wholeText(utf8Text(bytes())), "it is not JSON");
 }
 
 const firstCharacters = new WeakMap<Input, Promise<string>>();
@@ -224,9 +227,9 @@ class ElementText {
   add(text: string): void {
     if (this.isTooLong) return;
     this.text += text;
-    if (this.text.length <= ELEMENT_MAX) return;
+    if (this.text.length <= TEXT_MAX) return;
     this.isTooLong = true;
-    this.spoil(`has more than ${ELEMENT_MAX} characters`);
+    this.spoil(`has more than ${TEXT_MAX} characters`);
     this.text = this.text.slice(0, SHOWN_MAX).toWellFormed();
   }
 

@@ -300,7 +300,7 @@ test.each([
   ["2026-04-29", "2026-04-29T23:59:59-04:00"],
   [null, null],
   ["soon", null],
-  ["04/29/2026", null],
+  ["04/29/2026", "2026-04-29T23:59:59-04:00"],
 ])("topicEndDate %p is %p", async (topicEndDate, instant) => {
   const { drafts, warnings } = await readFormat(dsip, [search(aTopic({ topicEndDate }))]);
   expect([drafts[0]?.dates?.closes_at as unknown, warnings]).toEqual([

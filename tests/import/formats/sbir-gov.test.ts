@@ -184,10 +184,10 @@ describe("dates and status", () => {
 });
 
 test("a date of another form is left out with a warning", async () => {
-  const dates = { release_date: "7/22/2026", open_date: "Jul 22, 2026", close_date: "2026-13-01" };
+  const dates = { release_date: "22.7.2026", open_date: "Juli 22, 26", close_date: "2026-13-01" };
   const { drafts, warnings } = await readFormat(sbirGov, [textInput(JSON.stringify([aSolicitation(dates)]))]);
   expect(drafts[0]?.dates).toMatchObject({ posted_at: null, opens_at: null, closes_at: null });
-  expect(warnings).toEqual(["Jul 22, 2026", "2026-13-01", "7/22/2026"].map((date) => `unreadable date "${date}" is left out`));
+  expect(warnings).toEqual(["Juli 22, 26", "2026-13-01", "22.7.2026"].map((date) => `unreadable date "${date}" is left out`));
 });
 
 test("BOTH is SBIR with STTR as a keyword; unknown codes give a warning", async () => {

@@ -1,77 +1,48 @@
 /** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
 
-import { parseBounded } from "../../../../clients/typescript/src/json-scan.ts";
 import { fundingActivities } from "../../../opportunities/taxonomy.ts";
-import { easternInstant } from "../../../text/eastern.ts";
-import { dateOfParts, MONTHS, parseInstantMs } from "../../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
-import { createUtf8Decoder } from "../../../text/utf8.ts";
+import { startOfEasternDate, writtenDate } from "../../../text/eastern.ts";
+import { arrayOf, type JsonObject, objectOf, objectsOf, textOf } from "../../../text/json-value.ts";
 import type { FormatContext, Input, Item, Revision, SourceLine } from "../../format.ts";
-import { type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
+import { type FoundObject, jsonObjects, wholeDocument } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { rejected } from "../items.ts";
 import { applicantCodes, type Coded, type Codes, fundingInstruments, GRANTS_GOV, labelOf, pageUrlOf, readListings } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant, isOver } from "./grant.ts";
 import { sameOrganization } from "./same.ts";
 
-/** A page of search hits is a few hundred kilobytes, and the longest details a few megabytes. */
-const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 /** Real opportunities have at most some forty revisions. */
 const REVISIONS_MAX = 1000;
 
 /** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
 export type HitCounts = { found: number; hits: number };
 
-/** Warns if pages of a search are missing. */
-export function warnOfMissing({ found, hits }: HitCounts, { incomplete }: FormatContext): void {
-  if (hits < found) incomplete(`the search found ${found} opportunities; these files contain ${hits} of them`);
-}
-
-/** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. */
+/** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. A hit that is not JSON is rejected alone. */
 export async function* readResponses(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
+  let line = 0;
   const isList = beginning.trimStart().startsWith("[");
   const path = isList ? undefined : pathOfHits(beginning);
-  if (path !== undefined) yield* hitsIn(input, path, search, context);
-  else {
-    const responses = isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)];
-    yield* responsesIn(responses, input, search, context);
-  }
-}
-
-/** Reads the hits of a search one by one. A hit that is not JSON is rejected alone. */
-async function* hitsIn(input: Input, path: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
-  let line = 0;
-  const around = (document: unknown) => {
-    const response = objectOf(document);
-    const fault = responseFault(response);
-    if (fault !== undefined) throw new Error(`it ${fault}`);
-    count(search, contentOf(response), line);
-  };
-  for await (const found of jsonObjects(input.bytes(), path, { around })) {
-    line++;
-    if (found.kind === "rejected") yield { input, ...found };
-    else yield itemOfHit({ input, line, raw: found.raw }, context);
-  }
-}
-
-async function* responsesIn(
-  responses: AsyncIterable<FoundObject> | readonly FoundObject[],
-  input: Input,
-  search: HitCounts,
-  context: FormatContext,
-): AsyncIterable<Item> {
-  let line = 0;
-  for await (const response of responses) {
-    if (response.kind === "rejected") {
-      yield { input, ...response, line: ++line };
-      continue;
+  if (path !== undefined) {
+    const around = (document: unknown) => count(search, contentOf(checked(objectOf(document))), line);
+    for await (const found of jsonObjects(input.bytes(), path, { around })) {
+      line++;
+      yield found.kind === "rejected" ? { input, ...found } : itemOfHit({ input, line, raw: found.raw }, context);
     }
-    const content = contentOf(response.raw);
-    if (Array.isArray(content.oppHits)) {
+    return;
+  }
+  const responses = isList ? jsonObjects(input.bytes(), "", { faultOf: responseFault }) : [await wholeResponse(input)];
+  for await (const response of responses) {
+    const content = response.kind === "rejected" ? {} : contentOf(response.raw);
+    if (response.kind === "rejected") yield { input, ...response, line: ++line };
+    else if (Array.isArray(content.oppHits)) {
       count(search, content, content.oppHits.length);
       for (const raw of content.oppHits) yield itemOfHit({ input, line: ++line, raw }, context);
     } else yield itemOfDetails({ input, line: ++line, raw: content }, content, context);
   }
+}
+
+async function wholeResponse(input: Input): Promise<FoundObject> {
+  return { kind: "object", line: 1, raw: checked(objectOf(await wholeDocument(input))) };
 }
 
 /** A hit has only some of the fields. */
@@ -85,7 +56,7 @@ function itemOfHit(line: SourceLine, context: FormatContext): Item {
 }
 
 function itemOfDetails(line: SourceLine, details: JsonObject, context: FormatContext): Item {
-  const grant = grantOfDetails(details, context);
+  const grant = grantOfDetails(details);
   if (grant.id === "") return { ...line, ...WITHOUT_ID };
   return { kind: "record", ...line, record: draftOfGrant(grant, context), ...revisionsOf(details, context) };
 }
@@ -105,12 +76,15 @@ function responseFault(response: JsonObject): string | undefined {
     return `is an error message of Grants.gov: ${textOf(response.errorcode)} ${textOf(response.msg)}`.trim();
   const content = contentOf(response);
   if (Array.isArray(content.oppHits) || "synopsis" in content || "forecast" in content) return undefined;
-  const [message] = [content.errorMessages, content.errorMsgs, content.message]
-    .flat()
-    .map(textOf)
-    .filter((text) => text !== "");
+  const message = [content.errorMessages, content.errorMsgs, content.message].flat().map(textOf).find(Boolean);
   if (message !== undefined) return `is an error message of Grants.gov: ${message}`;
   return "has neither search hits (oppHits) nor details of an opportunity (synopsis or forecast)";
+}
+
+function checked(response: JsonObject): JsonObject {
+  const fault = responseFault(response);
+  if (fault !== undefined) throw new Error(`it ${fault}`);
+  return response;
 }
 
 /** The content of a response, without its envelope. */
@@ -137,14 +111,14 @@ function partOf(
   return {
     source,
     title,
-    ...(status ? { status } : {}),
+    status,
     status_display,
     organization: { agency: organization?.agency ?? null },
-    program: { solicitation_id, solicitation_title, ...(type ? { type } : {}) },
+    program: { solicitation_id, solicitation_title, type: type ?? undefined },
     // A forecast's hit has only the date on which the forecast itself was posted.
-    dates: { posted_at, ...(forecast ? {} : { opens_at }), ...(forecast && closes_at === null ? {} : { closes_at }) },
-    ...(tech_taxonomy.length > 0 ? { classifications: { tech_taxonomy } } : {}),
-    ...(agency_codes === undefined ? {} : { agency_codes }),
+    dates: { posted_at, opens_at: forecast ? undefined : opens_at, closes_at: forecast ? (closes_at ?? undefined) : closes_at },
+    classifications: { tech_taxonomy: tech_taxonomy.length > 0 ? tech_taxonomy : undefined },
+    agency_codes,
   };
 }
 
@@ -161,9 +135,9 @@ function grantOfHit(hit: JsonObject, { warn }: FormatContext): Grant {
     agencyCode: textOf(hit.agencyCode),
     status: noticeStatus(textOf(hit.oppStatus), textOf(hit.docType)),
     assistanceListings: readListings([hit.cfdaList, hit.alnist].flatMap(arrayOf).map(textOf), warn),
-    postDate: isoDate(textOf(hit.openDate)),
-    openDate: isoDate(textOf(hit.openDate)),
-    closeDate: isoDate(textOf(hit.closeDate)),
+    postDate: textOf(hit.openDate),
+    openDate: textOf(hit.openDate),
+    closeDate: textOf(hit.closeDate),
   };
 }
 
@@ -172,14 +146,9 @@ function noticeStatus(status: string, kind: string): Grant["status"] {
   return status === "forecasted" || kind === "forecast" ? "forecast" : "posted";
 }
 
-/** Turns `07/31/2026` into `2026-07-31`. */
-function isoDate(text: string): string {
-  return text.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, "$3-$1-$2");
-}
-
 /* Details */
 
-function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
+function grantOfDetails(details: JsonObject): Grant {
   const forecast = isForecast(details);
   const body = objectOf(forecast ? details.forecast : details.synopsis);
   const id = textOf(details.id);
@@ -188,12 +157,10 @@ function grantOfDetails(details: JsonObject, { warn }: FormatContext): Grant {
     textOf(objectOf(each).agencyName),
   );
   const listings = [details.cfdas, details.alns].flatMap(arrayOf).map(objectOf);
-  const date = (member: string) => dateOf(textOf(body[`${member}Str`]), textOf(body[member]), warn);
+  const date = (member: string) => dateIn(body, member);
   // Codes with the labels of the extract, so that both layouts give the same record.
   const coded = (member: string, codes: Codes): Coded[] =>
-    arrayOf(body[member])
-      .map(objectOf)
-      .map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
+    objectsOf(body[member]).map(({ id, description }) => ({ code: textOf(id), label: labelOf(textOf(id), codes) ?? textOf(description) }));
   return {
     ...emptyGrant,
     source: GRANTS_GOV,
@@ -257,7 +224,7 @@ type Superseded = { details: JsonObject; until: number };
 
 /** The revisions that the upstream has shown, forecast and synopsis apart; none if one of them is missing or undated. */
 function revisionsOf({ opportunityHistoryDetails, ...present }: JsonObject, context: FormatContext): { revisions?: Revision[] } {
-  const past = supersededIn(arrayOf(opportunityHistoryDetails).map(objectOf));
+  const past = supersededIn(objectsOf(opportunityHistoryDetails));
   const [forecasts, synopses] = kinds.map((kind) => versionsOf(kind, past ?? [], present));
   if (past === undefined || forecasts === undefined || synopses === undefined) return {};
   const versions = [...forecasts, ...(isForecast(present) ? [] : synopses)]; // A synopsis hides the forecast.
@@ -294,9 +261,8 @@ function versionsOf(kind: Kind, past: readonly Superseded[], present: JsonObject
 }
 
 /** The first instant of the posting date, before which a synopsis is not shown. */
-function postedAt({ postingDate, postingDateStr }: JsonObject): number {
-  const date = dateOf(textOf(postingDateStr), textOf(postingDate), () => undefined);
-  return parseInstantMs(easternInstant(date, "00:00:00")) ?? Number.NEGATIVE_INFINITY;
+function postedAt(body: JsonObject): number {
+  return startOfEasternDate(writtenDate(dateIn(body, "postingDate"))) ?? Number.NEGATIVE_INFINITY;
 }
 
 /** A revision as it would have been imported then. The upstream keeps no former agencies or attachments: the present ones, or none. */
@@ -305,80 +271,35 @@ function draftOfRevision({ kind, body }: Version, details: JsonObject, present: 
   const today = objectOf(isForecast(present) ? present.forecast : present.synopsis);
   const { agencyDetails = today.agencyDetails, topAgencyDetails = today.topAgencyDetails } = present;
   const unlessStated = { opportunityNumber, opportunityTitle, opportunityCategory, opportunityCategoryExplanation, cfdas, alns };
-  const own = {
-    id,
-    docType: kind,
-    synopsis: undefined,
-    forecast: undefined,
-    [kind]: body,
-    agencyDetails,
-    topAgencyDetails,
-    ost: undefined,
-  };
-  const grant = grantOfDetails({ ...unlessStated, ...details, ...own }, context);
+  const own = { id, docType: kind, synopsis: undefined, forecast: undefined, agencyDetails, topAgencyDetails, ost: undefined };
+  const grant = grantOfDetails({ ...unlessStated, ...details, ...own, [kind]: body });
   const isClosed = kind === "synopsis" && textOf(ost) !== "" && isOver(grant.closeDate, now);
   return draftOfGrant({ ...grant, status: isClosed ? "closed" : grant.status, attachments: [] }, context);
 }
 
-/** The instant of `Feb 03, 2025 09:44:28 AM EST`. Undefined for any other text. */
-function instantOf(words: unknown): number | undefined {
-  const [, date = "", clock = "", half = "", zone = ""] =
-    /^(\S+ \d\d?, \d{4}) (\d\d:\d\d:\d\d) ([AP]M) (E[SD]T)$/.exec(textOf(words)) ?? [];
-  const day = dateOf("", date, () => undefined);
-  if (day === "") return undefined;
-  const hour = (Number(clock.slice(0, 2)) % 12) + (half === "PM" ? 12 : 0);
-  return parseInstantMs(`${day}T${String(hour).padStart(2, "0")}${clock.slice(2)}${zone === "EDT" ? "-04:00" : "-05:00"}`);
+/** `2025-01-17-00-00-00`, or without it `Jan 17, 2025 12:00:00 AM EST`, whose time means nothing. */
+function dateIn(body: JsonObject, member: string): string {
+  return textOf(body[`${member}Str`]) || textOf(body[member]);
 }
 
-/** `2025-01-17` of `2025-01-17-00-00-00` or `Jan 17, 2025 12:00:00 AM EST`, whose time means nothing. "" for any other text. */
-function dateOf(digits: string, words: string, warn: FormatContext["warn"]): string {
-  if (/^\d{4}-\d\d-\d\d/.test(digits)) return digits.slice(0, 10);
-  const [, month = "", day = "", year = ""] = /^([A-Z][a-z]{2}) (\d\d?), (\d{4})\b/.exec(words) ?? [];
-  const number = MONTHS.indexOf(month) + 1;
-  if (number > 0) return dateOfParts(year, number, day);
-  if (words !== "") warn(`A date in an unknown format is left out: "${words}"`);
-  return "";
+/** The instant of `Feb 03, 2025 09:44:28 AM EST`. Undefined for any other text. */
+function instantOf(words: unknown): number | undefined {
+  const text = textOf(words);
+  return /^[A-Z][a-z]{2} \d\d?, \d{4} \d\d:\d\d:\d\d [AP]M E[SD]T$/.test(text) ? Date.parse(text) : undefined;
 }
 
 /** Each file has the kind of its folder, which is that of the announcement. */
 function attachmentsOf(details: JsonObject, body: JsonObject): Grant["attachments"] {
-  const files = arrayOf(details.synopsisAttachmentFolders)
-    .map(objectOf)
+  const files = objectsOf(details.synopsisAttachmentFolders)
     .flatMap(({ folderType, synopsisAttachments }) => arrayOf(synopsisAttachments).map((file) => ({ folderType, ...objectOf(file) })))
     .map((file: JsonObject) => ({
       ...fileOfGrant(file.fileName, file.fileDescription, textOf(file.folderType) || textOf(file.mimeType), file.fileLobSize),
       url: `https://apply07.grants.gov/grantsws/rest/opportunity/att/download/${textOf(file.id)}`,
     }));
-  const links = arrayOf(details.synopsisDocumentURLs).map(objectOf);
+  const links = objectsOf(details.synopsisDocumentURLs);
   return [
     { name: textOf(body.fundingDescLinkDesc), url: textOf(body.fundingDescLinkUrl) },
     ...links.map(({ description, docUrl, url }) => ({ name: textOf(description), url: textOf(docUrl) || textOf(url) })),
     ...files,
   ];
-}
-
-/* JSON */
-
-async function wholeResponse(input: Input): Promise<FoundObject> {
-  const raw = objectOf(await wholeDocument(input));
-  const fault = responseFault(raw);
-  if (fault !== undefined) throw new Error(`it ${fault}`);
-  return { kind: "object", line: 1, raw };
-}
-
-/** The JSON of a file that holds one response. Throws if it is not JSON. */
-export async function wholeDocument(input: Pick<Input, "bytes">): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of input.bytes()) {
-    bytes += chunk.length;
-    if (bytes > RESPONSE_BYTES_MAX) throw new Error(`it has more than ${RESPONSE_BYTES_MAX / 1024 ** 2} MiB, as no response has`);
-    chunks.push(new Uint8Array(chunk));
-  }
-  try {
-    const decode = createUtf8Decoder();
-    return parseBounded(decode(Buffer.concat(chunks)) + decode());
-  } catch {
-    throw new Error("it is not JSON");
-  }
 }

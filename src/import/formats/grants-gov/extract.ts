@@ -14,7 +14,7 @@ import { localName, type XmlElement, type XmlTexts, xmlElements } from "../../re
 import type { Draft } from "../../record.ts";
 import { Rejection } from "../../validate.ts";
 import { elementsOf, rejected } from "../items.ts";
-import { type HitCounts, readResponses, warnOfMissing } from "./api.ts";
+import { type HitCounts, readResponses } from "./api.ts";
 import { applicantCodes, fundingInstruments, GRANTS_GOV, opportunityCategories, pageUrlOf, readCodes, readListings } from "./codes.ts";
 import { draftOfGrant, emptyGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
@@ -31,7 +31,8 @@ export const grantsGov: Format = {
 async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
   const search: HitCounts = { found: 0, hits: 0 };
   yield* elementsOf(inputs, (input) => readOne(input, search, context));
-  warnOfMissing(search, context);
+  const { found, hits } = search;
+  if (hits < found) context.incomplete(`the search found ${found} opportunities; these files contain ${hits} of them`);
 }
 
 async function* readOne(input: Input, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
@@ -103,7 +104,6 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     const first = all(present, before)[0] ?? "";
     return legacy ? withoutC1Controls(first).replace(/^(None|Not Available)$/, "") : first;
   };
-  const date = (present: string, before = "") => isoDate(text(present, before));
   const [category] = readCodes(all("OpportunityCategory"), opportunityCategories, "opportunity category", warn);
   const activities = all("CategoryOfFundingActivity", "FundingActivityCategory");
   const applicants = all("EligibleApplicants", "EligibilityCategory");
@@ -129,20 +129,20 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
     applicants: readCodes(applicants, applicantCodes, "applicant type", warn),
     eligibility: text("AdditionalInformationOnEligibility", "AdditionalEligibilityInfo"),
     costSharing: /^y/i.test(costSharing) ? "Yes" : /^n/i.test(costSharing) ? "No" : "",
-    postDate: date("PostDate", "PostDate"),
-    openDate: date(forecast ? "EstimatedSynopsisPostDate" : "PostDate", "PostDate"),
-    closeDate: date(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate", "ApplicationsDueDate"),
+    postDate: text("PostDate", "PostDate"),
+    openDate: text(forecast ? "EstimatedSynopsisPostDate" : "PostDate", "PostDate"),
+    closeDate: text(forecast ? "EstimatedSynopsisCloseDate" : "CloseDate", "ApplicationsDueDate"),
     closeDateExplanation: text(
       forecast ? "EstimatedSynopsisCloseDateExplanation" : "CloseDateExplanation",
       "ApplicationsDueDateExplanation",
     ),
-    archiveDate: date("ArchiveDate", "ArchiveDate"),
+    archiveDate: text("ArchiveDate", "ArchiveDate"),
     awardFloor: text("AwardFloor", "AwardFloor"),
     awardCeiling: text("AwardCeiling", "AwardCeiling"),
     totalFunding: text("EstimatedTotalProgramFunding", "EstimatedFunding"),
     expectedAwards: text("ExpectedNumberOfAwards", "NumberOfAwards"),
-    awardDate: date("EstimatedAwardDate"),
-    startDate: date("EstimatedProjectStartDate"),
+    awardDate: text("EstimatedAwardDate"),
+    startDate: text("EstimatedProjectStartDate"),
     fiscalYear: text("FiscalYear"),
     description: text("Description", "FundingOppDescription"),
     contact: {
@@ -158,11 +158,6 @@ function grantOfElement({ name, fields }: Element, { warn }: FormatContext): Gra
       },
     ],
   };
-}
-
-/** Turns `07312026` into `2026-07-31`. Returns any other text unchanged; `draftOfGrant` warns of it. */
-function isoDate(text: string): string {
-  return /^\d{8}$/.test(text) ? `${text.slice(4)}-${text.slice(0, 2)}-${text.slice(2, 4)}` : text;
 }
 
 /* XML */

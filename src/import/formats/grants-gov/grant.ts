@@ -1,6 +1,6 @@
 /** A grant opportunity with the fields of all layouts of Grants.gov and Simpler.Grants.gov, and its draft. */
 
-import { easternDate, easternInstant, endOfEasternDate } from "../../../text/eastern.ts";
+import { easternDate, easternInstant, endOfEasternDate, writtenDate } from "../../../text/eastern.ts";
 import type { EpochMs } from "../../../text/instant.ts";
 import { isDate } from "../../../text/instant.ts";
 import { textOf } from "../../../text/json-value.ts";
@@ -12,7 +12,9 @@ import { distinct, joined } from "../items.ts";
 import type { Coded } from "./codes.ts";
 import { contactsOf, type StatedContact } from "./contacts.ts";
 
-/** A grant without any texts. Texts are as the upstream has them, dates like `2026-07-31`. The dates of a forecast are estimates. */
+type Warn = FormatContext["warn"];
+
+/** A grant without any texts. Texts and dates are as the upstream has them. The dates of a forecast are estimates. */
 const noTexts = {
   opportunityNumber: "",
   title: "",
@@ -73,85 +75,93 @@ export function agenciesOf(top: string, agency: string): Pick<Grant, "agency" | 
 }
 
 /** The draft of a grant. Warns of dates and amounts that cannot be read. */
-export function draftOfGrant(grant: Grant, context: FormatContext): Draft {
-  const { warn } = context;
-  const title = oneLine(grant.title) || grant.opportunityNumber || "Untitled";
+export function draftOfGrant(grant: Grant, { warn }: FormatContext): Draft {
+  const { instruments, opportunityNumber, assistanceListings, activities } = grant;
+  const name = oneLine(grant.title);
+  const title = name || opportunityNumber || "Untitled";
+  const type = programType({ title, number: opportunityNumber, instruments: instruments.map(({ code }) => code) });
+  const [note, eligibility] = [grant.closeDateExplanation, grant.eligibility].map(plainText) as [string, string];
+  const requirements = [
+    grant.applicants.map(({ label }) => label).join("; "),
+    NO_NOTE.test(eligibility) ? "" : eligibility,
+    grant.costSharing && `Cost sharing or matching required: ${grant.costSharing}`,
+  ];
+  const keywords = [
+    ...[grant.category, plainText(grant.categoryNote)],
+    ...[...activities.map(({ label }) => label), plainText(grant.activitiesNote)],
+    ...assistanceListings.map(({ title }) => title),
+  ];
+  const codes = [...activities.map(({ code }) => `FAC:${code}`), ...assistanceListings.map(({ number }) => number && `ALN:${number}`)];
   return {
     source: { code: grant.source, opportunity_id: grant.id, url: grant.url },
     title,
     summary: summaryOf(grant.description),
     description: grant.description || null,
-    ...grantStatus(grant, context),
+    ...grantStatus(grant, warn),
     organization: { agency: oneLine(grant.agency) || null, sub_agency: oneLine(grant.subAgency) || null },
-    program: programOf(grant, title),
+    program: {
+      type: type === "OTHER" && instruments.length === 0 ? null : type, // As in search hits, of which only the title counts.
+      solicitation_id: opportunityNumber || null,
+      solicitation_title: name || null,
+      contract_class: instruments.map(({ label }) => label).join("; ") || null,
+    },
     funding: fundingOf(grant, warn),
     dates: {
       posted_at: dateOf(grant, grant.postDate, "00:00:00", warn),
       opens_at: dateOf(grant, grant.openDate, "00:00:00", warn),
       closes_at: dateOf(grant, grant.closeDate, "23:59:59", warn),
     },
-    classifications: classificationsOf(grant),
-    eligibility: { requirements: requirementsOf(grant) },
-    ...deadlineNoteOf(grant),
+    classifications: { keywords: saying(keywords), tech_taxonomy: saying(codes) },
+    eligibility: { requirements: joined(requirements, "\n") },
+    deadline_note: NO_NOTE.test(note) ? undefined : note,
     contacts: contactsOf(grant.contact),
     attachments: attachmentsOf(grant),
-    ...(grant.applicants.length > 0 ? { applicant_types: distinct(grant.applicants.map(({ code }) => code)) } : {}),
-    ...(grant.agencyCode ? { agency_codes: [grant.agencyCode] } : {}),
+    applicant_types: grant.applicants.length > 0 ? distinct(grant.applicants.map(({ code }) => code)) : undefined,
+    agency_codes: grant.agencyCode ? [grant.agencyCode] : undefined,
   };
 }
 
 /** The status text is left out if it would become outdated, or if an archive date already implies it. */
-function grantStatus(grant: Grant, { warn }: FormatContext): Pick<Draft, "status" | "status_display" | "archives_at"> {
+function grantStatus(grant: Grant, warn: Warn): Pick<Draft, "status" | "status_display" | "archives_at"> {
   const { status, archiveDate } = grant;
   if (status === "archived") return { status };
-  const archives = dateOf(grant, archiveDate, "00:00:00", warn) === null ? {} : { archives_at: endOfEasternDate(archiveDate) ?? null };
-  if (status === "closed") return { status, status_display: "Closed", ...archives };
-  return status === "forecast" ? { status, status_display: "Forecasted", ...archives } : archives;
+  const hasArchiveDate = dateOf(grant, archiveDate, "00:00:00", warn) !== null;
+  const archives_at = hasArchiveDate ? endOfEasternDate(writtenDate(archiveDate)) : undefined;
+  if (status === "posted") return { archives_at };
+  return { status, status_display: status === "closed" ? "Closed" : "Forecasted", archives_at };
 }
 
-/** Whether a date such as `2026-07-31` has passed in Eastern time; false for any other text. */
-export function isOver(date: string, now: EpochMs): boolean {
+/** Whether a date has passed in Eastern time; false for any other text. */
+export function isOver(text: string, now: EpochMs): boolean {
+  const date = writtenDate(text);
   return isDate(date) && date < easternDate(now);
 }
 
-function programOf(grant: Grant, title: string): NonNullable<Draft["program"]> {
-  return {
-    type: typeOf(grant, title),
-    solicitation_id: grant.opportunityNumber || null,
-    solicitation_title: oneLine(grant.title) || null,
-    contract_class: grant.instruments.map(({ label }) => label).join("; ") || null,
-  };
-}
-
-/** Without a funding instrument, as in search hits, only the title counts: the type is unknown rather than OTHER. */
-function typeOf({ opportunityNumber, instruments }: Grant, title: string): string | null {
-  const type = programType({ title, number: opportunityNumber, instruments: instruments.map(({ code }) => code) });
-  return type === "OTHER" && instruments.length === 0 ? null : type;
-}
-
-function dateOf({ id }: Grant, date: string, time: string, warn: FormatContext["warn"]): string | null {
-  if (date === "") return null;
+function dateOf({ id }: Grant, text: string, time: string, warn: Warn): string | null {
+  if (text === "") return null;
+  const date = writtenDate(text);
   const instant = easternInstant(date, time);
   if (instant === undefined) warn(`Opportunity ${id} has a date that does not exist, ${date}: it is left out`);
   return instant ?? null;
 }
 
-function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft["funding"]> | null {
+function fundingOf(grant: Grant, warn: Warn): NonNullable<Draft["funding"]> | null {
   const [floor, ceiling, total, awards] = [grant.awardFloor, grant.awardCeiling, grant.totalFunding, grant.expectedAwards].map((text) =>
     amountOf(text, grant.id, warn),
   );
+  const unlessZero = (amount: string | undefined) => (amount === "0.00" ? undefined : amount);
   // A ceiling of zero means that none is stated, and so does a floor of zero without a ceiling.
-  const amount_max = isZero(ceiling) ? undefined : ceiling;
-  const amount_min = amount_max === undefined && isZero(floor) ? undefined : floor;
+  const amount_max = unlessZero(ceiling);
+  const least = unlessZero(floor);
+  const amount_min = amount_max === undefined ? least : floor;
+  const [sum, count] = [total, awards].map(unlessZero);
   const display = [
-    amount_max === undefined
-      ? amount_min && !isZero(amount_min) && `At least ${dollars(amount_min)} per award`
-      : `Up to ${dollars(amount_max)} per award`,
-    total && !isZero(total) && `${dollars(total)} total`,
-    awards && !isZero(awards) && `${dollars(awards).slice(1)} ${/^1(\.0+)?$/.test(awards) ? "award" : "awards"} expected`,
+    amount_max === undefined ? least && `At least ${dollars(least)} per award` : `Up to ${dollars(amount_max)} per award`,
+    sum && `${dollars(sum)} total`,
+    count && `${dollars(count).slice(1)} ${/^1(\.0+)?$/.test(count) ? "award" : "awards"} expected`,
     grant.fiscalYear && `fiscal year ${grant.fiscalYear}`,
-    grant.awardDate && `awards estimated for ${grant.awardDate}`,
-    grant.startDate && `projects estimated to start on ${grant.startDate}`,
+    grant.awardDate && `awards estimated for ${writtenDate(grant.awardDate)}`,
+    grant.startDate && `projects estimated to start on ${writtenDate(grant.startDate)}`,
   ].filter(Boolean);
   if (amount_min === undefined && amount_max === undefined && display.length === 0) return null;
   return { currency: "USD", amount_min: amount_min ?? null, amount_max: amount_max ?? null, display: display.join("; ") || null };
@@ -161,17 +171,13 @@ function fundingOf(grant: Grant, warn: FormatContext["warn"]): NonNullable<Draft
 const AMOUNT_MAX = 100;
 
 /** An amount with two decimals, without converting it to a float (D-36). Undefined if none is stated. */
-function amountOf(text: string, id: string, warn: FormatContext["warn"]): string | undefined {
+function amountOf(text: string, id: string, warn: Warn): string | undefined {
   const digits = text.replace(/[$,\s]/g, "");
   if (digits === "" || /^(none|notavailable|n\/a)$/i.test(digits)) return undefined;
   const [, whole = "", cents = ""] = (digits.length <= AMOUNT_MAX && /^0*(\d{1,20})(?:\.(\d{1,2}))?$/.exec(digits)) || [];
   if (whole !== "") return `${whole}.${cents.padEnd(2, "0")}`;
   warn(`Opportunity ${id} has an amount that is not a number, "${text}": it is left out`);
   return undefined;
-}
-
-function isZero(amount: string | undefined): boolean {
-  return amount !== undefined && /^0\.00$/.test(amount);
 }
 
 function dollars(amount: string): string {
@@ -181,42 +187,14 @@ function dollars(amount: string): string {
 /** Matches notes that say nothing: blanks, and the words that forms put into an empty field. */
 const NO_NOTE = /^(undefined|no explanation|none|n\/?a|not available|null)?\.?$/i;
 
-function deadlineNoteOf({ closeDateExplanation }: Grant): Pick<Draft, "deadline_note"> {
-  const note = plainText(closeDateExplanation);
-  return NO_NOTE.test(note) ? {} : { deadline_note: note };
-}
-
-function requirementsOf({ applicants, eligibility, costSharing }: Grant): string | null {
-  const text = plainText(eligibility);
-  const parts = [
-    applicants.map(({ label }) => label).join("; "),
-    NO_NOTE.test(text) ? "" : text,
-    costSharing && `Cost sharing or matching required: ${costSharing}`,
-  ];
-  return joined(parts, "\n");
-}
-
-function classificationsOf(grant: Grant): NonNullable<Draft["classifications"]> {
-  const { category, categoryNote, activities, activitiesNote, assistanceListings } = grant;
-  const labels = activities.map(({ label }) => label);
-  const titles = assistanceListings.map(({ title }) => title);
-  return {
-    keywords: saying([category, plainText(categoryNote), ...labels, plainText(activitiesNote), ...titles]),
-    tech_taxonomy: saying([
-      ...activities.map(({ code }) => `FAC:${code}`),
-      ...assistanceListings.map(({ number }) => (number === "" ? "" : `ALN:${number}`)),
-    ]),
-  };
-}
-
 function attachmentsOf({ attachments }: Grant): NonNullable<Draft["attachments"]> {
   return attachments
     .filter(({ url }) => /^https?:\/\//i.test(url) && URL.canParse(url))
     .map(({ name, url, kind = "", size = null }) => ({
       name: plainText(name) || null,
       url,
-      ...(kind === "" ? {} : { kind }),
-      ...(size === null ? {} : { size }),
+      kind: kind || undefined,
+      size: size ?? undefined,
     }));
 }
 

@@ -5,13 +5,13 @@
 import { lastDueDate } from "../../../opportunities/clock.ts";
 import { opensLater } from "../../../opportunities/contradictions.ts";
 import { dateInstant } from "../../../text/eastern.ts";
-import { arrayOf, type JsonObject, objectOf, textOf } from "../../../text/json-value.ts";
+import { arrayOf, type JsonObject, objectOf, objectsOf, textOf } from "../../../text/json-value.ts";
 import { UUID } from "../../../text/uuid.ts";
 import type { FormatContext, Input, Item, SourceLine } from "../../format.ts";
-import { type FoundObject, jsonObjects } from "../../readers/json-elements.ts";
+import { type FoundObject, jsonObjects, wholeDocument } from "../../readers/json-elements.ts";
 import type { Draft } from "../../record.ts";
 import { columnTexts, distinct, faultWithout, rejected } from "../items.ts";
-import { type HitCounts, wholeDocument } from "./api.ts";
+import type { HitCounts } from "./api.ts";
 import { GRANTS_GOV, pageUrlOf } from "./codes.ts";
 import { agenciesOf, draftOfGrant, emptyGrant, fileOfGrant, type Grant } from "./grant.ts";
 import { keepSame } from "./same.ts";
@@ -101,15 +101,13 @@ function itemOf(line: SourceLine, raw: JsonObject, json: string | undefined, con
 
 /** Due dates are the closing dates of the competitions, and a different one of the summary. Words mark one that precedes the opening. */
 function withCompetitions(draft: Draft, { competitions }: JsonObject, { warn }: FormatContext): Draft {
-  const closings = arrayOf(competitions)
-    .map(objectOf)
-    .flatMap(({ competition_title, opening_date, closing_date, grace_period }) => {
-      const [opens, closes] = [textOf(opening_date), textOf(closing_date)];
-      const at = dateInstant(closes, "23:59:59", warn);
-      const grace = Number(grace_period) > 0 ? `grace period of ${textOf(grace_period)} days` : "";
-      const opening = closes < opens ? opensLater(opens) : "";
-      return at === null ? [] : [{ at, words: [textOf(competition_title), grace, opening].filter(Boolean).join(", ") || null }];
-    });
+  const closings = objectsOf(competitions).flatMap(({ competition_title, opening_date, closing_date, grace_period }) => {
+    const [opens, closes] = [textOf(opening_date), textOf(closing_date)];
+    const at = dateInstant(closes, "23:59:59", warn);
+    const grace = Number(grace_period) > 0 ? `grace period of ${textOf(grace_period)} days` : "";
+    const opening = closes < opens ? opensLater(opens) : "";
+    return at === null ? [] : [{ at, words: [textOf(competition_title), grace, opening].filter(Boolean).join(", ") || null }];
+  });
   if (closings.length === 0) return draft;
   const closes_at = draft.dates?.closes_at ?? null;
   const isListed = closings.some(({ at }) => at === closes_at);
@@ -121,9 +119,10 @@ function withCompetitions(draft: Draft, { competitions }: JsonObject, { warn }: 
 }
 
 function listingsOf(raw: JsonObject): Grant["assistanceListings"] {
-  return arrayOf(raw.opportunity_assistance_listings)
-    .map(objectOf)
-    .map((listing) => ({ number: textOf(listing.assistance_listing_number), title: textOf(listing.program_title) }));
+  return objectsOf(raw.opportunity_assistance_listings).map((listing) => ({
+    number: textOf(listing.assistance_listing_number),
+    title: textOf(listing.program_title),
+  }));
 }
 
 /** The members of a summary with a grant's texts. The export of the search page has columns of these names. */
@@ -211,8 +210,7 @@ function contactOf(text: (member: string) => string, isForecast: boolean): Grant
 const PHONE = /^[+(]?\d[\d().\s-]{5,18}\d(?:\s*(?:x|ext\.?)\s*\d{1,6})?$/i;
 
 function filesOf({ attachments }: JsonObject): Grant["attachments"] {
-  return arrayOf(attachments)
-    .map(objectOf)
+  return objectsOf(attachments)
     .map(({ file_name, file_description, mime_type, file_size_bytes, download_path }) => ({
       ...fileOfGrant(file_name, file_description, textOf(mime_type), file_size_bytes),
       url: textOf(download_path),

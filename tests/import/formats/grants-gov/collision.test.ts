@@ -1,7 +1,7 @@
 /** Answers of Grants.gov that are easily misread: a forecast beside its synopsis, one number of five opportunities, errors with status 200. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { wholeDocument } from "../../../../src/import/formats/grants-gov/api.ts";
 import { grantsGov } from "../../../../src/import/formats/grants-gov/extract.ts";
+import { wholeDocument } from "../../../../src/import/readers/json-elements.ts";
 import { opportunityId } from "../../../../src/opportunities/identity.ts";
 import type { Opportunity } from "../../../../src/opportunities/opportunity.ts";
 import { aCatalog, documentOf, documentsOf, dropScratch } from "../../../support/imports.ts";
@@ -88,9 +88,9 @@ describe("an error with status 200", () => {
   });
 });
 
-test("a response of more than 64 MiB is refused", async () => {
+test("a response of more than 16,000,000 characters is refused", async () => {
   const bytes = async function* () {
-    for (let n = 0; n <= 64; n++) yield new Uint8Array(2 ** 20);
+    for (let n = 0; n <= 16; n++) yield new Uint8Array(2 ** 20);
   };
-  await expect(wholeDocument({ bytes })).rejects.toThrow("it has more than 64 MiB, as no response has");
+  await expect(wholeDocument({ bytes })).rejects.toThrow("it has more than 16000000 characters, as no real file has");
 });

@@ -292,7 +292,7 @@ describe("mapping", () => {
     ["10312026", "2026-11-01T00:00:00-04:00"],
     ["11012026", "2026-11-02T00:00:00-05:00"],
     ["", undefined],
-    ["12/31/2027", undefined],
+    ["12/31/2027", "2028-01-01T00:00:00-05:00"],
     ["0731202", undefined],
   ])("a synopsis whose archive date is %p is archived at %p", async (ArchiveDate, archives_at) => {
     const draft = await draftOf(synopsis({ ArchiveDate }));
