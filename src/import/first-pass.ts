@@ -12,7 +12,7 @@ import { counted } from "../text/counted.ts";
 import type { EpochMs } from "../text/instant.ts";
 import { ellipsized } from "../text/quoted.ts";
 import { advance, type ImportContext, type ImportKind, type ImportOptions, shareRead } from "./context.ts";
-import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, Revision, SourceLine } from "./format.ts";
+import type { Format, FormatContext, Input, Item, LazyItem, LiveRecord, RecordItem, RejectedItem, SourceLine } from "./format.ts";
 import { completeRecord } from "./partial-records.ts";
 import type { OpenInput } from "./readers/input.ts";
 import { firstCharacter } from "./readers/json-elements.ts";
@@ -51,7 +51,7 @@ export type FirstPass = {
 };
 
 type Pass = Parents & {
-  steps: readonly Step[];
+  redactContacts: boolean;
   staging: Staging;
   rejects: Rejects;
   /** The catalog's name of each source code. */
@@ -60,17 +60,6 @@ type Pass = Parents & {
   now: () => EpochMs;
   found: FirstPass;
 };
-
-/** A step of a valid record. Throws a Rejection if it cannot be imported. */
-type Step = (record: ValidRecord, sql: CatalogSql, pass: Pass, version: PlacedVersion | undefined) => ValidRecord | Promise<ValidRecord>;
-
-function stepsOf({ versions }: Format, kind: ImportKind, { redactContacts }: ImportOptions): Step[] {
-  return [
-    kind === "later" ? asNew : asRestored,
-    ...(versions === undefined ? [] : [relate]),
-    ...(redactContacts === true ? [withoutContacts] : []),
-  ];
-}
 
 /** Reads, validates and stages all files. Throws if a file cannot be read as a whole. */
 export async function runFirstPass(
@@ -85,7 +74,8 @@ export async function runFirstPass(
   const kind = (await newestInstant(db)) === undefined ? "first" : "later";
   const stored = kind === "later" ? db : nothingStored(db);
   const names = new Map((await listSources(db)).map(({ code, name }) => [code, name]));
-  const digestOf = digestUnder([format.name, [...names], options.redactContacts === true]);
+  const redactContacts = options.redactContacts === true;
+  const digestOf = digestUnder([format.name, [...names], redactContacts]);
   const files = await withContent(inputs);
   const others: ((record: LiveRecord) => boolean)[] = [];
   const placements = await placeVersions(format.versions, files, { stored, staging, digestOf, kind });
@@ -100,8 +90,7 @@ export async function runFirstPass(
     layout: await layoutOf(format, files),
     neverHas: (record) => others.some((isOther) => isOther(record)),
   };
-  const steps = stepsOf(format, kind, options);
-  const pass: Pass = { format, steps, staging, rejects, names, digestOf, now, kind, placements, found };
+  const pass: Pass = { format, redactContacts, staging, rejects, names, digestOf, now, kind, placements, found };
   const lastItems = new Map<Input, Item>();
   const warn = once(notify);
   let missing: string | undefined;
@@ -184,7 +173,7 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
 /** An item that is read, unless its digest decides. */
 type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
 
-/** The steps from an item to a record that can be staged. Throws a Rejection if it cannot be imported. */
+/** The record of an item, ready to be staged. Throws a Rejection if it cannot be imported. */
 async function prepare(
   sql: CatalogSql,
   pass: Pass,
@@ -192,59 +181,42 @@ async function prepare(
   version: PlacedVersion | undefined,
   source_digest: Buffer | undefined,
 ): Promise<PreparedRecord> {
-  let record = validate(pass, await complete(sql, pass, item, version), source_digest);
-  for (const step of pass.steps) record = await step(record, sql, pass, version);
-  return render(pass, record);
-}
-
-/** A draft to validate, with the upstream's own history of the record. */
-type Drafted = { draft: object; revisions?: readonly Revision[] | undefined; staged?: PreparedRecord | undefined };
-
-/** Reads a lazy item, and completes a record that depends on the stored one. */
-async function complete(sql: CatalogSql, { staging }: Pass, item: OpenedItem, version: PlacedVersion | undefined): Promise<Drafted> {
+  const { staging, names, found, kind, redactContacts } = pass;
   if (item.kind === "rejected") throw new Rejection(item.reason);
-  const found = dependsOnStored(item) ? staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "") : undefined;
-  if (item.kind === "lazy") return { draft: await completeRecord(sql, readLazy(item), version, found) };
+  const earlier = dependsOnStored(item) ? staging.findRecord(naturalKeyOf(item)?.source ?? "", lineageOf(item, version) ?? "") : undefined;
+  const { restored, ...valid } = validateRecord(await completeRecord(sql, readItem(item), version, earlier), names);
+  const restores = restored !== undefined && kind !== "later"; // The instants of an export are only used in an empty catalog.
+  if (restores) refuseFutureInstants(restored, pass.now());
+  const revisions =
+    item.kind === "record" ? item.revisions?.map(({ record, since }) => ({ ...validateRecord(record, names), since })) : undefined;
   // A whole record has its own history, if any.
-  const staged = item.partial === undefined ? undefined : found;
-  return { draft: await completeRecord(sql, item, version, found), revisions: item.revisions, staged };
+  const known = revisions ?? (item.kind === "record" && item.partial !== undefined ? earlier?.revisions : undefined);
+  const record = await relate({ source_digest, ...valid, ...(known && { revisions: known }) }, sql, pass, version);
+  found.sources.add(record.content.source.code);
+  noteContradictions(found, record);
+  const prepared = prepareRecord(redactContacts ? withoutContacts(record) : record);
+  if (!restores) return prepared;
+  found.kind = "restore";
+  found.restoredUpTo = Math.max(found.restoredUpTo ?? restored.updated_at, restored.updated_at);
+  return { ...prepared, restored };
 }
 
-function readLazy({ read, reconcile }: LazyItem): Pick<RecordItem, "record" | "reconcile"> {
+function readItem(item: RecordItem | LazyItem): Pick<RecordItem, "record" | "partial" | "reconcile"> {
+  if (item.kind === "record") return item;
+  const { read, reconcile } = item;
   const record = read();
-  return reconcile === undefined ? { record } : { record, reconcile: (stored) => reconcile(record as Draft, stored) };
+  return { record, ...(reconcile && { reconcile: (stored) => reconcile(record as Draft, stored) }) };
 }
 
 function dependsOnStored(item: OpenedItem): boolean {
   return item.kind !== "rejected" && (item.reconcile !== undefined || (item.kind === "record" && item.partial !== undefined));
 }
 
-function validate({ names }: Pass, { draft, revisions, staged }: Drafted, source_digest: Buffer | undefined): ValidRecord {
-  const valid = validateRecord(draft, names);
-  const history = revisions?.map(({ record, since }) => {
-    const { content, status_basis } = validateRecord(record, names);
-    return { content, status_basis, since };
-  });
-  const known = history ?? staged?.revisions;
-  return { source_digest, ...valid, ...(known === undefined ? {} : { revisions: known }) };
-}
-
-/** The instants of an export are only used in an empty catalog. */
-function asNew({ restored: _, ...record }: ValidRecord): ValidRecord {
-  return record;
-}
-
 /** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
-function asRestored(record: ValidRecord, _sql: CatalogSql, { now, found }: Pass): ValidRecord {
-  const { restored } = record;
-  if (restored === undefined) return record;
-  const { last_seen, ...instants } = restored;
+function refuseFutureInstants({ last_seen, ...instants }: NonNullable<ValidRecord["restored"]>, now: EpochMs): void {
   const { at = 0, missed_at = null } = last_seen ?? {};
   for (const [name, instant] of Object.entries({ ...instants, "last_seen.at": at, "last_seen.missed_at": missed_at ?? 0 }))
-    refuseFuture(name, instant, now());
-  found.kind = "restore";
-  found.restoredUpTo = Math.max(found.restoredUpTo ?? restored.updated_at, restored.updated_at);
-  return record;
+    refuseFuture(name, instant, now);
 }
 
 /** Adds the parent that was found. What the rules of `link.ts` find is looked up when the record is stored. */
@@ -263,12 +235,6 @@ function noteContradictions({ contradictory }: FirstPass, { content }: ValidReco
     const { records, example } = contradictory.get(says) ?? { records: 0, example: `${code} ${opportunity_id}` };
     contradictory.set(says, { records: records + 1, example });
   }
-}
-
-function render({ found }: Pass, { restored, ...record }: ValidRecord): PreparedRecord {
-  found.sources.add(record.content.source.code);
-  noteContradictions(found, record);
-  return { ...prepareRecord(record), ...(restored !== undefined && { restored }) };
 }
 
 async function stageAccepted(sql: CatalogSql, { staging, found }: Pass, accepted: readonly Accepted[]): Promise<void> {

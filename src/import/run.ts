@@ -216,9 +216,9 @@ function overtaken({ begun, committed, total }: Run, { message }: LaterChange): 
 
 async function storeAll(run: Run): Promise<void> {
   const remainingParents = await storeRecords(run);
-  await storeRemovals(run);
+  await commitEach(run, run.missing, storeRemoval);
   // After the records, so that no record changes twice at one instant.
-  await storeParents(run, remainingParents);
+  await commitEach(run, remainingParents, storeParent);
   await saveOtherVersions(run);
   await noteAllSeen(run);
   if (run.firstPass.kind !== "restore") await linkAgain(run); // Restored records have their links.
@@ -313,32 +313,25 @@ function isNews({ outcome, events, foreseen }: Decision): boolean {
   return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
 }
 
-async function storeRemovals(run: Run): Promise<void> {
-  for (const rows of slices(run.missing, run.chunk)) {
+/** Runs `change` for each item, a chunk in a transaction. */
+async function commitEach<T>(run: Run, items: readonly T[], change: (run: Run, writing: Writing, item: T) => Promise<void>): Promise<void> {
+  for (let first = 0; first < items.length; first += run.chunk) {
     await commit(run, async (writing) => {
-      for (const seq of rows) {
-        const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
-        countRemoval(run.summary, decision);
-        run.changing.add(decision.indexed.source.code);
-        await forgetSeen(writing.sql, [seq]);
-        await count(run);
-      }
+      for (const item of items.slice(first, first + run.chunk)) await change(run, writing, item);
     });
   }
 }
 
-async function storeParents(run: Run, parents: readonly NewParent[]): Promise<void> {
-  for (const slice of slices(parents, run.chunk)) {
-    await commit(run, async (writing) => {
-      for (const link of slice) await storeParent(run, writing, link);
-    });
-  }
+async function storeRemoval(run: Run, writing: Writing, seq: number): Promise<void> {
+  const decision = await changeStored(run, writing, seq, (before) => decideRemoval(before, writing.instant));
+  countRemoval(run.summary, decision);
+  run.changing.add(decision.indexed.source.code);
+  await forgetSeen(writing.sql, [seq]);
 }
 
 async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewParent): Promise<void> {
   const { events } = await changeStored(run, writing, seq, (before) => decideParent(before, parent_id, writing.instant));
   countLinked(run.summary, events.length);
-  await count(run);
 }
 
 /**
@@ -427,6 +420,7 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
   const before = await getStored(writing.sql, seq);
   const decision = decide(before);
   await updateRecord(writing, before, decision, [], run.importId);
+  await count(run);
   return decision;
 }
 
@@ -486,10 +480,6 @@ async function decideAndCount(
 
 function findBefore(sql: CatalogSql, { indexed, lineage }: PreparedRecord): Promise<StoredRecord | undefined> {
   return findStored(sql, indexed.source.code, lineage);
-}
-
-function* slices<T>(items: readonly T[], size: number): Iterable<readonly T[]> {
-  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
 
 function* allRecords(staging: Staging): Iterable<PreparedRecord> {

@@ -29,11 +29,8 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/\bhref="([^"]*)"/`, "fixed"],
     [String.raw`/(?<!\s|&nbsp;)(?:\s|&nbsp;)+$/`, "run"],
   ],
-  "src/import/formats/dsip.ts": [
-    [String.raw`/\s+/g`, "last"],
-    ["/[a-z0-9]+/g", "last"],
-    [String.raw`/"(data|topics)"\s*:\s*\[/`, "fixed"],
-  ],
+  "src/import/formats/items.ts": [[String.raw`/\s+/g`, "last"]],
+  "src/import/formats/dsip.ts": [[String.raw`/"(data|topics)"\s*:\s*\[/`, "fixed"]],
   "src/import/formats/grants-gov/api.ts": [
     [String.raw`/^.*?"oppHits"\s*:\s*\[/s`, "start"],
     [String.raw`/"data"\s*:\s*\{/`, "fixed"],
@@ -102,7 +99,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/`, "start"],
   ],
   "src/import/formats/sam-gov.ts": [
-    [String.raw`/\s+/g`, "last"],
     [String.raw`/\B(?=(\d{3})+\.)/g`, { limit: "80 digits, as the next expression says" }],
     [String.raw`/^\$?([\d,]{1,80})(?:\.(\d*))?$/`, "start"],
     [String.raw`/^0+(?=\d)/`, "start"],
@@ -110,7 +106,6 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     [String.raw`/[^\p{L}\p{N}]+/gu`, "last"],
   ],
   "src/import/formats/sbir-gov.ts": [
-    [String.raw`/\s+/g`, "last"],
     [String.raw`/sbir\.gov\/(\w+\/\w+)\/?$/`, "fixed"],
     [String.raw`/^https?:\/\/web\.archive\.org\/web\/\w+\//`, "start"],
   ],

@@ -2,13 +2,11 @@
  * Topics of the DoD SBIR/STTR portal (dodsbirsttr.mil): responses of its topic search, and of its details and questions calls, which are
  * joined to their topic. Two third parties' layouts with the same fields are also read: an export as CSV and an enriched JSON.
  *
- * A file of questions does not name its topic. It belongs to the topic whose id or code is in the file's name, otherwise to the topic of
- * the details file before it. Alternatively, one file of many topics' details may have `questions` in each of them.
+ * A file of questions does not name its topic. It belongs to the topic of the details before it, which may also have `questions` themselves.
  */
-import { basename } from "node:path";
-import { dateInstant, easternAt } from "../../text/eastern.ts";
+import { dateInstant, easternAt, easternDate } from "../../text/eastern.ts";
 import { parseInstantMs } from "../../text/instant.ts";
-import { arrayOf, type JsonObject, objectOf, objectsOf, parseJson, textOf } from "../../text/json-value.ts";
+import { type JsonObject, objectOf, objectsOf, parseJson, textOf } from "../../text/json-value.ts";
 import { plainText, summaryOf } from "../../text/plain-text.ts";
 import type { Format, FormatContext, Input, Item } from "../format.ts";
 import { programType } from "../program-type.ts";
@@ -16,7 +14,7 @@ import { csvRows } from "../readers/csv-rows.ts";
 import { InvalidInput } from "../readers/input.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed } from "./items.ts";
+import { distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, rejected, renamed, saysTheSame } from "./items.ts";
 
 const SOURCE = "DSIP";
 
@@ -91,8 +89,6 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   const survey = await surveyOf(inputs);
   if (survey.total > survey.topics.size)
     context.incomplete(`the portal's search found ${survey.total} topics; these files contain ${survey.topics.size} of them`);
-  const questions = questionsByTopic(survey);
-
   const counts = new Map<string, number>();
   yield* itemsOf(elementsOf(inputs, piecesIn), (raw) => {
     const topic = portalFields(raw);
@@ -103,7 +99,8 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
     if (code === "") return rejected("topicCode must not be blank");
     if (id !== "" && count > TOPICS_OF_ID_MAX)
       return { ...rejected(`more than ${TOPICS_OF_ID_MAX} topics have its topicId`), source: SOURCE, lineage: code };
-    const whole = { ...topic, ...questions.get(id), ...survey.details.get(id)?.value };
+    const questions = survey.questions.get(id);
+    const whole = { ...topic, ...(questions && { questions }), ...survey.details.get(id)?.value };
     const record = toDraft(whole, context);
     return { kind: "record", record, partial: "omits", reconcile: (stored) => reconciled(whole, record, stored) };
   });
@@ -115,20 +112,17 @@ const TOPICS_OF_ID_MAX = 10;
 
 /* The files */
 
-/** What the files hold: topics, and the details and questions to join to them. */
+/** What the files hold: the ids of topics, the details and questions to join to them by id, and how many topics the search found. */
 type Survey = {
-  /** The code of each topic by its id. */
-  topics: Map<string, string>;
+  topics: Set<string>;
   details: Map<string, { input: Input; line: number; raw: unknown; value: JsonObject }>;
-  /** Questions by file, with the id of the topic of the details file before it. */
-  asked: Map<Input, { after: string; questions: JsonObject[] }>;
-  /** How many topics the search found. */
+  questions: Map<string, JsonObject[]>;
   total: number;
 };
 
 async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
-  const survey: Survey = { topics: new Map(), details: new Map(), asked: new Map(), total: 0 };
-  let after = "";
+  const survey: Survey = { topics: new Set(), details: new Map(), questions: new Map(), total: 0 };
+  let after: string | undefined;
   const around = (document: unknown) => {
     survey.total = Math.max(survey.total, Number(textOf(objectOf(document).total)));
   };
@@ -136,46 +130,15 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
     if (piece.kind === "rejected") continue;
     const value = portalFields(piece.raw);
     const id = textOf(value.topicId);
-    if (isTopic(value)) survey.topics.set(id, textOf(value.topicCode));
-    else if (isQuestion(value)) {
-      const asked = survey.asked.get(input) ?? { after, questions: [] };
-      asked.questions.push(value);
-      survey.asked.set(input, asked);
-    } else {
+    if (isTopic(value)) survey.topics.add(id);
+    else if (!isQuestion(value)) {
       survey.details.set(id, { ...piece, input, value });
       after = id;
-    }
+    } else if (after !== undefined) survey.questions.set(after, [...(survey.questions.get(after) ?? []), value]);
+    else
+      throw new InvalidInput(input.name, "it does not say which topic its questions are about; give that topic's details file before it");
   }
   return survey;
-}
-
-function questionsByTopic({ topics, asked }: Survey): Map<string, { questions: JsonObject[] }> {
-  const idsByName = new Map<string, string>();
-  for (const [id, code] of topics)
-    for (const name of [id, code].map((each) => each.toLowerCase())) if (!idsByName.has(name)) idsByName.set(name, id);
-  const byTopic = new Map<string, { questions: JsonObject[] }>();
-  for (const [input, { after, questions }] of asked) {
-    const [topic = after] = partsOf(input).flatMap((part) => idsByName.get(part) ?? []);
-    if (topic === "")
-      throw new InvalidInput(
-        input.name,
-        "it does not say which topic its questions are about; give that topic's details file before it, or name the file after the topic",
-      );
-    byTopic.set(topic, { questions });
-  }
-  return byTopic;
-}
-
-/** Most characters of a file's name: file systems allow no more, but archives do. */
-const FILE_NAME_MAX = 255;
-
-/** The parts of a file's name in lower case that begin and end with a whole word or number, the longest first. */
-function partsOf({ name }: Input): string[] {
-  const file = basename(name).slice(0, FILE_NAME_MAX).toLowerCase();
-  const words = [...file.matchAll(/[a-z0-9]+/g)];
-  const ends = words.map(({ 0: word, index }) => index + word.length);
-  const parts = words.flatMap(({ index }, first) => ends.slice(first).map((end) => file.slice(index, end)));
-  return parts.sort((one, other) => other.length - one.length);
 }
 
 /** The rows of the export, or elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
@@ -229,36 +192,48 @@ function isQuestion(value: JsonObject): boolean {
 
 /* The draft */
 
-/** Search, details, questions, export and enriched topics have different fields. Fields that no file has are left out, so that stored values stay. */
+/** Search, details, questions, export and enriched topics have different fields. What no file has is undefined, so that stored values stay. */
 function toDraft(topic: JsonObject, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00", context);
   const closes = instantOf(topic.topicEndDate, "23:59:59", context);
+  const isDetailed = "objective" in topic;
+  const textIfAny = (field: string) => (field in topic ? textOf(topic[field]) || null : undefined);
   return {
     source: { code: SOURCE, opportunity_id: code, url: `${PORTAL}/topics-app/` },
     title: plainText(textOf(topic.topicTitle)) || code,
+    summary: isDetailed ? summaryOf(textOf(topic.objective) || textOf(topic.description)) : undefined,
+    description: isDetailed ? descriptionOf(topic) : undefined,
     status: dsipStatus(textOf(topic.topicStatus), opens, context),
     organization: {
       agency: "Department of Defense",
       sub_agency: textOf(topic.component) || null,
-      ...("command" in topic ? { issuing_office: textOf(topic.command) || null } : {}),
+      issuing_office: textIfAny("command"),
     },
     program: {
       type: programType({ program: textOf(topic.program), title: textOf(topic.solicitationTitle), number: code }),
       solicitation_id: textOf(topic.solicitationNumber) || null,
-      ...("solicitationTitle" in topic ? { solicitation_title: textOf(topic.solicitationTitle) || null } : {}),
-      ...("phaseHierarchy" in topic ? { contract_class: phaseNames(topic.phaseHierarchy) } : {}),
+      solicitation_title: textIfAny("solicitationTitle"),
+      contract_class: "phaseHierarchy" in topic ? phaseNames(topic.phaseHierarchy) : undefined,
     },
     dates: {
-      ...("topicPreReleaseStartDate" in topic ? { posted_at: instantOf(topic.topicPreReleaseStartDate, "00:00:00", context) } : {}),
+      posted_at: "topicPreReleaseStartDate" in topic ? instantOf(topic.topicPreReleaseStartDate, "00:00:00", context) : undefined,
       opens_at: opens,
       closes_at: closes,
       response_at: closes,
     },
-    ...("baaInstructions" in topic ? { contacts: contactsOf(topic), attachments: attachmentsOf(topic) } : {}),
-    ...("objective" in topic ? detailsOf(topic) : {}),
-    ...("questions" in topic ? { questions: objectsOf(topic.questions).map(questionOf) } : {}),
-    ...("questions" in topic || textOf(topic.noOfPublishedQuestions) === "0" ? { questions_read: true } : {}),
+    classifications: isDetailed
+      ? {
+          keywords: keywordsOf(topic.keywords),
+          technology_areas: listOf(topic.technologyAreas, ","),
+          tech_taxonomy: listOf(topic.focusAreas, "|").map((area) => `DSIP_FOCUS:${area}`),
+        }
+      : undefined,
+    eligibility: isDetailed ? { requirements: requirementsOf(topic) } : undefined,
+    contacts: "baaInstructions" in topic ? contactsOf(topic) : undefined,
+    attachments: "baaInstructions" in topic ? attachmentsOf(topic) : undefined,
+    questions: "questions" in topic ? objectsOf(topic.questions).map(questionOf) : undefined,
+    questions_read: "questions" in topic || textOf(topic.noOfPublishedQuestions) === "0" ? true : undefined,
   };
 }
 
@@ -277,7 +252,7 @@ function reconciled(topic: JsonObject, draft: Draft, stored: Draft): Draft {
   return {
     ...draft,
     ...(isSame && { description: stored.description ?? null, summary: stored.summary ?? null }),
-    program: { ...draft.program, ...("solicitationTitle" in topic || stored.program?.type == null ? {} : { type: stored.program.type }) },
+    program: { ...draft.program, type: "solicitationTitle" in topic ? draft.program?.type : (stored.program?.type ?? draft.program?.type) },
     dates: {
       ...draft.dates,
       ...exact("posted_at", topic.topicPreReleaseStartDate),
@@ -285,7 +260,7 @@ function reconciled(topic: JsonObject, draft: Draft, stored: Draft): Draft {
       ...exact("closes_at", topic.topicEndDate),
       ...exact("response_at", topic.topicEndDate),
     },
-    ...(draft.eligibility === undefined ? {} : { eligibility: { ...draft.eligibility, requirements } }),
+    eligibility: draft.eligibility && { ...draft.eligibility, requirements },
   };
 }
 
@@ -295,27 +270,7 @@ function isDay(value: unknown): boolean {
 }
 
 function easternDayOf(instant: string): string {
-  return easternAt(parseInstantMs(instant) ?? 0).slice(0, "2026-03-01".length);
-}
-
-/** Whether a text differs from the stored one at most in mark-up and blanks. `isPart`: the layout has only the first of its sections. */
-function saysTheSame(given: string | null | undefined, stored: string | null | undefined, isPart: boolean): boolean {
-  if (given == null || stored == null) return false;
-  const [words, known] = [given, stored].map((text) => plainText(text).replace(/\s+/g, "")) as [string, string];
-  return isPart ? known.startsWith(words) : known === words;
-}
-
-function detailsOf(topic: JsonObject) {
-  return {
-    summary: summaryOf(textOf(topic.objective) || textOf(topic.description)),
-    description: descriptionOf(topic),
-    classifications: {
-      keywords: keywordsOf(topic.keywords),
-      technology_areas: listOf(topic.technologyAreas, ","),
-      tech_taxonomy: listOf(topic.focusAreas, "|").map((area) => `DSIP_FOCUS:${area}`),
-    },
-    eligibility: { requirements: requirementsOf(topic) },
-  };
+  return easternDate(parseInstantMs(instant) ?? 0);
 }
 
 /** The status, or null if it follows from the dates (D-37). The portal's status counts if the dates do not determine one. */
@@ -383,15 +338,14 @@ function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   return uploads.map(({ uploadId, fileName, uploadTypeCode }) => ({
     name: textOf(fileName) || null,
     url: `${PORTAL}/submissions/api/public/download/${textOf(uploadId)}`,
-    ...(textOf(uploadTypeCode) === "" ? {} : { kind: textOf(uploadTypeCode) }),
+    kind: textOf(uploadTypeCode) || undefined,
   }));
 }
 
 /** A question. Its answers are JSON in strings, {"content": "<p>…", "length": …}, whose contents are joined. */
 function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
-  const texts = [answer, ...arrayOf(answers).map((each) => objectOf(each).answer)].map(
-    (each) => textOf(objectOf(parseJson(each)).content) || textOf(each),
-  );
+  const all = [answer, ...objectsOf(answers).map((each) => each.answer)];
+  const texts = all.map((each) => textOf(objectOf(parseJson(each)).content) || textOf(each));
   return { question: textOf(question) || null, answer: joined(texts, "\n") };
 }
 

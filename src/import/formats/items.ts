@@ -1,6 +1,7 @@
 /** Shared by the formats: turns objects in files into items, and the upstream's texts into fields. */
 import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
+import { plainText } from "../../text/plain-text.ts";
 import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } from "../format.ts";
 import { naming } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
@@ -68,6 +69,14 @@ export function joined(parts: readonly (string | false | undefined)[], separator
 /** The different texts that are not blank. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text !== "");
+}
+
+/** Whether a text differs from the stored one at most in mark-up and blanks. `isPart`: the layout has only the beginning. */
+export function saysTheSame(given: string | null | undefined, stored: string | null | undefined, isPart = false): stored is string {
+  if (given == null || stored == null) return false;
+  if (given === stored) return true;
+  const [words, known] = [given, stored].map((text) => plainText(text).replace(/\s+/g, "")) as [string, string];
+  return isPart ? known.startsWith(words) : known === words;
 }
 
 /** The due dates that an upstream lists, each once and in its order. The last one closes the record; the clock chooses the next one (D-37). */

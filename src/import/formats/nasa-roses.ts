@@ -4,22 +4,11 @@ import type { DefaultTreeAdapterMap } from "parse5";
 import { dateInstant } from "../../text/eastern.ts";
 import type { Format, FormatContext, Input, Item, RecordItem, RejectedItem } from "../format.ts";
 import { encodingOf, textOfBytes } from "../readers/csv-rows.ts";
-import { InvalidInput } from "../readers/input.ts";
+import { wholeText } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
-import { joined, rejected } from "./items.ts";
+import { elementsOf, joined, rejected } from "./items.ts";
 
 const SOURCE = "NASA_ROSES";
-
-export const nasaRoses: Format = {
-  name: "nasa-roses",
-  source: SOURCE,
-  about: "NASA ROSES: the page of a year's programs and due dates (Table 3) as HTML",
-  entry: /\.html?$/i,
-  read,
-};
-
-/** The real page has 34,000 characters. */
-const PAGE_MAX = 16_000_000;
 
 type Node = DefaultTreeAdapterMap["node"];
 type Element = DefaultTreeAdapterMap["element"];
@@ -30,42 +19,38 @@ type TableRow = { appendix: string; title: string; url: string; step1: string; d
 /** The page: its year, such as "2025", its rows in order, and the texts of its notes by number. */
 type Page = { year: string; rows: TableRow[]; notes: Map<string, string> };
 
-async function* read(inputs: readonly Input[], context: FormatContext): AsyncIterable<Item> {
-  for (const input of inputs) {
-    const page = await pageOf(input);
-    const seen = new Set<string>();
-    for (const [index, row] of page.rows.entries()) {
-      const id = idOf(row, page.year, seen);
-      seen.add(id);
-      yield { input, line: index + 1, raw: row, ...readRow(id, row, page, context) };
-    }
+export const nasaRoses: Format = {
+  name: "nasa-roses",
+  source: SOURCE,
+  about: "NASA ROSES: the page of a year's programs and due dates (Table 3) as HTML",
+  entry: /\.html?$/i,
+  read: (inputs, context) => elementsOf(inputs, (input) => itemsIn(input, context)),
+};
+
+async function* itemsIn(input: Input, context: FormatContext): AsyncIterable<Item> {
+  const page = await pageOf(input);
+  const seen = new Set<string>();
+  for (const [index, row] of page.rows.entries()) {
+    const id = idOf(row, page.year, seen);
+    seen.add(id);
+    yield { input, line: index + 1, raw: row, ...readRow(id, row, page, context) };
   }
 }
 
 /* The page */
 
-async function pageOf(input: Input): Promise<Page> {
-  const text = await textOfPage(input);
+async function pageOf({ bytes }: Input): Promise<Page> {
+  const text = await wholeText(textOfBytes(bytes(), await encodingOf(bytes())));
   const { parse } = await import("parse5");
   const all = [...descendantsOf(parse(text, { sourceCodeLocationInfo: true }))];
   const words = contentOf(all);
   const [, year] = /\bROSES-(20\d\d)\b/.exec(words) ?? [];
-  if (year === undefined) throw new InvalidInput(input.name, "it names no ROSES year, such as ROSES-2025");
+  if (year === undefined) throw new Error("it names no ROSES year, such as ROSES-2025");
   const rows = all.filter((node) => isElement(node, "tr")).flatMap(rowOf);
-  if (rows[0] === undefined || !/^appendix$/i.test(rows[0].appendix))
-    throw new InvalidInput(input.name, "it has no table that begins with APPENDIX");
+  if (rows[0] === undefined || !/^appendix$/i.test(rows[0].appendix)) throw new Error("it has no table that begins with APPENDIX");
   const unclosed = ["table", "html"].find((name) => all.some((node) => isElement(node, name) && isUnclosed(node)));
-  if (unclosed !== undefined) throw new InvalidInput(input.name, `it ends inside <${unclosed}>, so it may be truncated`);
+  if (unclosed !== undefined) throw new Error(`it ends inside <${unclosed}>, so it may be truncated`);
   return { year, rows: rows.slice(1), notes: notesOf(words) };
-}
-
-async function textOfPage({ name, bytes }: Input): Promise<string> {
-  let text = "";
-  for await (const piece of textOfBytes(bytes(), await encodingOf(bytes()))) {
-    text += piece;
-    if (text.length > PAGE_MAX) throw new InvalidInput(name, `it has more than ${PAGE_MAX} characters, as no page of ROSES has`);
-  }
-  return text;
 }
 
 /** A row of the table. If its two dates are one cell, both have its text. */

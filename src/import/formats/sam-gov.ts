@@ -13,7 +13,18 @@ import { programType } from "../program-type.ts";
 import { csvRows, encodingOf } from "../readers/csv-rows.ts";
 import { type Around, beginningOf, firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
-import { columnTexts, distinct, elementsOf, type FoundElement, itemsOf, joined, orNull, type ReadItem, rejected } from "./items.ts";
+import {
+  columnTexts,
+  distinct,
+  elementsOf,
+  type FoundElement,
+  itemsOf,
+  joined,
+  orNull,
+  type ReadItem,
+  rejected,
+  saysTheSame,
+} from "./items.ts";
 import { contactOf, type Identity, isSetAside, type Notice, type Organization, placeNames, setAsidesOf } from "./sam-gov-notice.ts";
 import { isPageNotice, noticeOfPage, pageLayoutOf, pageNotices, totalOfSearch } from "./sam-gov-page.ts";
 
@@ -409,7 +420,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
   const hasSameSetAsides = notice.setAsides?.join() === classifications?.set_aside_types?.join();
   return {
     ...draft,
-    ...(isSameText(draft.description, description) ? { summary, description } : {}),
+    ...(saysTheSame(draft.description, description) ? { summary, description } : {}),
     // The page backend has only the codes of set-asides, and the other layouts have old or new words.
     ...(hasSameSetAsides && (notice.setAsideLabel === "" || hasWords) && eligibility?.requirements != null
       ? { eligibility: { ...draft.eligibility, requirements: eligibility.requirements } }
@@ -421,11 +432,6 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
     },
     ...(hasPlace ? { funding, award: { ...draft.award, awardee: award?.awardee ?? null } } : {}),
   };
-}
-
-/** Whether two texts differ at most in their line breaks and blanks, which each layout writes in its own way. */
-function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
-  return one != null && other != null && one.replace(/\s+/g, " ").trim() === other.replace(/\s+/g, " ").trim();
 }
 
 /** Whether a notice cannot change the stored status: only the side that archived it, page backend or other layouts, can undo that. */

@@ -11,7 +11,7 @@ import { csvRows } from "../readers/csv-rows.ts";
 import { firstCharacter, jsonObjects } from "../readers/json-elements.ts";
 import type { Draft } from "../record.ts";
 import { sameOrganization } from "./grants-gov/same.ts";
-import { dueDates, elementsOf, type FoundElement, joined, renamed } from "./items.ts";
+import { dueDates, elementsOf, type FoundElement, joined, renamed, saysTheSame } from "./items.ts";
 
 const SOURCE = "SBIR_GOV";
 
@@ -133,14 +133,9 @@ function reconciled(solicitation: JsonObject, draft: Draft, stored: Draft): Draf
   return {
     ...draft,
     organization: sameOrganization(draft.organization ?? {}, stored.organization),
-    ...(isBeginning(draft.description, description) ? { summary, description } : {}),
+    ...(saysTheSame(draft.description?.replace(/\.\.\.$/, ""), description, true) ? { summary, description } : {}),
     ...(lacksDueDates ? { dates: { ...draft.dates, closes_at: dates.closes_at ?? null }, expires_at: closes_at } : {}),
   };
-}
-
-/** Whether a text is the beginning or the whole of another one. White space does not count, because each layout breaks lines differently. */
-function isBeginning(text: string | null | undefined, whole: string | null | undefined): whole is string {
-  return whole?.replace(/\s+/g, "").startsWith(text?.replace(/\.\.\.$/, "").replace(/\s+/g, "") || "\0") ?? false;
 }
 
 /**

@@ -52,20 +52,24 @@ async function* readExtract(input: Input, context: FormatContext): AsyncIterable
   for await (const { name, source, element } of recordsOf(input.bytes(), context)) {
     line++;
     const raw = () => ({ element: name, fields: element().fields });
-    const { fault, legacy } = isLegacy(name) ? { fault: element().fault, legacy: grantOfElement(element(), context) } : {};
+    const legacy = isLegacy(name) ? grantOfElement(element(), context) : undefined;
     const id = legacy?.id ?? idOf(source) ?? element().fields.OpportunityID?.[0] ?? "";
     if (id === "") {
       yield { input, line, raw, ...rejected("OpportunityID must not be blank") };
       continue;
     }
     if (name !== FORECAST) postedIds.add(id);
-    const read = () => readDraft(element(), context);
+    const read = () => {
+      const { fault } = element();
+      if (fault !== undefined) throw new Rejection(fault);
+      return draftOfGrant(grantOfElement(element(), context), context);
+    };
     // The extract has no titles of listings, and of attachments only a link.
     const reconcile = (record: Draft, stored: Draft) => keepSame(record, stored, { titles: [], hasFiles: false, hasCompetitions: false });
     const sourceLine = { input, line, raw, ...(name === FORECAST && postedIds.has(id) ? { isSuperseded: true as const } : {}) };
     if (legacy === undefined) yield { kind: "lazy", ...sourceLine, source: GRANTS_GOV, id, digested: source, read, reconcile };
-    else if (fault === undefined) yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
-    else yield { ...sourceLine, ...rejected(fault), source: GRANTS_GOV, lineage: id };
+    else if (element().fault === undefined) yield { kind: "record", ...sourceLine, record: draftOfGrant(legacy, context) };
+    else yield { ...sourceLine, ...rejected(element().fault ?? ""), source: GRANTS_GOV, lineage: id };
   }
 }
 
@@ -84,12 +88,6 @@ type Element = {
 /** The id in the first child element, where Grants.gov writes it. Undefined if it is not found there. */
 function idOf(source: string): string | undefined {
   return /^<[^<>"']*>\s*<(?:\w+:)?OpportunityID>\s*(\d+)\s*</.exec(source)?.[1];
-}
-
-/** Throws a Rejection if the element has a fault. */
-function readDraft(element: Element, context: FormatContext): Draft {
-  if (element.fault !== undefined) throw new Rejection(element.fault);
-  return draftOfGrant(grantOfElement(element, context), context);
 }
 
 function isLegacy(name: string): boolean {
@@ -166,8 +164,6 @@ const ROOT = "Grants";
 const FORECAST = "OpportunityForecastDetail_1_0";
 const RECORDS = new Set([FORECAST, "OpportunitySynopsisDetail_1_0", "FundingOppSynopsis", "FundingOppModSynopsis"]);
 
-/** Most characters of one text, as in any record. The longest real description has some 100,000. */
-const TEXT_MAX = 2_000_000;
 const DEPTH_MAX = 100;
 
 /** The opportunities of an extract, one by one. Warns of other elements. */
@@ -231,7 +227,6 @@ function textOf(element: Element, { children }: XML.Node, depth: number): string
 function add(element: Element, name: string, content: string): void {
   const text = content.trim();
   if (text === "") return;
-  if (text.length > TEXT_MAX) element.fault ??= `a text must have at most ${TEXT_MAX} characters`;
   const texts = element.fields[name];
   if (texts === undefined) element.fields[name] = [text];
   else texts.push(text);

@@ -1,9 +1,10 @@
 /** Values that the layouts of Grants.gov and its successor spell differently: the stored one stays, so nothing changes. (E-9, E-72) */
 import { normalForm } from "../../../agencies/names.ts";
 import { resolveAgency } from "../../../agencies/resolve.ts";
-import { decodeEntities, plainText } from "../../../text/plain-text.ts";
+import { decodeEntities } from "../../../text/plain-text.ts";
 import { hasSameItems } from "../../../text/same-items.ts";
 import type { Draft } from "../../record.ts";
+import { saysTheSame } from "../items.ts";
 
 /** Features of a layout that others lack. */
 type Layout = {
@@ -24,7 +25,7 @@ export function keepSame(draft: Draft, stored: Draft, layout: Layout): Draft {
   const keepsDates = !layout.hasCompetitions && (stored.due_dates ?? []).length > 0 && (given === null || given === closes_at);
   return {
     ...draft,
-    ...(saysTheSame(draft.description, stored.description) ? { description: stored.description, summary: stored.summary ?? null } : {}),
+    ...(isSameText(draft.description, stored.description) ? { description: stored.description, summary: stored.summary ?? null } : {}),
     organization: sameOrganization(organization, stored.organization),
     program: { ...program, contract_class: sameList(program.contract_class, stored.program?.contract_class) },
     funding: sameFunding(draft.funding ?? null, stored.funding ?? null),
@@ -65,10 +66,9 @@ function isSameAgency(one: string | null | undefined, other: string | null | und
   return code != null && code === otherCode;
 }
 
-/** Whether two texts are equal but for mark-up, entities and blanks. Where a link leads is not mark-up. */
-function saysTheSame(one: string | null | undefined, other: string | null | undefined): other is string {
-  if (one == null || other == null) return false;
-  return one === other || (plainText(one) === plainText(other) && targetsIn(one) === targetsIn(other));
+/** Where a link leads is not mark-up. */
+function isSameText(one: string | null | undefined, other: string | null | undefined): other is string {
+  return saysTheSame(one, other) && targetsIn(one ?? "") === targetsIn(other);
 }
 
 function targetsIn(text: string): string {
