@@ -7,7 +7,7 @@ import { hasQuestions, readDetails, topicSearch } from "../src/pull/dsip.ts";
 import { DAYS_BACK, dataOf, extractOf, grantsGovSearch, noExtract, opportunityAt, ZIP_TYPES } from "../src/pull/grants-gov.ts";
 import { fetchRoses, solicitationsAt } from "../src/pull/nasa.ts";
 import type { PagedSearch } from "../src/pull/pages.ts";
-import { CSV, csvAt, noCsv, samGovSearch } from "../src/pull/sam-gov.ts";
+import { CSV, csvAt, samGovSearch } from "../src/pull/sam-gov.ts";
 import { ask, detailsAt, EXTRACT_TYPES, foundBy, hasFiles, newestExtract, searchAt } from "../src/pull/simpler-grants-gov.ts";
 import { countOf, fetchFile, jsonAt, listIn, readJson, type Visit } from "../src/pull/visit.ts";
 import { easternDate } from "../src/text/eastern.ts";
@@ -127,7 +127,7 @@ async function sampleSimplerGrantsGov(visit: Visit): Promise<ProbeSample> {
 /** The first rows of the bulk CSV. */
 async function sampleSamGovCsv(visit: Visit): Promise<ProbeSample> {
   const bytes = await readBeginning(visit, csvAt(visit));
-  if (bytes === undefined) throw noCsv(visit);
+  if (bytes === undefined) throw new Failure(`Cannot find ${CSV} at ${publicUrl(csvAt(visit).url)}`);
   // Latin-1 keeps each byte, whatever the encoding is.
   return { files: [{ name: CSV, bytes: Buffer.from(wholeRows(bytes.toString("latin1")), "latin1") }], total: null };
 }

@@ -82,7 +82,7 @@ export async function runFirstPass(
   const found: FirstPass = {
     read: 0,
     rejected: 0,
-    sources: new Set(placements.settledSources),
+    sources: new Set(placements.settled.sources),
     kind,
     restoredUpTo: undefined,
     contradictory: new Map(),
@@ -99,12 +99,12 @@ export async function runFirstPass(
     warn(message);
   };
   const formatContext: FormatContext = { warn, incomplete, neverHas: (isOther) => void others.push(isOther) };
-  found.read = placements.countIfAllSettled();
+  found.read = placements.settled.countIfAll();
   const items = found.read > 0 ? none() : format.read(files, formatContext);
   for await (const batch of inBatches(items, VALIDATED_AT_ONCE)) {
     for (const item of batch) lastItems.set(item.input, item);
     // `versions.in` yields one entry for each item of `read`, in the same order.
-    const unsettled = batch.filter((item, index) => item.isSuperseded !== true && !placements.isSettled(found.read + index));
+    const unsettled = batch.filter((item, index) => item.isSuperseded !== true && !placements.settled.has(found.read + index));
     await stored.readTransaction((sql) => stageItems(sql, pass, unsettled));
     found.read += batch.length;
     await advance(context, { step: "reading", done: found.read, share: shareRead(inputs) });

@@ -9,31 +9,21 @@ import { noteImport } from "../sources/news.ts";
 import type { EpochMs } from "../text/instant.ts";
 
 /** Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was done. */
-export type Summary = {
-  read: number;
-  added: number;
-  changed: number;
-  unchanged: number;
-  /** Further records of an opportunity that is already counted. */
-  merged: number;
-  rejected: number;
-  removed: number;
-  /** Stored records that now refer to a record of this import as their parent or canonical record. */
-  linked: number;
-  events: number;
-};
-
-export const emptySummary: Readonly<Summary> = {
+export const emptySummary = {
   read: 0,
   added: 0,
   changed: 0,
   unchanged: 0,
+  /** Further records of an opportunity that is already counted. */
   merged: 0,
   rejected: 0,
   removed: 0,
+  /** Stored records that now refer to a record of this import as their parent or canonical record. */
   linked: 0,
   events: 0,
 };
+
+export type Summary = typeof emptySummary;
 
 export type FileDigest = { name: string; bytes: number; sha256: string };
 

@@ -119,12 +119,10 @@ const WITHOUT_RECORD = '"record":null}';
 
 /** Removes the records from all rejects files in a directory without a running import. Returns the files that had some. */
 export async function withholdRecords(directory: string): Promise<string[]> {
-  const names = readdirSync(directory);
-  for (const name of names) if (name.endsWith(".rejects.ndjson.partial")) rmSync(join(directory, name)); // Of a killed import.
-  const files = names.filter((name) => name.endsWith(".rejects.ndjson")).map((name) => join(directory, name));
-  const changed: string[] = [];
-  for (const file of files) if (await rewritten(file)) changed.push(file);
-  return changed;
+  for (const name of readdirSync(directory)) if (name.endsWith(".rejects.ndjson.partial")) rmSync(join(directory, name)); // Of a killed import.
+  const files = await filesWithRecords(directory);
+  for (const file of files) await withholdFrom(file);
+  return files;
 }
 
 /** The rejects files that contain records: those that `withholdRecords` would change. */
@@ -146,14 +144,12 @@ function withoutRecord(line: string): string {
   return head === undefined ? "" : `${head}${WITHOUT_RECORD}`;
 }
 
-async function rewritten(file: string): Promise<boolean> {
+async function withholdFrom(file: string): Promise<void> {
   const partial = `${file}.partial`;
   const descriptor = openSync(partial, "w", 0o600);
-  let hadSome = false;
   try {
     for await (const { text } of lines(createReadStream(file))) {
       const line = withoutRecord(text);
-      hadSome ||= line !== text;
       if (line !== "") writeFileSync(descriptor, `${line}\n`);
     }
     fsyncSync(descriptor);
@@ -163,9 +159,7 @@ async function rewritten(file: string): Promise<boolean> {
   } finally {
     closeSync(descriptor);
   }
-  if (hadSome) renameSync(partial, file);
-  else rmSync(partial);
-  return hadSome;
+  renameSync(partial, file);
 }
 
 /** Opens the partial file before anything is stored, so that a file that cannot be written fails the import early. */

@@ -34,24 +34,11 @@ const EVENT = "";
 
 /** Opens an empty staging, in a data directory or, for ":memory:", in a temporary one. Only one import may use it: see `withStaging`. */
 export function openStaging(directory: string) {
-  const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : emptied(join(directory, "import.staging"));
+  const path = directory === ":memory:" ? mkdtempSync(join(tmpdir(), "fundfeed-")) : join(directory, "import.staging");
+  if (directory !== ":memory:") rmSync(path, { recursive: true, force: true }); // What a killed import left is of no use.
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   const sqlite = new Database(join(path, "keys.db"), { create: true, strict: true });
   const spillFiles = openSpillFiles(path);
-  return stagingIn(sqlite, spillFiles, () => {
-    sqlite.close(true); // With all statements: an open one would keep the file open.
-    spillFiles.close();
-    rmSync(path, { recursive: true });
-  });
-}
-
-/** Empties the directory: what a killed import left is of no use. */
-function emptied(path: string): string {
-  rmSync(path, { recursive: true, force: true });
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
-}
-
-function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) {
   createTables(sqlite);
   const insertId = sqlite.query<unknown, [string, string, string]>("insert into upstream_ids values (?, ?, ?) on conflict do nothing");
   const idsOf = sqlite.query<{ id: string }, [string, string]>("select id from upstream_ids where source = ? and lineage = ?");
@@ -155,7 +142,11 @@ function stagingIn(sqlite: Database, spillFiles: SpillFiles, close: () => void) 
     /** Unchanged records with a new source digest, `size` at a time. */
     reread: (size: number) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
-    close,
+    close() {
+      sqlite.close(true); // With all statements: an open one would keep the file open.
+      spillFiles.close();
+      rmSync(path, { recursive: true });
+    },
   };
 }
 

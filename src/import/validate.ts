@@ -39,8 +39,8 @@ export function rejectionOf(error: unknown): Rejection {
 }
 
 const { id: _, source, title, summary, description, status: __, created_at: _from, updated_at: _until, ...rest } = Opportunity.properties;
-const optionalText = Type.Union([Type.String(), Type.Null()]);
-const optionalInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+const optionalText = nullable(Type.String());
+const optionalInstant = nullable(Type.String({ format: "date-time" }));
 
 /** A line of `import records`: the resource's fields in its order, then those that are not served. */
 const RecordLine = Type.Object({

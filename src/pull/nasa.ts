@@ -10,14 +10,6 @@ import { type Fetched, fetchFile, fetchKnownFile, jsonAt, type Visit } from "./v
 const JSON_TYPES = ["application/json", "text/json", "text/plain", "text/html"];
 const PAGE_BYTES_MAX = 16 * 1024 ** 2;
 
-/** The open solicitations, or `undefined` if the list is unchanged. */
-export async function fetchNspires(visit: Visit): Promise<Fetched | undefined> {
-  const list = await solicitationsAt(visit);
-  const fetched = await fetchKnownFile(visit, "solicitations.json", list);
-  if (fetched === "missing") throw new Failure(`Cannot find the list of solicitations at ${publicUrl(list.url)}`);
-  return fetched;
-}
-
 /** The request for the list. Its page is visited first, because the list needs a session. */
 export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   const page = { url: new URL("solicitations.do?method=init", visit.base), types: ["text/html"], bytesMax: PAGE_BYTES_MAX };

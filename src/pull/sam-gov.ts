@@ -1,11 +1,9 @@
 /** SAM.gov: the bulk CSV of all active notices, or recent notices from the Get Opportunities API, version 2. */
-import { Failure } from "../../db/reason.ts";
 import { easternDateBefore } from "../text/eastern.ts";
 import { objectOf } from "../text/json-value.ts";
-import { publicUrl } from "../text/request-failure.ts";
 import type { DownloadRequest } from "./download.ts";
 import type { PagedSearch } from "./pages.ts";
-import { type Fetched, fetchKnownFile, jsonAt, type Visit } from "./visit.ts";
+import { type Fetched, fetchOnlyFile, jsonAt, type Visit } from "./visit.ts";
 
 /** The name of the bulk file. */
 export const CSV = "ContractOpportunitiesFullCSV.csv";
@@ -13,11 +11,9 @@ const CSV_BYTES_MAX = 4 * 1024 ** 3;
 /** A basic key allows 10 requests a day, and about 1,500 notices are published each day. */
 const API_DAYS = 3;
 
-/** The bulk CSV, or `undefined` if it is unchanged since the last import. Throws if it is missing. */
-export async function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined> {
-  const fetched = await fetchKnownFile(visit, CSV, { ...csvAt(visit), bytesMax: CSV_BYTES_MAX });
-  if (fetched === "missing") throw noCsv(visit);
-  return fetched;
+/** The bulk CSV, or `undefined` if it is unchanged since the last import. */
+export function fetchSamGovCsv(visit: Visit): Promise<Fetched | undefined> {
+  return fetchOnlyFile(visit, CSV, { ...csvAt(visit), bytesMax: CSV_BYTES_MAX }, CSV);
 }
 
 /** The notices of the last three days. */
@@ -38,11 +34,6 @@ export function samGovSearch(visit: Visit): PagedSearch {
 export function csvAt({ base }: Visit): { url: URL; types: readonly string[] } {
   const types = ["text/csv", "application/csv", "application/octet-stream", "binary/octet-stream"];
   return { url: new URL(`${CSV}?privacy=Public`, base), types };
-}
-
-/** The error if the bulk CSV is missing. */
-export function noCsv({ base }: Visit): Failure {
-  return new Failure(`Cannot find ${CSV} at ${publicUrl(base)}`);
 }
 
 function noticesAt(visit: Visit, limit: number, page: number): DownloadRequest {

@@ -11,17 +11,16 @@ import { nasaRoses } from "../import/formats/nasa-roses.ts";
 import { samGov } from "../import/formats/sam-gov.ts";
 import { sbirGov } from "../import/formats/sbir-gov.ts";
 import { DAY_MS, HOUR_MS } from "../text/instant.ts";
-import { fetchDarpa } from "./darpa.ts";
 import type { Net } from "./download.ts";
 import { fetchDsip } from "./dsip.ts";
 import { fetchGrantsGovDetails, fetchGrantsGovExtract, grantsGovSearch } from "./grants-gov.ts";
-import { fetchNspires, fetchRoses } from "./nasa.ts";
+import { fetchRoses, solicitationsAt } from "./nasa.ts";
 import { savePages } from "./pages.ts";
 import { permitted } from "./robots.ts";
 import { fetchSamGovCsv, samGovSearch } from "./sam-gov.ts";
 import { fetchSbirGov } from "./sbir-gov.ts";
 import { fetchSimplerGrantsGov, SIMPLER_PACE_MS } from "./simpler-grants-gov.ts";
-import type { Fetched, Visit } from "./visit.ts";
+import { type Fetched, fetchOnlyFile, jsonAt, type Visit } from "./visit.ts";
 
 export type Upstream = {
   /** The name on the command line. */
@@ -147,7 +146,7 @@ export const upstreams: readonly Upstream[] = [
     everyMs: DAY_MS,
     base: "https://www.darpa.mil/json/",
     asksRobots: true,
-    fetch: fetchDarpa,
+    fetch: (visit) => fetchOnlyFile(visit, "opportunity.json", jsonAt(visit, "opportunity.json"), "the feed"),
   },
   {
     name: "nasa-nspires",
@@ -157,7 +156,7 @@ export const upstreams: readonly Upstream[] = [
     everyMs: DAY_MS,
     base: "https://nspires.nasaprs.com/external/solicitations/",
     asksRobots: true,
-    fetch: fetchNspires,
+    fetch: async (visit) => fetchOnlyFile(visit, "solicitations.json", await solicitationsAt(visit), "the list of solicitations"),
   },
   {
     name: "nasa-roses",

@@ -72,6 +72,13 @@ export async function fetchKnownFile(visit: Visit, name: string, request: Downlo
   return result.outcome === "saved" ? { files: [result.path], known: { url: href, ...result.validators } } : undefined;
 }
 
+/** As `fetchKnownFile`, but throws if the file is missing. `what` names it for the message. */
+export async function fetchOnlyFile(visit: Visit, name: string, request: DownloadRequest, what: string): Promise<Fetched | undefined> {
+  const fetched = await fetchKnownFile(visit, name, request);
+  if (fetched === "missing") throw new Failure(`Cannot find ${what} at ${publicUrl(request.url)}`);
+  return fetched;
+}
+
 /** A request for JSON at a path below the base URL: a POST with a body, else a GET. */
 export function jsonAt(visit: Visit, path: string, body?: object): DownloadRequest {
   return { url: new URL(path, visit.base), types: ["application/json"], bytesMax: JSON_BYTES_MAX, key: visit.key, ...(body && { body }) };

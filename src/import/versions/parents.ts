@@ -35,7 +35,7 @@ export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVer
 async function nearest(sql: CatalogSql, source: string, child: Child, parents: Parents): Promise<string | undefined> {
   const { format, placements } = parents;
   for (const lineage of format.versions?.parentsOf?.(child.revision_key) ?? []) {
-    const isKnown = placements.hasRecord(source, lineage) || (await isStored(sql, source, lineage));
+    const isKnown = placements.hasLineage(source, lineage) || (await isStored(sql, source, lineage));
     if (isKnown) return opportunityId(source, lineage);
   }
   const titles = await titlesInSeries(sql, source, child.series, parents);

@@ -54,23 +54,20 @@ export async function placeVersions(versions: Versions | undefined, files: reado
     await placeAll(stored, table, versions.partOf ?? (() => ""), kind);
     for (const n of newestOf(table.candidates())) table.setNewest(n);
   }
+  const { hasLineage, drop, phasesOf, isShared, newPhases } = table;
   return {
-    /** Whether the item with this index, counted from 0 over all files, need not be read. */
-    isSettled: settled.has,
-    /** How many items there are if none of them need be read, otherwise 0. */
-    countIfAllSettled: settled.countIfAll,
-    /** The sources of the items that need not be read. */
-    settledSources: settled.sources,
+    settled,
+    hasLineage,
+    drop,
+    phasesOf,
+    isShared,
+    newPhases,
     /** The version of an item; undefined if the format has none for it. */
     of(item: Item): PlacedVersion | undefined {
       const version = item.kind === "version" ? item : item.kind === "record" ? item.version : undefined;
       const row = version && table.find(version.source, version.id);
       return row && placedOf(row);
     },
-    /** Whether a version in the files belongs to the record with this lineage. */
-    hasRecord: table.hasLineage,
-    /** Forgets a version whose record was rejected. */
-    drop: table.drop,
     /** The versions of a record that are new to the catalog, or have new facts. */
     unsavedOf: (source: string, lineage: string): PlacedVersion[] =>
       versions === undefined ? [] : table.unsavedOf(source, lineage).map(placedOf),
@@ -78,12 +75,6 @@ export async function placeVersions(versions: Versions | undefined, files: reado
     *unsaved(): Iterable<PlacedVersion[]> {
       for (const batch of table.unsaved()) yield batch.map(placedOf);
     },
-    /** Keys in a series that are the lineages of records, with the titles of their versions in the files. */
-    phasesOf: table.phasesOf,
-    /** Whether several versions in the files are of this series. */
-    isShared: table.isShared,
-    /** The keys, with their series, that are the lineages of records and have new versions in the files. */
-    newPhases: table.newPhases,
   };
 }
 
@@ -131,19 +122,8 @@ function add(table: VersionTable, { source, id, facts, others = [] }: Version, d
     return;
   }
   const compared = title?.slice(0, TITLE_MAX).replaceAll("\0", "").toWellFormed() ?? null;
-  table.add({
-    source,
-    id,
-    revision_key: key,
-    series,
-    title: compared,
-    posted_at: at,
-    due_at,
-    has_time: hasTime,
-    file,
-    others: all,
-    digest,
-  });
+  const time = { posted_at: at, due_at, has_time: hasTime };
+  table.add({ source, id, revision_key: key, series, title: compared, ...time, file, others: all, digest });
 }
 
 function othersOf(row: VersionRow | undefined): string[] {

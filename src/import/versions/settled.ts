@@ -66,9 +66,11 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
         unsettled.push(...(await settle(source, ofSource, (id) => !nothingPending && isPending(source, id))));
       return unsettled;
     },
+    /** Whether the item with this index, counted from 0 over all files, need not be read. */
     has: (index: number) => indexes.has(index),
     /** How many items there are if all are settled, otherwise 0. */
     countIfAll: () => (indexes.size === seen ? seen : 0),
+    /** The sources of the items that need not be read. */
     sources: sources as ReadonlySet<string>,
   };
 }

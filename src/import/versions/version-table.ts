@@ -157,7 +157,9 @@ export function openVersionTable(sqlite: Database) {
     unplacedKeys: () => batches({ source: "", revision_key: "" }, ({ source, revision_key }) => unplacedKeys.all(source, revision_key)),
     /** All versions of some keys, oldest first. */
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
+    /** Whether a version in the files belongs to the record with this lineage. */
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
+    /** Forgets a version whose record was rejected. */
     drop(source: string, id: string): void {
       drop.run(source, id);
       phasesBySeries.clear();
