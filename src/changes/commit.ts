@@ -228,7 +228,9 @@ export async function redactEvents(sql: CatalogSql, opportunitySeq: number): Pro
   return events.length;
 }
 
-/** Stores an event. With `imported_at` it is one of another system, without it one detected here. Returns false if it was stored already. */
+/**
+ * Stores an event. With `imported_at` it is one of another system, without it one detected here. Returns false if it was stored already.
+ */
 export async function insertEvent(
   sql: CatalogSql,
   opportunity_seq: number,

@@ -21,7 +21,9 @@ export type Relationships = Opportunity["relationships"];
 /** Which relationships the rules of `link.ts` found. The others are stated. Absent if they found none. */
 type Linked = { linked?: (keyof Relationships)[] };
 
-/** The relationships that the source states. Links that the rules found are not compared, so that an import need not look them up. (E-74) */
+/**
+ * The relationships that the source states. Links that the rules found are not compared, so that an import need not look them up. (E-74)
+ */
 export function statedRelationships({ relationships, linked = [] }: Pick<Content, "relationships"> & Linked): Relationships {
   const stated = (name: keyof Relationships) => (linked.includes(name) ? null : relationships[name]);
   return { parent_id: stated("parent_id"), canonical_id: stated("canonical_id") };
@@ -106,7 +108,10 @@ export type IndexedFields = StatusTerms &
  */
 export type RenderedContent = {
   text: Uint8Array;
-  /** Parts of `text`: the JSON before the status, from its display to the dates, between dates and relationships, and the members of the sidecar. */
+  /**
+   * Parts of `text`: the JSON before the status, from its display to the dates, between dates and relationships, and the members of the
+   * sidecar.
+   */
   parts: { beforeStatus: Span; beforeDates: Span; afterDates: Span; sidecar: Span };
   hash: Uint8Array;
 };

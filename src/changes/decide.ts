@@ -1,4 +1,7 @@
-/** Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes. (E-15) */
+/**
+ * Decides what a change of a record will store: its new content and its events. Pure functions; `stored.ts` reads, `commit.ts` writes.
+ * (E-15)
+ */
 import type { Change, OpportunityEvent } from "../events/event.ts";
 import { clockedAt, type StatusBasis } from "../opportunities/clock.ts";
 import { opportunityId } from "../opportunities/identity.ts";
@@ -39,7 +42,10 @@ export type Decision = {
   foreseen: ReadonlySet<string>;
 };
 
-/** An imported record with the links that were found: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its history. */
+/**
+ * An imported record with the links that were found: added if `stored` is `undefined`. `redactsHistory` if contacts will be erased from its
+ * history.
+ */
 export function decideImport(
   stored: StoredRecord | undefined,
   record: PreparedRecord,

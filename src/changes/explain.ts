@@ -17,7 +17,9 @@ export type Explanation = {
   /** The record's content before the change set, which may have other events as well. `null` for an addition. */
   before: Content | null;
   after: Content;
-  /** The rule for each changed field; `field` is null for a rule about the whole record. Empty for imported events: another system chose. */
+  /**
+   * The rule for each changed field; `field` is null for a rule about the whole record. Empty for imported events: another system chose.
+   */
   rules: { field: string | null; type: string; severity: string; when: string }[];
   origin: "detected" | "imported";
   /** `null` for a status turn and for `redact`. */

@@ -1,4 +1,7 @@
-/** Links between sources. Nothing is merged: a record names the canonical one of the same opportunity, or its parent. A wrong merge could not be undone. (E-72, E-74) */
+/**
+ * Links between sources. Nothing is merged: a record names the canonical one of the same opportunity, or its parent. A wrong merge could
+ * not be undone. (E-72, E-74)
+ */
 
 import { hash } from "node:crypto";
 import { and, asc, desc, eq, exists as existsIn, sql as fragment, inArray } from "drizzle-orm";
@@ -50,7 +53,10 @@ const byNumberAndTitle = {
   several: "newest",
 } as const;
 
-/** The rules, in the order of preference: of each relationship, the first rule that finds a record counts. A source never leads back to itself. */
+/**
+ * The rules, in the order of preference: of each relationship, the first rule that finds a record counts. A source never leads back to
+ * itself.
+ */
 const linkRules: readonly LinkRule[] = [
   { canonical: "GRANTS_GOV", others: ["SIMPLER_GRANTS_GOV"], by: "id", held: "id", sought: ({ source }) => source.opportunity_id },
   { canonical: "DSIP", others: ["SBIR_GOV"], by: "topic", held: topicCodeOf, sought: topicCodeOf },

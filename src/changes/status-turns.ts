@@ -67,7 +67,9 @@ type Between = () => Promise<void>;
 /** Lets the server handle requests. */
 const yieldOnce: Between = () => Bun.sleep(0);
 
-/** Runs `turnSome`, with the instant at which the first turn is due, until none is due. Then fills link keys: last, because that takes long. */
+/**
+ * Runs `turnSome`, with the instant at which the first turn is due, until none is due. Then fills link keys: last, because that takes long.
+ */
 async function turn(db: CatalogDb, until: EpochMs, between: Between, turnSome: (turnsAt: EpochMs) => Promise<void>): Promise<void> {
   for (;;) {
     const first = await db.get(firstTurn, { until });

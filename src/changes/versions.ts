@@ -1,4 +1,6 @@
-/** Stored versions (D-30): the record that each belongs to, and the facts by which `import/versions` assigns later ones to the same record. */
+/**
+ * Stored versions (D-30): the record that each belongs to, and the facts by which `import/versions` assigns later ones to the same record.
+ */
 import { createHash } from "node:crypto";
 import { and, asc, count, desc, eq, sql as fragment, inArray, isNotNull } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";

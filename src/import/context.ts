@@ -10,38 +10,36 @@ import { hintFor } from "./recognize.ts";
 import { createRejects, type Reason, type Rejects, type RejectsOptions } from "./rejects.ts";
 import { openStaging, type Staging } from "./staging.ts";
 
-/** How long an import waits for another one to finish, and how often it tries. */
+/** How long an import waits for another one, and how often it tries. */
 const [WAIT_MS, RETRY_EVERY_MS] = [10 * 60_000, 200];
 
 export type ImportOptions = RejectsOptions & {
   snapshot?: boolean | undefined;
   allowRemovals?: boolean | undefined;
-  /** The instant of a backfill. */
   asOf?: EpochMs | undefined;
   /** Imports no contacts, and removes them from stored events and rejects files. */
   redactContacts?: boolean;
 };
 
-/** An import into a catalog that has records, the first one, or one that restores records of an export: only an empty catalog can be restored. */
+/** Into a catalog that has records, the first one, or one that restores an export: only an empty catalog can be restored. */
 export type ImportKind = "later" | "first" | "restore";
 
 export type ImportContext = {
   db: CatalogDb;
-  /** For staging files: the data directory, a temporary one if the data is in PostgreSQL, or ":memory:". */
+  /** For staging files; ":memory:" for a temporary one. */
   directory: string;
   now: () => EpochMs;
   notify: (message: string) => void;
-  /** Called at intervals. Signals are handled while it runs. */
+  /** Called at intervals, while signals are handled. */
   progress: (progress: ImportProgress) => void | Promise<void>;
   /** Stops the import at its next progress report. */
   stop?: AbortSignal | undefined;
-  /** Records in one transaction, for tests with few records; `CHUNK` by default. */
+  /** For tests with few records; `CHUNK` by default. */
   chunk?: number | undefined;
 };
 
 export type ImportProgress = { step: "reading" | "comparing" | "writing"; done: number; total?: number; share: number };
 
-/** The end of an import by a signal. */
 class Stopped extends Error {}
 
 /** Reports progress. Throws if the import was stopped. */
@@ -50,7 +48,7 @@ export async function advance({ progress, stop }: ImportContext, made: ImportPro
   if (stop?.aborted) throw new Stopped("it was stopped before anything was stored");
 }
 
-/** The error of an import that failed or was stopped after storing `stored` of `total` records. The message mentions stored records, if any. */
+/** The error of an import that failed or was stopped after storing `stored` of `total` records. */
 export function failedAfter(error: unknown, stored: number, total: number): unknown {
   if (stored === 0) return error;
   const [count, all] = [stored, total].map(withCommas);
@@ -58,7 +56,6 @@ export function failedAfter(error: unknown, stored: number, total: number): unkn
   return error instanceof Stopped ? new Error(stopped, { cause: error }) : failureWith(error, stopped);
 }
 
-/** The summary, the most common reasons if records were rejected, and the files with the rejected records. */
 export type ImportOutcome = Summary & { reasons?: Reason[]; rejects: string[] };
 
 type Lockable = Pick<ImportContext, "db" | "directory" | "notify">;
@@ -97,14 +94,13 @@ export async function withInputs(
   }
 }
 
-/** If the error is about a file that looks like another format, adds a hint to it. */
 async function withHint(error: unknown, inputs: readonly OpenInput[], { name }: Pick<Format, "name">): Promise<unknown> {
   const input = error instanceof InvalidInput ? inputs.find((each) => each.name === error.file) : undefined;
   const hint = input === undefined ? "" : await hintFor(input, name);
   return hint === "" ? error : new Failure(messageOf(error) + hint, { cause: error });
 }
 
-/** Runs `work` with an empty staging, holding the import lock. Throws if another import still holds the lock after `waitMs`. */
+/** Runs `work` with an empty staging, holding the import lock. Throws if another import still holds it after `waitMs`. */
 export async function withStaging<T>(context: Lockable, work: (staging: Staging) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
   const release = await takeLock(context, waitMs);
   try {

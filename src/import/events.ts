@@ -26,7 +26,6 @@ import type { Staging } from "./staging.ts";
 import { Rejection, readerOf, refuseFuture, rejectionOf, requireName, sourceCodeOf, WORD_MAX } from "./validate.ts";
 
 const CHUNK = 2000;
-/** Events between two progress reports. The import can be stopped at each report. */
 const REPORT_EVERY = 500;
 
 const EventLine = Type.Object({
@@ -41,10 +40,10 @@ const EventLine = Type.Object({
 
 const readEvent = readerOf(EventLine) as (value: unknown, path: string) => Static<typeof EventLine>;
 
-/** A valid event with the row number of its record. `type` and `severity` are as given; the event has those that the API knows. */
+/** `type` and `severity` are as given; the event has those that the API knows. */
 type ValidEvent = { seq: number; type: string; severity: string; event: OpportunityEvent };
 
-/** Imports event files as one unit. An event is stored once, however often it is imported. Throws if a file is refused as a whole. */
+/** Imports event files as one unit, each event once. Throws if a file is refused as a whole. */
 export async function importEvents(context: ImportContext, options: ImportOptions): Promise<ImportOutcome> {
   if (options.snapshot || options.asOf !== undefined)
     throw new Failure("Cannot import events with --snapshot or --as-of: each event states its own instant");
@@ -64,7 +63,6 @@ export async function importEvents(context: ImportContext, options: ImportOption
   });
 }
 
-/** The first pass: validates and stages the events of all files. */
 async function stageEvents(
   context: ImportContext,
   { redactContacts }: ImportOptions,
@@ -90,7 +88,7 @@ async function stageEvents(
   return { summary, sources };
 }
 
-/** Stores the staged events that are new, and counts them; in `stored`, those of committed transactions. Without an `importId`, it only counts. */
+/** Stores the new events. Without an `importId`, only counts them. `stored` counts those of committed transactions. */
 async function storeEvents(
   context: ImportContext,
   staging: Staging,
@@ -117,7 +115,7 @@ async function storeEvents(
   }
 }
 
-/** Throws a Rejection if the event is invalid or in the future, or if its record is not stored. Adds its source to `sources`. */
+/** Throws a Rejection if the event is invalid or its record is not stored. Adds its source to `sources`. */
 async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string>, now: EpochMs): Promise<ValidEvent> {
   const given = readEvent(line, "");
   const { type, severity, summary, changed_fields, changes } = given;
@@ -143,7 +141,6 @@ async function validateEvent(sql: CatalogSql, line: unknown, sources: Set<string
   return { seq: record.seq, type, severity, event };
 }
 
-/** A value that the API does not know is stored as given and served as `unknown`. */
 function knownOr(known: readonly string[], value: string): string {
   return known.includes(value) ? value : "unknown";
 }

@@ -40,13 +40,13 @@ export type FirstPass = {
   rejected: number;
   sources: Set<string>;
   kind: ImportKind;
-  /** The newest `updated_at` of the records to restore, if any. */
+  /** The newest `updated_at` to restore, if any. */
   restoredUpTo: EpochMs | undefined;
-  /** For each contradiction, how many records have it and one example. */
+  /** How many records have each contradiction, with one example. */
   contradictory: Map<string, { records: number; example: string }>;
   placements: Placements;
   layout: string;
-  /** Whether files like these never contain a record, so that it does not count as missing. */
+  /** Whether files like these never contain a record: then it is not missing. */
   neverHas: (record: LiveRecord) => boolean;
 };
 
@@ -54,7 +54,6 @@ type Pass = Parents & {
   redactContacts: boolean;
   staging: Staging;
   rejects: Rejects;
-  /** The catalog's name of each source code. */
   names: ReadonlyMap<string, string>;
   digestOf: (text: string) => Buffer;
   now: () => EpochMs;
@@ -128,7 +127,7 @@ function nothingStored({ name, dialect }: CatalogDb): Pick<CatalogDb, "readTrans
   return { readTransaction: (read) => read(sql) };
 }
 
-/** The format, and the kinds of its files: "grants-gov xml". Files of one kind have the same records, the others may lack some by design. */
+/** The format, and the kinds of its files, such as "grants-gov xml". Other kinds may lack some records by design. */
 async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<string> {
   const kinds = new Set<string>();
   for (const input of inputs) kinds.add(KINDS[await firstCharacter(input)] ?? "text");
@@ -137,14 +136,14 @@ async function layoutOf({ name }: Format, inputs: readonly Input[]): Promise<str
 
 const KINDS: Readonly<Record<string, string>> = { "<": "xml", "{": "json", "[": "json" };
 
-/** The inputs that are not empty. An empty file holds no records, whatever its format (D-35). */
+/** An empty file holds no records, whatever its format (D-35). */
 async function withContent(inputs: readonly OpenInput[]): Promise<OpenInput[]> {
   const found: OpenInput[] = [];
   for (const input of inputs) if ((await firstCharacter(input)) !== "") found.push(input);
   return found;
 }
 
-/** What a batch has accepted: records that went through all steps, and lazy items whose digest did not change, which are not read. */
+/** Records that went through all steps, and lazy items whose digest did not change, which are not read. */
 type Accepted = { record: PreparedRecord; version: PlacedVersion | undefined } | { asStored: LazyItem };
 
 async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): Promise<void> {
@@ -170,7 +169,6 @@ async function stageItems(sql: CatalogSql, pass: Pass, found: readonly Item[]): 
   await stageAccepted(sql, pass, accepted);
 }
 
-/** An item that is read, unless its digest decides. */
 type OpenedItem = SourceLine & (RecordItem | LazyItem | RejectedItem);
 
 /** The record of an item, ready to be staged. Throws a Rejection if it cannot be imported. */
@@ -212,14 +210,14 @@ function dependsOnStored(item: OpenedItem): boolean {
   return item.kind !== "rejected" && (item.reconcile !== undefined || (item.kind === "record" && item.partial !== undefined));
 }
 
-/** Every later change must follow a restored instant (D-31), so a future one would do lasting harm. */
+/** A future one would do lasting harm: every later change must follow it (D-31). */
 function refuseFutureInstants({ last_seen, ...instants }: NonNullable<ValidRecord["restored"]>, now: EpochMs): void {
   const { at = 0, missed_at = null } = last_seen ?? {};
   for (const [name, instant] of Object.entries({ ...instants, "last_seen.at": at, "last_seen.missed_at": missed_at ?? 0 }))
     refuseFuture(name, instant, now);
 }
 
-/** Adds the parent that was found. What the rules of `link.ts` find is looked up when the record is stored. */
+/** Links by `link.ts` are looked up when the record is stored. */
 async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: PlacedVersion | undefined): Promise<ValidRecord> {
   const parent_id = version === undefined ? undefined : await findParentId(sql, version, pass);
   if (parent_id === undefined) return valid;
@@ -227,7 +225,7 @@ async function relate(valid: ValidRecord, sql: CatalogSql, pass: Pass, version: 
   return { ...valid, content: withFound(valid.content, stated, valid.content.relationships) };
 }
 
-/** Counts contradictions in what the source states about a record. The first record with a contradiction is its example. */
+/** The first record with a contradiction is its example. */
 function noteContradictions({ contradictory }: FirstPass, { content }: ValidRecord): void {
   for (const { says, breaks } of contradictions) {
     if (!breaks(content)) continue;
@@ -258,7 +256,6 @@ function stage(staging: Staging, record: PreparedRecord, isUnchanged: boolean, v
   else staging.putRecord(record, rank);
 }
 
-/** A rejected record counts as present if its source and id can be read (D-34). */
 async function notePresent(sql: CatalogSql, { staging, placements, found }: Pass, item: OpenedItem, version: PlacedVersion | undefined) {
   if (version !== undefined) placements.drop(version.source, version.id);
   const key = version === undefined ? naturalKeyOf(item) : { ...version, upstreamId: undefined };
@@ -277,7 +274,7 @@ function lineageOf(item: OpenedItem, version: PlacedVersion | undefined): string
   return version?.lineage ?? key?.lineage ?? key?.upstreamId;
 }
 
-/** The digests of the lazy items that must be read, because the stored digest differs or is missing. */
+/** The digests of the lazy items that must be read. */
 async function findNewDigests(sql: CatalogSql, { digestOf }: Pass, items: readonly OpenedItem[]): Promise<Map<OpenedItem, Buffer>> {
   const digests = new Map<OpenedItem, Buffer>();
   const lazy = items.filter((item) => item.kind === "lazy");
@@ -304,7 +301,7 @@ async function lineagesOf(sql: CatalogSql, { source, lineage, upstreamId }: Natu
   return upstreamId === undefined ? [] : [upstreamId, ...(await lineagesOfUpstreamId(sql, source, upstreamId))];
 }
 
-/** Lines have no closing bracket: if the last line of a snapshot cannot be read, records may be missing after it. */
+/** If the last line of a snapshot cannot be read, records may be missing after it. */
 function refuseTruncated(last: Item): void {
   if (typeof last.raw !== "string") return;
   throw new Failure(
@@ -312,11 +309,11 @@ function refuseTruncated(last: Item): void {
   );
 }
 
-/** Most warnings of one import, and most characters of one: upstreams write what they quote. */
+/** Upstreams write what warnings quote. */
 const WARNINGS_MAX = 200;
 const WARNING_LENGTH_MAX = 300;
 
-/** Passes each message on once, because an unknown code in ten thousand records needs only one warning. */
+/** An unknown code in ten thousand records needs only one warning. */
 function once(notify: (message: string) => void): (message: string) => void {
   const sent = new Set<string>();
   return (whole) => {

@@ -1,8 +1,8 @@
-/** A format reads the files of one source. It knows upstreams and nothing of databases, imports or HTTP. */
+/** A format reads the files of one source. It knows nothing of databases, imports or HTTP. */
 import type { EpochMs } from "../text/instant.ts";
 import type { Draft } from "./record.ts";
 
-/** One file to import. Each call of `bytes` reads it from its start, unpacked. A chunk is overwritten by the next. */
+/** Each call of `bytes` reads the file from its start, unpacked. A chunk is overwritten by the next. */
 export type Input = {
   /** The path as the operator gave it; `-` is standard input. */
   name: string;
@@ -10,25 +10,23 @@ export type Input = {
 };
 
 export type FormatContext = {
-  /** Warns the operator of something odd that is imported nevertheless, such as an unknown code. Repeated messages are dropped. */
+  /** Warns of something odd that is imported nevertheless. Repeated messages are dropped. */
   warn: (message: string) => void;
-  /** Warns that, according to the files themselves, they hold only a part of the upstream's records. They are refused as a snapshot. */
+  /** Warns that the files hold only a part of the upstream's records. They are refused as a snapshot. */
   incomplete: (message: string) => void;
   /** Declares which records files like these never contain. A snapshot does not remove those (D-34). */
   neverHas: (isOther: (record: LiveRecord) => boolean) => void;
 };
 
-/** A stored record that a snapshot may remove. */
 export type LiveRecord = { lineage: string; status: string };
 
-/** One entry of a file, and its position. */
 export type Item = SourceLine & (RecordItem | LazyItem | VersionItem | RejectedItem);
 
 export type SourceLine = {
   input: Input;
   /** Counted from 1: a line of text, otherwise an element or a row. */
   line: number;
-  /** The entry as in the file, or a function that makes it on demand: use `rawOf`. */
+  /** The entry as in the file, or a function that makes it: use `rawOf`. */
   raw: unknown;
   /** The exact JSON of `raw` if it is on one line. Parsed numbers lose digits. */
   json?: string;
@@ -43,9 +41,9 @@ export function rawOf({ raw }: Pick<SourceLine, "raw">): unknown {
 export type RecordItem = {
   kind: "record";
   record: Draft | { [field: string]: unknown };
-  /** The record has only some of the fields. Missing ones keep their stored values; with "adds", lists keep their stored items, too. */
+  /** Only some of the fields: others keep their stored values, and with "adds" lists keep their stored items. */
   partial?: "omits" | "adds";
-  /** Returns the record with stored values that are equal but more exact, or that this layout lacks. (E-9) */
+  /** The record with stored values that are equal but more exact, or that this layout lacks. (E-9) */
   reconcile?: (stored: Draft) => Draft;
   /** The upstream's own history of the record, the oldest revision first and the present one last. */
   revisions?: readonly Revision[];
@@ -54,39 +52,34 @@ export type RecordItem = {
 };
 
 /**
- * A record that is read only if `digested` differs from the last import. It must depend only on `digested`, this program, the operator's
- * settings and, through `reconcile`, the stored record; any change of the stored record drops its digest. `id` is its upstream id and its
- * lineage.
+ * Read only if `digested` differs from the last import. Depends on nothing but that, program, settings and, in `reconcile`, the stored
+ * record. `id` is also its lineage.
  */
 export type LazyItem = {
   kind: "lazy";
   source: string;
   id: string;
-  /** The text whose SHA-256 is the source digest. */
   digested: string;
   read: () => Draft | { [field: string]: unknown };
   reconcile?: (record: Draft, stored: Draft) => Draft;
 };
 
-/** A version that is read only if it must be (`UnreadVersion`). `id` is its upstream id. */
 export type VersionItem = { kind: "version"; source: string; id: string; read: () => RecordItem };
 
-/** An entry that the format rejects. If its source and lineage are known, a snapshot counts the record as present (D-34). */
+/** If its source and lineage are known, a snapshot counts the record as present (D-34). */
 export type RejectedItem = { kind: "rejected"; reason: string; source?: string; lineage?: string };
 
-/** A version of an opportunity whose upstream gives each version its own id (D-30). `versions/placing.ts` finds its record. */
+/** A version of an opportunity, if each has its own id (D-30). `versions/placing.ts` finds its record. */
 export type Version = {
   source: string;
   id: string;
-  /** If undefined, the version is known by its id alone. */
   facts?: Facts;
   /** Ids of other versions of the same record, if the upstream names them. */
   others?: readonly string[];
 };
 
-/** Facts by which a version is assigned to a known opportunity. */
 type Facts = {
-  /** Shared by all revisions; the lineage of the first record that has it. If equal to `series`, another layout may have a better one. */
+  /** Shared by all revisions; the lineage of the first record with it. If equal to `series`, another layout may have a better one. */
   key: string;
   /** Shared by all phases of one acquisition. */
   series: string;
@@ -96,14 +89,14 @@ type Facts = {
   due?: string | null;
 };
 
-/** A version that is read only if needed. It and its item depend on `digested`, program, settings and stored record alone. */
+/** A version that is read only if its text changed. */
 export type UnreadVersion = Pick<Version, "source" | "id"> & { digested: string; read: () => Version };
 
 /** For an upstream whose records change their ids. */
 export type Versions = {
-  /** The version of each record that `read` yields, called before it. If some are unread: one for each item, undefined for none. */
+  /** The version of each record that `read` yields. If some are unread: one for each item, undefined for none. */
   in: (inputs: readonly Input[]) => AsyncIterable<Version | UnreadVersion | undefined>;
-  /** The part of a key, such as an award number, whose versions are one opportunity whatever they are called; "" if there is none. */
+  /** The part of a key, such as an award number, whose versions are one opportunity whatever they are called; "" for none. */
   partOf?: (key: string) => string;
   /** Lineages of the earlier phases of a version with this key, nearest first. */
   parentsOf?: (key: string) => readonly string[];
@@ -111,7 +104,7 @@ export type Versions = {
   parentsAmong?: (key: string, others: readonly string[]) => readonly string[];
 };
 
-/** A whole record as it would have been imported when this revision appeared, at `since` (0 if that is unknown for the first one). */
+/** A whole record as of `since` (0 if that is unknown for the first one). */
 export type Revision = { record: Draft; since: EpochMs };
 
 export type Format = {

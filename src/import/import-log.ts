@@ -1,4 +1,4 @@
-/** The import log: files, instants and counts of every import. It shows whether a killed import is being run again. */
+/** The import log, which shows whether a killed import is being run again. */
 
 import { desc } from "drizzle-orm";
 import type { CatalogDb, CatalogSql } from "../../db/engine.ts";
@@ -8,7 +8,10 @@ import { addToCounts } from "../sources/counts.ts";
 import { noteImport } from "../sources/news.ts";
 import type { EpochMs } from "../text/instant.ts";
 
-/** Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was done. */
+/**
+ * Counts of an import. Each record read is counted in exactly one of the five numbers after `read`; the last three count what else was
+ * done.
+ */
 export const emptySummary = {
   read: 0,
   added: 0,
@@ -35,7 +38,6 @@ const updateFinish = updateBy(imports, ["counts", "finished_at"], "id");
 const importById = selectSome(imports, ["format", "sources", "as_of"], "id");
 const newestImports = query({ limit: parameter<number>() }, ({ limit }) => selectAll(imports).orderBy(desc(imports.id)).limit(limit));
 
-/** What identifies an import when it begins. */
 export type Begun = {
   format: string;
   files: FileDigest[];
@@ -45,7 +47,7 @@ export type Begun = {
   startedAt: EpochMs;
 };
 
-/** Adds the import to the log, or resumes its row if it was killed before. Returns the row's id. */
+/** Adds the import to the log, or resumes the row of a killed one. Returns the row's id. */
 export async function beginImport(sql: CatalogSql, begun: Begun): Promise<number> {
   const unfinished = await findUnfinished(sql, begun);
   if (unfinished !== undefined) return unfinished.id;
@@ -68,7 +70,7 @@ export async function countsBefore(sql: CatalogSql, begun: Begun): Promise<Summa
   return { ...emptySummary, ...(JSON.parse((await findUnfinished(sql, begun))?.counts ?? "{}") as Partial<Summary>) };
 }
 
-/** The counts of a killed import and its second run, as of one run: what the first run stored is unchanged for the second. */
+/** The counts of a killed import and its second run as one: what the first stored is unchanged for the second. */
 export function inTotal(before: Summary, { read, merged, rejected, ...summary }: Summary): Summary {
   const added = before.added + summary.added;
   const unchanged = summary.unchanged - before.added - before.changed;
@@ -77,12 +79,12 @@ export function inTotal(before: Summary, { read, merged, rejected, ...summary }:
   return { read, added, changed, unchanged: Math.max(0, unchanged), merged, rejected, removed, linked, events };
 }
 
-/** Saves the counts so far, in the transaction of each chunk. */
+/** Saves the counts so far. */
 export async function recordProgress(sql: CatalogSql, id: number, summary: Summary, instant: EpochMs): Promise<void> {
   await sql.run(updateProgress, { id, counts: JSON.stringify(summary), last_instant: instant });
 }
 
-/** Saves the final counts and the end, and adds them to the totals of the format and to the last imports of the sources. */
+/** Logs the end, and adds to the totals of the format and to the last imports of the sources. */
 export async function finishImport(db: CatalogDb, id: number, summary: Summary, now: EpochMs): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.run(updateFinish, { id, counts: JSON.stringify(summary), finished_at: now });
@@ -95,7 +97,7 @@ export async function finishImport(db: CatalogDb, id: number, summary: Summary, 
   });
 }
 
-/** The row of the same import, if it was killed and no other was begun since. Its remaining chunks can then follow. */
+/** The row of the same import, if it was killed and no other was begun since. */
 export async function findUnfinished(sql: CatalogSql, { format, files, snapshot, asOf }: Begun): Promise<ImportRow | undefined> {
   const [newest] = await listImports(sql, 1);
   if (newest === undefined || newest.finished_at !== null || newest.format !== format || newest.as_of !== (asOf ?? null)) return undefined;

@@ -7,7 +7,7 @@ import type { RecordItem } from "./format.ts";
 import { type NaturalKey, readNaturalKey } from "./validate.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
-/** The item's record, reconciled, completed from stored values if it is partial, but never in its status, and with its lineage. */
+/** The item's record with its lineage, reconciled, and completed from the stored one except in its status. */
 export async function completeRecord(
   sql: CatalogSql,
   { record, partial, reconcile }: Pick<RecordItem, "record" | "partial" | "reconcile">,

@@ -2,18 +2,14 @@
 import type { ProgramType } from "../opportunities/opportunity.ts";
 
 export type ProgramFacts = {
-  /** The upstream's own program: SBIR, STTR or BOTH (DSIP, SBIR.gov). */
   program?: string | null;
   title?: string | null;
-  /** Solicitation, opportunity or topic number. */
   number?: string | null;
-  /** SAM.gov's notice type in words. */
   noticeType?: string | null;
-  /** Grants.gov's funding instrument codes: CA, G, PC, O. */
   instruments?: readonly string[];
 };
 
-/** A rule applies if all its patterns match. `named` is matched against title and number, `instruments` against the codes joined by blanks. */
+/** All patterns must match: `named` title or number, `instruments` the codes joined by blanks. */
 type ProgramRule = {
   type: ProgramType;
   program?: RegExp;
@@ -23,7 +19,6 @@ type ProgramRule = {
   instruments?: RegExp;
 };
 
-/** The rules, most specific first. */
 export const programRules: readonly ProgramRule[] = [
   { type: "STTR", program: /^STTR$/i },
   { type: "SBIR", program: /^(SBIR|BOTH)$/i },

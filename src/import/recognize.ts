@@ -1,7 +1,6 @@
 /** Recognizes formats by the beginning of a file, for hints when the format is wrong or missing. */
 import type { Input } from "./format.ts";
 
-/** What a file looks like, in words, and the name of the format that reads it, if there is one. */
 type Recognized = { what: string; format?: string };
 
 const HEAD_BYTES = 64 * 1024;
@@ -14,7 +13,7 @@ const xml: readonly Mark[] = [
   { what: "a page of HTML", mark: /<(!doctype )?html/i },
 ];
 
-/** The order matters, because some member names occur in several kinds. */
+/** In order, because some member names occur in several kinds. */
 const json: readonly Mark[] = [
   { format: "events", what: "events as NDJSON", mark: /^.*"detected_at"\s*:/ },
   { format: "records", what: "records as NDJSON", mark: /^.*"source": ?\{ ?"code":/ },

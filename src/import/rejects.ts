@@ -20,24 +20,21 @@ import type { Rejection } from "./validate.ts";
 
 /** Reasons that are reported, most common first. */
 const REASONS_SHOWN = 5;
-/** Reasons that are counted. There can be any number, because some contain names of fields. */
+/** Reasons that are counted: some contain names of fields. */
 const REASONS_COUNTED = 1000;
 
-/** A reason, how many records were rejected for it, and where the first of them is. */
 export type Reason = { reason: string; records: number; file: string; line: number };
 
 export type Rejects = {
   add: (item: Item, rejection: Rejection) => void;
   reasons: () => Reason[];
-  /** Renames the partial files to their final names. Returns these, or the name of a partial file that cannot be renamed. */
+  /** Renames the partial files to their final names. Returns the names. */
   keep: () => string[];
-  /** Deletes the partial files. */
   drop: () => void;
 };
 
 export type RejectsOptions = {
   files: readonly string[];
-  /** One rejects file for all inputs. */
   rejects?: string | undefined;
   /** Directory for the rejects of inputs that are outside of it and of the working directory. */
   rejectsDirectory?: string | undefined;
@@ -45,12 +42,11 @@ export type RejectsOptions = {
   redactContacts?: boolean;
 };
 
-/** Collects rejects in files, and counts them by reason. `redactContacts` leaves the records out: what was not understood may hold contacts. */
+/** Collects rejects in files, and counts them. `redactContacts` leaves the records out: what was not understood may hold contacts. */
 export function createRejects(options: RejectsOptions): Rejects {
   const open = new Map<string, number>();
   const reasons = new Map<string, Reason>();
   const partial = (file: string) => `${file}.partial`;
-  /** Closes all files. Returns their names. */
   const closeAll = () => {
     const files = [...open.keys()];
     for (const descriptor of open.values()) closeSync(descriptor);
@@ -98,7 +94,7 @@ function renamed(partial: string, file: string): string {
   }
 }
 
-/** `<input>.rejects.ndjson` (D-35), next to an input in the working directory or `rejectsDirectory`, otherwise in the latter. */
+/** `<input>.rejects.ndjson` (D-35): next to an input in the working directory or `rejectsDirectory`, else in the latter. */
 function rejectsFileOf(input: string, { rejects, rejectsDirectory }: RejectsOptions): string {
   if (rejects !== undefined) return rejects;
   const name = `${input === "-" ? "stdin" : input}.rejects.ndjson`;
@@ -107,7 +103,7 @@ function rejectsFileOf(input: string, { rejects, rejectsDirectory }: RejectsOpti
   return join(rejectsDirectory, basename(name));
 }
 
-/** Whether a file is in a directory or below it. The root directory has no files in this sense. */
+/** The root directory has no files in this sense. */
 function isWithin(directory: string, file: string): boolean {
   const [outer, inner] = [realpathSync(directory), realpathSync(dirname(file))];
   return outer !== parse(outer).root && (inner === outer || inner.startsWith(outer + sep));
@@ -125,7 +121,7 @@ export async function withholdRecords(directory: string): Promise<string[]> {
   return files;
 }
 
-/** The rejects files that contain records: those that `withholdRecords` would change. */
+/** The rejects files that contain records. */
 export async function filesWithRecords(directory: string): Promise<string[]> {
   const files = readdirSync(directory).filter((name) => name.endsWith(".rejects.ndjson"));
   const holding: string[] = [];
@@ -138,7 +134,7 @@ async function holdsRecords(file: string): Promise<boolean> {
   return false;
 }
 
-/** The line with a null record, or "" if it is not a line of a rejects file and may contain contacts. */
+/** "" if it is not a line of a rejects file: it may contain contacts. */
 function withoutRecord(line: string): string {
   const [head] = HEAD.exec(line) ?? [];
   return head === undefined ? "" : `${head}${WITHOUT_RECORD}`;
@@ -162,7 +158,7 @@ async function withholdFrom(file: string): Promise<void> {
   renameSync(partial, file);
 }
 
-/** Opens the partial file before anything is stored, so that a file that cannot be written fails the import early. */
+/** Before anything is stored, so that a file that cannot be written fails the import early. */
 function begin(file: string, partial: string, inputs: readonly string[]): number {
   try {
     const present = statSync(file, { throwIfNoEntry: false });

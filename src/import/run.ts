@@ -55,13 +55,13 @@ import type { Staging, UpstreamId } from "./staging.ts";
 import { listNewParents, type NewParent } from "./versions/parents.ts";
 import type { PlacedVersion } from "./versions/placing.ts";
 
-/** Records in one transaction, of some 0.6 s: other writers wait that long. Smaller ones would write the pages of four indexes more often. */
+/** Records in one transaction of some 0.6 s, for which other writers wait. Fewer would write the pages of four indexes more often. */
 export const CHUNK = 4000;
-/** Records between two progress reports. An import can be stopped at each report. */
+/** Records between two progress reports, at which an import can be stopped. */
 const REPORT_EVERY = 500;
 /** Pause between transactions, in which other writers, such as a server's status turns, get the lock. */
 const PAUSE_MS = 10;
-/** A snapshot that would remove a larger share of a source's live records is refused (D-34). */
+/** A snapshot that would remove more of a source's live records is refused (D-34). */
 const REMOVALS_MAX = 0.2;
 
 /** Imports files as one unit. Throws if the input as a whole is refused; nothing is changed then. */
@@ -87,7 +87,7 @@ export async function importFiles(context: ImportContext, format: Format, option
   });
 }
 
-/** `--as-of` must be later than every stored change (D-31), unless this import is being resumed. Returns the newest instant. */
+/** `--as-of` must be later than every stored change (D-31), unless this import is resumed. Returns the newest instant. */
 async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<EpochMs | undefined> {
   const newest = await newestInstant(sql);
   if (begun.asOf !== undefined && begun.asOf > begun.startedAt) {
@@ -102,7 +102,7 @@ async function refuseEarlierInstant(sql: CatalogSql, begun: Begun): Promise<Epoc
 
 const HISTORY_ALONE = "Build a history while no server runs on the catalog, or in a data directory of its own (fundfeed help import)";
 
-/** Row numbers of the live records that are missing from a snapshot. Throws if implausibly many are missing. */
+/** Row numbers of the live records that a snapshot lacks. Throws if implausibly many are missing. */
 async function findMissing(db: CatalogDb, { sources, neverHas }: FirstPass, staging: Staging, { allowRemovals }: ImportOptions) {
   const missing: number[] = [];
   for (const source of sources) {
@@ -135,12 +135,10 @@ type Run = Plan & {
   /** What a killed run of this import had counted. */
   before: Summary;
   summary: Summary;
-  /** Records to change, changed so far, and committed. */
   total: number;
   done: number;
   committed: number;
   transactions: number;
-  /** Records in one transaction. */
   chunk: number;
   /** Row numbers of stored records that only an import can end, by source. */
   seen: Map<string, number[]>;
@@ -148,7 +146,7 @@ type Run = Plan & {
   changing: Set<string>;
 };
 
-/** A dry run makes and counts the decisions of the import, and stores nothing. Links, which need all records in memory, are not counted. */
+/** A dry run makes and counts the decisions, and stores nothing. Links, which need all records in memory, are not counted. */
 async function countOnly(context: ImportContext, { begun, firstPass, staging, missing }: Omit<Plan, "parents">): Promise<Summary> {
   return context.db.readTransaction(async (sql) => {
     const summary = firstSummary(firstPass, staging);
@@ -198,7 +196,7 @@ async function store(context: ImportContext, plan: Plan): Promise<Summary> {
   }
 }
 
-/** Updates statuses first, as a running server would, so that the import's own events only concern the contents of the files. */
+/** Updates statuses first, so that the import's own events only concern the contents of the files. */
 async function turnDue(run: Run): Promise<void> {
   const { context, begun, firstPass } = run;
   const between = () => advance(context, { step: "reading", done: firstPass.read, share: 1 });
@@ -206,7 +204,6 @@ async function turnDue(run: Run): Promise<void> {
   else run.newest = await turnStatusesWhenDue(context.db, begun.asOf - 1, run.newest, between);
 }
 
-/** The error of a backfill whose further records would be dated after another writer's change. */
 function overtaken({ begun, committed, total }: Run, { message }: LaterChange): Failure {
   const [done, all] = [committed, total].map(withCommas);
   return new Failure(
@@ -225,7 +222,7 @@ async function storeAll(run: Run): Promise<void> {
   await saveSourceDigests(run);
 }
 
-/** Runs `work` in one transaction at one instant, and notes in the import log how far the import is. */
+/** Runs `work` in one transaction at one instant, and logs how far the import is. */
 async function commit(run: Run, work: (writing: Writing) => Promise<void>): Promise<void> {
   const { context, begun, firstPass, importId, before, summary } = run;
   await report(run);
@@ -246,7 +243,6 @@ async function report({ context, total, done }: Run): Promise<void> {
   await advance(context, { step: "writing", done, total, share: total === 0 ? 1 : done / total });
 }
 
-/** Counts one changed record, and reports at intervals. */
 async function count(run: Run): Promise<void> {
   if (++run.done % REPORT_EVERY === 0) await report(run);
 }
@@ -275,7 +271,6 @@ async function storeRecords(run: Run): Promise<NewParent[]> {
   return [...byParent.values()].flat();
 }
 
-/** Stores one record with its events, upstream history and versions. Returns its id. */
 async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): Promise<string> {
   const { sql } = writing;
   const { firstPass, importId, staging, summary } = run;
@@ -302,12 +297,12 @@ async function storeRecord(run: Run, writing: Writing, record: PreparedRecord): 
   return decision.id;
 }
 
-/** Whether a record may be linked to another one. A restored record has its links, and a source is never linked to itself. */
+/** A restored record has its links, and a source is never linked to itself. */
 function mayBeLinked({ kind, sources }: FirstPass, { restored }: PreparedRecord): boolean {
   return restored === undefined && !(kind !== "later" && sources.size === 1);
 }
 
-/** Whether the source changed something. If only a status or next due date changed, a date may just have passed. */
+/** Whether the source changed something: a status or next due date may change because a date has passed. */
 function isNews({ outcome, events, foreseen }: Decision): boolean {
   const isOfClock = (field: string) => field === "status" || field === "status_display" || foreseen.has(field);
   return outcome === "added" || events.some(({ changed_fields }) => changed_fields.some((field) => !isOfClock(field)));
@@ -335,8 +330,8 @@ async function storeParent(run: Run, writing: Writing, { seq, parent_id }: NewPa
 }
 
 /**
- * Notes which records that only an import can end are in the input, and which it lacks. A record counts as missing only if a file of this
- * layout had it before, and only if the input has at least half of them: otherwise it is no full copy of the source. (E-205)
+ * Notes which records that only an import can end are in the input. A record is missing only if a file of this layout had it, and if the
+ * input has at least half of them. (E-205)
  */
 async function noteAllSeen(run: Run): Promise<void> {
   const { context, begun, firstPass, staging, seen } = run;
@@ -346,7 +341,7 @@ async function noteAllSeen(run: Run): Promise<void> {
     const noted = await listSightings(context.db, source);
     const known = new Set(noted.map(({ seq }) => seq));
     const added = (seen.get(source) ?? []).filter((seq) => !known.has(seq));
-    // An export is not a copy of a source. It states itself when each record was last seen.
+    // An export states itself when each record was last seen.
     const changes =
       firstPass.kind === "restore" ? [] : changesOfSightings(noted, ({ lineage }) => staging.has(source, lineage), layout, at);
     if (added.length + changes.length === 0) continue;
@@ -367,9 +362,9 @@ async function noteAllSeen(run: Run): Promise<void> {
   }
 }
 
-/** What an input of a layout shows of records: in that layout, and with what other layouts showed. */
+/** What an input shows of records: in its layout, and with what other layouts showed. */
 function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Sighting) => boolean, layout: string, at: EpochMs) {
-  // A record without layouts was noted by an older version of the program, or restored: a file of any layout may show it, or miss it.
+  // Noted by an older version of the program, or restored: a file of any layout may show it, or miss it.
   const ofLayout = (sighting: Sighting) => (sighting.layouts.size === 0 ? sighting : sighting.layouts.get(layout));
   const present = new Set(noted.filter(isPresent));
   const current = noted.filter((sighting) => {
@@ -391,13 +386,13 @@ function changesOfSightings(noted: readonly Sighting[], isPresent: (sighting: Si
 /** With fewer records, an incomplete file may be a daily file. */
 const JUDGED_MIN = 10;
 
-/** Whether a record is open or will be, and has no date that ends it. */
+/** Whether a record is or will be open, and no date ends it. */
 function isWithoutEnd({ indexed, status_basis }: Decision, now: EpochMs): boolean {
   const { status, dates } = clockedAt(indexed, status_basis, now);
   return unendedStatuses.includes(status) && dates.closes_at === null && dates.response_at === null && indexed.archives_at === undefined;
 }
 
-/** Updates the links of records whose keys may now lead to another record, in the files or not, and of records left by a killed import. */
+/** Links records again whose keys may now lead to another one, also those left by a killed import. */
 async function linkAgain(run: Run): Promise<void> {
   const { db } = run.context;
   while ((await listMovedKeys(db)).length > 0) {
@@ -424,7 +419,6 @@ async function changeStored(run: Run, writing: Writing, seq: number, decide: (be
   return decision;
 }
 
-/** Saves the versions and upstream ids of records that were not stored themselves. */
 async function saveOtherVersions(run: Run): Promise<void> {
   const { context, begun, staging, firstPass } = run;
   for (const versions of otherVersions(staging, firstPass)) {
@@ -448,7 +442,6 @@ function* otherVersions(
   yield* otherUpstreamIds();
 }
 
-/** Saves the digests of records that were read again and turned out to be unchanged. */
 async function saveSourceDigests(run: Run): Promise<void> {
   const { context, staging } = run;
   for (const chunk of staging.reread(run.chunk)) {
@@ -460,7 +453,7 @@ async function saveSourceDigests(run: Run): Promise<void> {
   }
 }
 
-/** Decides what storing a record does, and counts it. The import and its dry run share this, so that their numbers agree. */
+/** Shared by the import and its dry run, so that their numbers agree. */
 async function decideAndCount(
   sql: CatalogSql,
   summary: Summary,
@@ -486,7 +479,7 @@ function* allRecords(staging: Staging): Iterable<PreparedRecord> {
   for (const chunk of staging.chunks(CHUNK)) yield* chunk;
 }
 
-/** The summary before anything is stored. If an opportunity has several records, one is staged, and the others are merged into it. */
+/** If an opportunity has several records, one is staged, and the others are merged into it. */
 function firstSummary({ read, rejected }: FirstPass, staging: Staging): Summary {
   const { toWrite, unchanged } = staging.counts();
   return { ...emptySummary, read, unchanged, merged: read - rejected - toWrite - unchanged, rejected };
@@ -497,7 +490,6 @@ function countRemoval(summary: Summary, { events }: Decision): void {
   summary.events += events.length;
 }
 
-/** A link is one change of one record, and so one event. */
 function countLinked(summary: Summary, links: number): void {
   summary.linked += links;
   summary.events += links;

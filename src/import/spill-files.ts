@@ -1,19 +1,17 @@
-/** Spill files: long texts, appended and read once in order. Each is deleted once it is read, so that the growing catalog reuses its pages. */
+/** Spill files: long texts, appended and read once in order, each file deleted once it is read. */
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 const FILE_BYTES = 16 * 1024 * 1024;
-/** Bytes written or read at a time. */
 const BUFFER_BYTES = 256 * 1024;
 
-/** Where a text and the data that follows it are. */
 export type Spilled = { file: number; start: number; text_bytes: number; data_bytes: number };
 
 export type SpillFiles = {
   append: (text: string, data: Uint8Array) => Spilled;
-  /** Reads what was appended, in the order of appending; some may be skipped. `data` is overwritten by the next call. */
+  /** Reads in the order of appending; some may be skipped. `data` is overwritten by the next call. */
   read: (spilled: Spilled) => { text: string; data: Uint8Array };
-  /** Reads what was appended, in any order, before the first `read`. */
+  /** Reads in any order, before the first `read`. */
   peek: (spilled: Spilled) => { text: string; data: Uint8Array };
   close: () => void;
 };

@@ -1,7 +1,4 @@
-/**
- * Keeps what the first pass has validated until the whole input is validated (D-33). Keys and hashes go to a small database, long texts to
- * spill files. The operating system releases `import.lock` with the process, so no stale lock can remain.
- */
+/** Keeps what the first pass has validated until the whole input is (D-33): keys and hashes in a small database, texts in spill files. */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,10 +23,8 @@ export type UpstreamId = { source: string; lineage: string; id: string };
 
 type Counts = { toWrite: number; unchanged: number; reread: number };
 
-/** Upstream ids read by one statement. */
 const READ_AT_ONCE = 200;
 
-/** Events have no source: their rows have this one. */
 const EVENT = "";
 
 /** Opens an empty staging, in a data directory or, for ":memory:", in a temporary one. Only one import may use it: see `withStaging`. */
@@ -78,7 +73,7 @@ export function openStaging(directory: string) {
   const newer = sqlite.query<unknown, [string, string, EpochMs, string]>(
     "select 1 from staged where source = ? and lineage = ? and (at, version) > (?, ?)",
   );
-  /** Whether a staged record has another upstream id than its lineage. Only then can a replaced record have had another id. */
+  /** Only then can a replaced record have had another id. */
   let hasOtherIds = false;
   let counted: Counts | undefined;
   const count = () => (counted ??= counts.get() ?? { toWrite: 0, unchanged: 0, reread: 0 }); // Cached, because it reads the whole table.
@@ -95,9 +90,9 @@ export function openStaging(directory: string) {
   }
 
   return {
-    /** The database, where a step of the import may keep a table of its own. */
+    /** A step of the import may keep a table of its own here. */
     sqlite,
-    /** Keeps a record that will be stored. It replaces an earlier one with the same natural key, unless its rank is lower. */
+    /** Keeps a record to store. It replaces one with the same natural key, unless its rank is lower. */
     putRecord({ rendered, source_digest, ...rest }: PreparedRecord, rank?: Rank) {
       const { code, opportunity_id } = rest.indexed.source;
       if (isOlder(code, rest.lineage, rank)) return;
@@ -105,41 +100,36 @@ export function openStaging(directory: string) {
       const spilled = spillFiles.append(JSON.stringify({ ...rest, parts } satisfies StagedFields), text);
       put(code, rest.lineage, { id: opportunity_id, spilled, hash, digest: source_digest, rank });
     },
-    /** Notes a record that the catalog already holds. With `reread`, its source digest changed and will be stored. */
+    /** Notes a record that is stored. With `reread`, its new source digest will be stored. */
     putUnchanged(source: string, lineage: string, { reread, rank }: Noted = {}) {
       if (isOlder(source, lineage, rank)) return;
       const id = reread?.indexed.source.opportunity_id;
       put(source, lineage, { id, hash: reread?.rendered.hash ?? NO_BYTES, digest: reread?.source_digest, rank });
     },
-    /** The same for many records of a source. Call it before putting any other record. */
+    /** The same for many records of a source, before any other. */
     putAllUnchanged(source: string, lineages: readonly string[]) {
       counted = undefined;
       insertAllUnchanged.run(source, JSON.stringify(lineages));
     },
-    /** Notes that a record is in the input although nothing of it will be stored, such as a rejected one (D-34). */
+    /** Notes that a record is in the input although nothing of it will be stored (D-34). */
     putPresent: (source: string, lineage: string) => void insertPresent.run(source, lineage),
-    /** Keeps an event as JSON, once per id. */
     putEvent: (id: string, json: string) => put(EVENT, id, { spilled: spillFiles.append(json, NO_BYTES), hash: NO_BYTES }),
     has: (source: string, lineage: string) => byKey.get(source, lineage) !== null,
-    /** Whether a record with this natural key will be stored. */
     isToWrite: (source: string, lineage: string) => toWriteByKey.get(source, lineage) !== null,
-    /** The staged record with this natural key; undefined if it will not be stored. */
     findRecord(source: string, lineage: string): PreparedRecord | undefined {
       const row = toWriteByKey.get(source, lineage);
       return row === null ? undefined : recordOf(row, spillFiles.peek(row));
     },
-    /** Notes upstream ids by which a record shall be found, whichever of its versions is stored. */
+    /** Notes upstream ids of a record, whichever of its versions is stored. */
     addUpstreamIds(source: string, lineage: string, ids: readonly string[]) {
       for (const id of ids) insertId.run(source, lineage, id);
     },
     upstreamIdsOf: (source: string, lineage: string) => idsOf.all(source, lineage).map(({ id }) => id),
-    /** The noted upstream ids of records that will not be stored, in batches. */
+    /** Those of records that will not be stored, in batches. */
     otherUpstreamIds: () => batches({ source: "", lineage: "", id: "" }, ({ source, lineage, id }) => otherIds.all(source, lineage, id)),
-    /** The records to store, in the order of the input, `size` at a time. Read each chunk to its end before the next, and all chunks once. */
+    /** The records to store, in order, `size` at a time. Read each chunk to its end, and all once. */
     chunks: (size: number) => inChunks(recordsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
-    /** The JSON of the events, `size` at a time. Read them as `chunks`. */
     eventChunks: (size: number) => inChunks(textsIn(toWrite.iterate(), spillFiles), count().toWrite, size),
-    /** Unchanged records with a new source digest, `size` at a time. */
     reread: (size: number) => inChunks(reread.iterate(), count().reread, size),
     counts: () => ({ toWrite: count().toWrite, unchanged: count().unchanged }),
     close() {
@@ -163,7 +153,6 @@ function createTables(sqlite: Database): void {
   sqlite.run("begin");
 }
 
-/** A record, or an event without upstream id, as it is put into the table. */
 type Staged = {
   id?: string | undefined;
   spilled?: Spilled;
@@ -174,10 +163,9 @@ type Staged = {
 
 type StagedRow = Spilled & { hash: Uint8Array; source_digest: Uint8Array | null };
 
-/** The text of a staged record. What staging keeps in columns or as bytes is left out. */
 type StagedFields = Omit<PreparedRecord, "rendered" | "source_digest"> & Pick<RenderedContent, "parts">;
 
-/** Parses each record only when it is asked for: a whole chunk would take a hundred megabytes. */
+/** Parses each record only when asked: a whole chunk would take a hundred megabytes. */
 function* recordsIn(rows: Iterable<StagedRow>, spillFiles: SpillFiles): Iterator<PreparedRecord> {
   for (const row of rows) yield recordOf(row, spillFiles.read(row));
 }

@@ -15,9 +15,9 @@ import { upperCaseCode } from "../text/source-code.ts";
 import { hasStrayByte } from "../text/utf8.ts";
 import { UUID } from "../text/uuid.ts";
 
-/** Why a record is rejected, as a sentence that names the field and what it must be. */
+/** Why a record is rejected: a sentence that names the field and what it must be. */
 export class Rejection extends Error {
-  /** The reason without the found value and list indexes: the same for all records with this fault. */
+  /** The reason without found value and list indexes, by which faults are counted. */
   readonly kind: string;
 
   constructor(reason: string, found = "") {
@@ -30,7 +30,7 @@ export function refuseFuture(name: string, instant: EpochMs, now: EpochMs): void
   if (isFuture(instant, now)) throw new Rejection(`${name} must not lie in the future`, `, not ${formatInstant(instant)}`);
 }
 
-/** Returns the error as a rejection of the record that caused it. Throws any error that is not caused by a record. */
+/** The error as a rejection of its record. Throws an error that no record causes. */
 export function rejectionOf(error: unknown): Rejection {
   if (error instanceof Rejection) return error;
   if (error instanceof Unstorable) return new Rejection(error.message);
@@ -64,25 +64,23 @@ const RecordLine = Type.Object({
   updated_at: optionalInstant,
 });
 
-/** Most characters of one text, and most items of one list. The longest real description has some 100,000 characters. */
+/** Most characters of a text, and items of a list. The longest real description has some 100,000. */
 const TEXT_MAX = 2_000_000;
 const ITEMS_MAX = 10_000;
-/** Deepest nesting of a value that may be any JSON. */
 const NESTING_MAX = 100;
 
-/** Most characters of fields used to look up records. The longest real agency has 118, lineage 101, solicitation number 75. */
+/** Most characters of fields used to look up records. Real agencies have 118, lineages 101, numbers 75. */
 const CODE_MAX = 64;
 const UPSTREAM_ID_MAX = 256;
 const LINEAGE_MAX = 512;
 const SOLICITATION_ID_MAX = 256;
 const AGENCY_MAX = 500;
-/** Most characters of a status or type, also of an event. */
 export const WORD_MAX = 64;
 
 const lineReader = readerOf(RecordLine);
 const readLine = (record: unknown) => lineReader(record, "") as Static<typeof RecordLine>;
 
-/** Returns the record with absent fields as null or []. `names` has the catalog's name of each source code. Throws a Rejection. */
+/** The record with absent fields as null or []. `names` has the name of each source code. Throws a Rejection. */
 export function validateRecord(record: unknown, names: ReadonlyMap<string, string>): ValidRecord {
   const { lineage, earlier_ids, status_basis, stated, status_until, archives_at, linked, as_stored, last_seen, ...line } = readLine(record);
   const { id: _ignored, created_at, updated_at, ...shown } = line;
@@ -125,7 +123,7 @@ export function validateRecord(record: unknown, names: ReadonlyMap<string, strin
   };
 }
 
-/** The stored form of an exported record. The export has values that depend on the clock as of its own time. */
+/** An export has values that depend on the clock as of its own time. */
 function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "status_display" | "dates">>(
   line: Line,
   { status, status_display, response_at }: NonNullable<Static<typeof RecordLine>["as_stored"]>,
@@ -133,7 +131,7 @@ function asStored<Line extends Pick<Static<typeof RecordLine>, "status" | "statu
   return { ...line, status, status_display, dates: { ...line.dates, response_at } };
 }
 
-/** The terms of a status that changes at its own instants. Instants are in UTC, so that a different spelling is not a change. */
+/** Terms of a status that changes at its own instants: in UTC, as a different spelling is no change. */
 function statusTermsOf(
   basis: StatusBasis,
   { status, status_display }: { status: string | null; status_display: string | null },
@@ -154,13 +152,13 @@ function inUtc(text: string, path: string): string {
   return formatInstant(instant);
 }
 
-/** The id of another record as the API returns it, in lower case. Throws a Rejection unless it is a UUID. */
+/** The id of another record, in lower case. */
 function idOf(text: string | null, path: string): string | null {
   if (text === null || UUID.test(text)) return text?.toLowerCase() ?? null;
   throw new Rejection(`${path} must be the id of an opportunity, a UUID`, `, not ${shown(text)}`);
 }
 
-/** A source code in upper case. Throws a Rejection unless it can be used in a filter, where commas separate codes. */
+/** A source code in upper case. Commas separate codes in filters. */
 export function sourceCodeOf(text: string): string {
   requireName(text, "source.code", CODE_MAX);
   if (/[\s,]/.test(text)) throw new Rejection("source.code must not contain blanks or commas");
@@ -170,10 +168,9 @@ export function sourceCodeOf(text: string): string {
 
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
-/** The parts of a natural key that could be read. */
 export type NaturalKey = { source: string; lineage: string | undefined; upstreamId: string | undefined };
 
-/** The natural key of a record before validation, as far as it can be read; undefined without a source. */
+/** The natural key of a record before validation, as far as it can be read. */
 export function readNaturalKey(record: unknown): NaturalKey | undefined {
   if (!isObject(record) || !isObject(record.source)) return undefined;
   const { code, opportunity_id } = record.source;
@@ -187,7 +184,7 @@ export function usableKey(code: unknown, lineage: unknown, upstreamId: unknown):
   return { source: upperCaseCode(source), lineage: usableName(lineage, LINEAGE_MAX), upstreamId: usableName(upstreamId, UPSTREAM_ID_MAX) };
 }
 
-/** Whether records of this source can have this upstream id, so that it can be looked up. */
+/** Whether records of this source can have this upstream id. */
 export function isUsableId(source: string, id: string): boolean {
   return usableKey(source, undefined, id)?.upstreamId !== undefined;
 }
@@ -196,10 +193,9 @@ function usableName(name: unknown, lengthMax: number): string | undefined {
   return typeof name === "string" && nameFault(name, lengthMax) === undefined ? name : undefined;
 }
 
-/** Returns the value as it will be stored. Throws a Rejection that names `path`. */
 type ValueReader = (value: unknown, path: string) => unknown;
 
-/** Makes a reader from a schema. An absent value becomes null or [] if the schema allows it. Unknown and ill-formed values are rejected. */
+/** Makes a reader from a schema. Absent values become null or [] if allowed; unknown and ill-formed ones are rejected. */
 export function readerOf(schema: TSchema): ValueReader {
   if (TypeGuard.IsObject(schema))
     return objectReader(
@@ -224,7 +220,7 @@ function objectReader(properties: [name: string, read: ValueReader][], optional:
   return (value, path) => {
     const object = value ?? {};
     if (!isObject(object)) throw new Rejection(`${path === "" ? "a record" : path} must be an object`);
-    // Before fields are reported as missing: one may be there under a mistyped name.
+    // First: a missing field may be there under a mistyped name.
     for (const name of Object.keys(object)) if (!known.has(name)) throw unknownField(name, names, path);
     const paths = pathsIn(path);
     const read: Record<string, unknown> = {};
@@ -260,7 +256,7 @@ function nullableReader(options: TSchema[]): ValueReader {
   return (value, path) => (value === undefined || value === null ? null : read(value, path));
 }
 
-/** `null` among the constants allows absence. A single constant is filled in if absent. */
+/** `null` allows absence. A single constant is filled in if absent. */
 function constantReader(constants: unknown[]): ValueReader {
   return (value, path) => {
     if (value === undefined && constants.length === 1) return constants[0];
@@ -282,7 +278,6 @@ function readCount(value: unknown, path: string): number {
   throw new Rejection(`${path} must be a whole number`, `, not ${shown(String(value))}`);
 }
 
-/** Reads any JSON value. Its texts and member names are checked as all texts are. */
 function readAnything(value: unknown, path: string): unknown {
   checkAnything(value, path, NESTING_MAX);
   return value ?? null;
@@ -322,7 +317,7 @@ function amountReader(pattern: RegExp, maxLength: number): ValueReader {
   };
 }
 
-/** Throws a Rejection unless a name could be used in a filter, which allows no control characters (D-7). */
+/** Throws a Rejection unless a name could be used in a filter (D-7). */
 export function requireName(name: string, path: string, lengthMax: number): void {
   const fault = nameFault(name, lengthMax);
   if (fault !== undefined) throw new Rejection(`${path} ${fault}`);
@@ -343,7 +338,6 @@ function refuseLong(text: string | null, path: string, lengthMax: number): void 
   if (text !== null && isLonger(text, lengthMax)) throw new Rejection(`${path} must have at most ${lengthMax} characters`);
 }
 
-/** Counts Unicode code points, as filters do (D-12). */
 function isLonger(text: string, lengthMax: number): boolean {
   return text.length > lengthMax && (text.length > lengthMax * 2 || [...text].length > lengthMax);
 }

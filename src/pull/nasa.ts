@@ -19,7 +19,10 @@ export async function solicitationsAt(visit: Visit): Promise<DownloadRequest> {
   return { ...jsonAt(visit, "solicitationsJSON.do?path=open"), types: JSON_TYPES, cookies };
 }
 
-/** The table of the newest year that has one, or `undefined` if it is unchanged. A year's ROSES opens in its course, and stays open after it. */
+/**
+ * The table of the newest year that has one, or `undefined` if it is unchanged. A year's ROSES opens in its course, and stays open after
+ * it.
+ */
 export async function fetchRoses(visit: Visit): Promise<Fetched | undefined> {
   const thisYear = Number(easternDate(visit.net.now()).slice(0, 4));
   for (const year of [thisYear, thisYear - 1]) {

@@ -1,4 +1,7 @@
-/** robots.txt (RFC 9309) of the hosts that serve pages and feeds. Bulk files and APIs are published for programs, so it is not read for them. */
+/**
+ * robots.txt (RFC 9309) of the hosts that serve pages and feeds. Bulk files and APIs are published for programs, so it is not read for
+ * them.
+ */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { publicUrl } from "../text/request-failure.ts";

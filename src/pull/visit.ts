@@ -136,7 +136,10 @@ export async function readJson(visit: Visit, request: DownloadRequest): Promise<
   return response;
 }
 
-/** Saves the JSON texts of details as one array in a file, and returns its path. An import opens all its files at once: hundreds would be too many. */
+/**
+ * Saves the JSON texts of details as one array in a file, and returns its path. An import opens all its files at once: hundreds would be
+ * too many.
+ */
 export async function saveDetailsFile(visit: Visit, texts: AsyncIterable<string>): Promise<string> {
   const path = join(visit.directory, "details.json");
   const file = await open(path, "wx", 0o600);

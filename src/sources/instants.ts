@@ -1,4 +1,6 @@
-/** When imports last changed a source, or finished on it, at all and on each day; and until when statuses of the whole catalog were judged. */
+/**
+ * When imports last changed a source, or finished on it, at all and on each day; and until when statuses of the whole catalog were judged.
+ */
 import { and, desc, eq, lte } from "drizzle-orm";
 import type { CatalogSql } from "../../db/engine.ts";
 import { insertInto, orUpdate, parameter, pick, query, select, selectSome } from "../../db/query.ts";

@@ -104,7 +104,10 @@ const lastChanges = query(
 /** How many records of a source changed last in a bucket of time, counted from 0. */
 export type LastChanges = RowsOf<typeof lastChanges>;
 
-/** How many records of each source changed last in each bucket of a period: after `since`, and not after `until`. Its cost follows the period. */
+/**
+ * How many records of each source changed last in each bucket of a period: after `since`, and not after `until`. Its cost follows the
+ * period.
+ */
 export async function recordsByLastChange(
   db: CatalogDb,
   period: { since: number; until: number; bucketMs: number },

@@ -107,7 +107,7 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   for (const [id, { input, line, raw }] of survey.details)
     if (!counts.has(id)) yield { input, line, raw, ...rejected(`no topic search response among the files has the topic ${id}`) };
 }
-/** Most topics with one topicId, to which its details are joined: without a limit, a small file could become any number of large records. */
+/** Without a limit, a small file could become any number of large records. */
 const TOPICS_OF_ID_MAX = 10;
 
 /* The files */
@@ -141,7 +141,7 @@ async function surveyOf(inputs: readonly Input[]): Promise<Survey> {
   return survey;
 }
 
-/** The rows of the export, or elements of `{total, data: […]}` (the search), `{topics: […]}` (the enriched layout), an array, or one topic's details. */
+/** Rows of the export, or elements of the search, the enriched layout, an array, or one topic's details. */
 async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElement> {
   const first = await firstCharacter(input);
   if (first === "[") yield* jsonObjects(input.bytes(), "", { faultOf });
@@ -153,7 +153,6 @@ async function* piecesIn(input: Input, around?: Around): AsyncIterable<FoundElem
   }
 }
 
-/** A record of any layout with the portal's own field names. */
 function portalFields(raw: JsonObject): JsonObject {
   if ("topic_number_topiccode" in raw) {
     const { questions, ...topic } = renamed(raw, EXPORT_FIELDS);
@@ -162,7 +161,7 @@ function portalFields(raw: JsonObject): JsonObject {
   return "topic_code" in raw ? renamed(raw, ENRICHED_FIELDS) : raw;
 }
 
-/** The questions of a topic in the export: "Q1 (09/08/2023): …", "A: …" on a line of its own, and a blank line between two of them. */
+/** The export has "Q1 (09/08/2023): …", "A: …" on a line of its own, and a blank line between two of them. */
 function questionsIn(text: string): JsonObject[] {
   return text.split(/(?:^|\n\n)Q\d{1,6} \([\d/]{0,20}\): /).flatMap((each) => {
     const [question = "", ...answer] = each.split(/\nA: /);
@@ -192,7 +191,9 @@ function isQuestion(value: JsonObject): boolean {
 
 /* The draft */
 
-/** Search, details, questions, export and enriched topics have different fields. What no file has is undefined, so that stored values stay. */
+/**
+ * Search, details, questions, export and enriched topics have different fields. What no file has is undefined, so that stored values stay.
+ */
 function toDraft(topic: JsonObject, context: FormatContext): Draft {
   const code = textOf(topic.topicCode);
   const opens = instantOf(topic.topicStartDate, "00:00:00", context);
@@ -273,7 +274,7 @@ function easternDayOf(instant: string): string {
   return easternDate(parseInstantMs(instant) ?? 0);
 }
 
-/** The status, or null if it follows from the dates (D-37). The portal's status counts if the dates do not determine one. */
+/** The portal's status counts if the dates do not determine one (D-37). */
 function dsipStatus(status: string, opens: string | null, context: FormatContext): string | null {
   if (status === "Closed") return "closed";
   if (status === "Pre-Release") return opens === null ? "pre_release" : null;
@@ -293,7 +294,7 @@ function referencesOf(references: unknown): string {
   return items.length === 0 ? "" : `<ol>${items.map((item) => `<li>${item}</li>`).join("")}</ol>`;
 }
 
-/** `phaseHierarchy` is JSON in a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. In old topics no phase is configured. */
+/** JSON in a string: {"config": [{"displayValue": "I", "hasConfiguration": "Y"}]}. In old topics no phase is configured. */
 function phaseNames(hierarchy: unknown): string | null {
   const phases = objectsOf(objectOf(parseJson(hierarchy)).config);
   const names = phases.filter((phase) => (phase.hasConfiguration ?? "Y") === "Y").map((phase) => textOf(phase.displayValue));
@@ -301,7 +302,7 @@ function phaseNames(hierarchy: unknown): string | null {
   return joined(inWords, ", ");
 }
 
-/** Keywords are separated by ";", in older topics by ",", and sometimes are a paragraph of HTML. */
+/** Separated by ";", in older topics by ",", and sometimes a paragraph of HTML. */
 function keywordsOf(keywords: unknown): string[] {
   const text = plainText(textOf(keywords));
   return distinct(listOf(Array.isArray(keywords) ? keywords : text, text.includes(";") ? ";" : ","));
@@ -318,7 +319,7 @@ function requirementsOf(topic: JsonObject): string | null {
   return joined([itar, level && `CMMC level: ${level}.`], " ");
 }
 
-/** The managers, email addresses and phone numbers that the portal shows. */
+/** What the portal shows of the managers. */
 function contactsOf(topic: JsonObject): NonNullable<Draft["contacts"]> {
   const managers = topic.showTpoc === false ? [] : objectsOf(topic.topicManagers);
   return managers.map(({ name, email, emailDisplay, phone, phoneDisplay, assignmentType }) =>
@@ -342,14 +343,14 @@ function attachmentsOf(topic: JsonObject): NonNullable<Draft["attachments"]> {
   }));
 }
 
-/** A question. Its answers are JSON in strings, {"content": "<p>…", "length": …}, whose contents are joined. */
+/** Answers are JSON in strings, {"content": "<p>…", "length": …}. */
 function questionOf({ question, answer, answers }: JsonObject): { question: string | null; answer: string | null } {
   const all = [answer, ...objectsOf(answers).map((each) => each.answer)];
   const texts = all.map((each) => textOf(objectOf(parseJson(each)).content) || textOf(each));
   return { question: textOf(question) || null, answer: joined(texts, "\n") };
 }
 
-/** RFC 3339 of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. Warns of any other text. */
+/** Of milliseconds since 1970 (a number or text), a timestamp or, in the export, a date. */
 function instantOf(value: unknown, timeOfDate: string, { warn }: FormatContext): string | null {
   const text = textOf(value);
   const ms = /^-?\d{1,14}$/.test(text) ? Number(text) : parseInstantMs(text);

@@ -1,4 +1,4 @@
-/** Shared by the formats: turns objects in files into items, and the upstream's texts into fields. */
+/** Shared by the formats: items of files, and fields of the upstream's texts. */
 import { lastDueDate } from "../../opportunities/clock.ts";
 import type { JsonObject } from "../../text/json-value.ts";
 import { plainText } from "../../text/plain-text.ts";
@@ -6,12 +6,12 @@ import type { Input, Item, RecordItem, RejectedItem, SourceLine, VersionItem } f
 import { naming } from "../readers/input.ts";
 import type { Draft } from "../record.ts";
 
-/** An element of a file, or the reason why it is not one. `line` counts from 1. A row of a CSV file has its text. */
+/** An element of a file, or why it is none. A row of a CSV file has its text. */
 export type FoundElement<Raw = JsonObject> =
   | { kind: "object"; line: number; raw: Raw; text?: string }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
-/** The elements of all files, as `find` finds them in one. Errors name the file. */
+/** The elements of all files. Errors name the file. */
 export async function* elementsOf<Element>(
   inputs: readonly Input[],
   find: (input: Input) => AsyncIterable<Element>,
@@ -21,7 +21,7 @@ export async function* elementsOf<Element>(
 
 export type ReadItem = (RecordItem | VersionItem | RejectedItem) & Pick<SourceLine, "isSuperseded">;
 
-/** The items that `read` makes of the elements, if any. Anything that is not an element is rejected. */
+/** The items that `read` makes of the elements. */
 export async function* itemsOf<Raw>(
   elements: AsyncIterable<FoundElement<Raw> & { input: Input }>,
   read: (raw: Raw, place: { input: Input; line: number; text?: string | undefined }) => ReadItem | undefined,
@@ -37,17 +37,17 @@ export function rejected(reason: string): RejectedItem {
   return { kind: "rejected", reason };
 }
 
-/** The fault of objects that lack a member by which the format recognizes its records. */
+/** The fault of objects without the member by which the format recognizes its records. */
 export function faultWithout(member: string): (object: JsonObject) => string | undefined {
   return (object) => (member in object ? undefined : `has no ${member}`);
 }
 
-/** Values under other names: `names` has the new name of each. */
+/** The values under other names. */
 export function renamed(value: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(Object.entries(names).map(([theirs, ours]) => [ours, value[theirs]]));
 }
 
-/** The text of each field: `names` says what the upstream calls it. */
+/** The text of each field, by the upstream's names. */
 export function columnTexts<Field extends string>(names: Readonly<Record<Field, string>>, text: (name: string) => string) {
   const texts = {} as Record<Field, string>; // A loop fills it, because it is read for every row.
   for (const field in names) texts[field] = text(names[field]);
@@ -79,7 +79,7 @@ export function saysTheSame(given: string | null | undefined, stored: string | n
   return isPart ? known.startsWith(words) : known === words;
 }
 
-/** The due dates that an upstream lists, each once and in its order. The last one closes the record; the clock chooses the next one (D-37). */
+/** The due dates that an upstream lists, each once. The last one closes the record (D-37). */
 export function dueDates(dates: readonly (string | null)[]): { due_dates: NonNullable<Draft["due_dates"]>; closes_at: string | null } {
   const due_dates = [...new Set(dates.filter((date) => date !== null))].map((at) => ({ at }));
   return { due_dates, closes_at: lastDueDate(due_dates) };

@@ -67,7 +67,9 @@ function textIn(row: CsvRow): Text {
   return (column) => withoutC1Controls(row[column] ?? "").trim();
 }
 
-/** Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it. */
+/**
+ * Dear Colleague Letters have no program id. The number is shared by the programs of one solicitation, and a new solicitation changes it.
+ */
 function idOf(text: Text): string {
   return text("Program ID") || text("URL");
 }

@@ -23,7 +23,7 @@ async function* read(inputs: readonly Input[], _context: FormatContext): AsyncIt
   }
 }
 
-/** The lines of NDJSON files. Rejects lines that are not objects. Throws if a file has lines, and none of them is an object. */
+/** The lines of NDJSON files. Throws if a file has lines, and none of them is an object. */
 export async function* objectLines(inputs: readonly Input[]): AsyncIterable<SourceLine & (RecordItem | RejectedItem)> {
   for (const input of inputs) {
     let objects = 0;
@@ -43,7 +43,7 @@ export async function* objectLines(inputs: readonly Input[]): AsyncIterable<Sour
   }
 }
 
-/** Source and id of a record whose only upstream id is its lineage, so that its content depends on its line alone; otherwise undefined. */
+/** Source and id of a record whose lineage is its only upstream id: its content depends on its line alone. */
 function plainKeyOf(record: RecordItem["record"]): { source: string; id: string } | undefined {
   const { source, lineage, upstreamId = "" } = readNaturalKey(record) ?? {};
   const isPlain = (lineage ?? upstreamId) === upstreamId && arrayOf(record.earlier_ids).length === 0;

@@ -1,27 +1,26 @@
 /** A notice of SAM.gov with the fields of all layouts. */
 import { type JsonObject, objectOf, textOf } from "../../text/json-value.ts";
 
-/** What identifies a notice and its revisions. Here and below, a blank value or the word "null" is "". */
+/** What identifies a notice. A blank value or the word "null" is "". */
 export type Identity = {
   id: string;
   title: string;
   number: string;
-  /** Activity address code of the office, within which a solicitation number is unique. Undefined if the layout lacks it. */
+  /** Activity address code, within which a number is unique. */
   officeCode?: string | undefined;
   posted: string;
-  /** An instant before it was posted, for the order of versions, if the layout does not state when it was. */
+  /** For the order of versions, if the layout does not state when it was posted. */
   postedAfter?: string;
   deadline?: string;
   type: string;
   baseType: string;
-  /** Undefined if the layout lacks it. */
   awardNumber?: string | undefined;
-  /** The id of the first version of the notice, and ids of others, as far as the layout names them. */
+  /** Ids of the first version and of others, as far as the layout names them. */
   firstId?: string;
   others?: readonly string[];
 };
 
-/** A notice of any layout. What may be undefined is missing in some layouts, so that stored values stay. */
+/** What may be undefined is missing in some layouts, so that stored values stay. */
 export type Notice = Identity & {
   organization: Organization;
   /** The code of the sub-tier, such as `97AS`. */
@@ -32,7 +31,6 @@ export type Notice = Identity & {
   setAsideLabel: string;
   naics?: string[];
   productCode?: string;
-  /** City, state and country. */
   placeOfPerformance?: string[];
   amount?: string;
   awardee?: string | undefined;
@@ -41,18 +39,18 @@ export type Notice = Identity & {
   infoLink?: string;
   resourceLinks?: string[];
   description?: string;
-  /** The state, which only the page backend has. A draft is not published. */
+  /** Of the page backend alone. A draft is not published. */
   pageState?: { isCancelled: boolean; isDeleted: boolean; isArchived: boolean; isDraft: boolean };
   /** A newer version is in the same response. */
   isSuperseded?: boolean;
-  /** Statuses that the layout cannot state. A stored one of the same version stays. */
+  /** Statuses that the layout cannot state: a stored one stays. */
   statesNot?: readonly string[];
 };
 
-/** A name is undefined if the layout lacks it, or only its beginning is certain. */
+/** Undefined if the layout lacks it, or it is not certain. */
 export type Organization = { agency?: string | undefined; subAgency?: string | undefined; office?: string | undefined };
 
-/** A point of contact, as the v2 API and the page backend have it. */
+/** A point of contact of the v2 API or the page backend. */
 export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[number] {
   return {
     name: textOf(contact.fullName ?? contact.fullname),
@@ -62,12 +60,12 @@ export function contactOf(contact: JsonObject): NonNullable<Notice["contacts"]>[
   };
 }
 
-/** City, state and country of a place of performance in JSON. State and country are codes, as in the CSV. */
+/** City, state and country. The last two are codes, as in the CSV. */
 export function placeNames({ city, state, country }: JsonObject): string[] {
   return [textOf(objectOf(city).name), textOf(objectOf(state).code), textOf(objectOf(country).code)];
 }
 
-/** The codes and the words for a set-aside. Where only unknown words name it, its codes are unknown, so that stored ones stay. */
+/** Where only unknown words name a set-aside, its codes are unknown, so that stored ones stay. */
 export function setAsidesOf(codes: string, label: string): Pick<Notice, "setAsides" | "setAsideLabel"> {
   const setAsides = setAsideCodes(codes);
   if (setAsides.length > 0 || !isSetAside(label)) return { setAsideLabel: label, setAsides };
@@ -76,7 +74,7 @@ export function setAsidesOf(codes: string, label: string): Pick<Notice, "setAsid
   return { setAsideLabel: label, setAsides: [/sole source/i.test(label) ? (soleSource ?? code) : code] };
 }
 
-/** The words of SAM.gov for each set-aside, with its code and the code of a sole source. Old notices have other words than new ones. */
+/** Words for each set-aside, its code, and that of a sole source. Old notices have other words than new ones. */
 const SET_ASIDES: readonly [words: RegExp, code: string, soleSource?: string][] = [
   [/economically disadvantaged|\bEDWOSB\b/i, "EDWOSB", "EDWOSBSS"],
   [/women.owned|\bWOSB\b/i, "WOSB", "WOSBSS"],

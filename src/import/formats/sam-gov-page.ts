@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   u: "Justification",
 };
 
-/** The layout of a document that begins like this; undefined if it does not come from the page backend. */
+/** The layout of a document that begins like this, if it comes from the page backend. */
 export function pageLayoutOf(beginning: string): PageLayout | undefined {
   if (/^\s*\{\s*"content"\s*:\s*\{\s*"history"\s*:/.test(beginning)) return "history";
   if (/"_embedded"\s*:\s*\{\s*"results"\s*:/.test(beginning)) return "search";
@@ -34,7 +34,7 @@ export function pageLayoutOf(beginning: string): PageLayout | undefined {
   return /"totalElements"\s*:\s*0\b/.test(beginning) && !beginning.includes('"_embedded"') ? "empty search" : undefined;
 }
 
-/** The notices of a document. A search that found nothing has no list of results. */
+/** A search that found nothing has no list of results. */
 export async function* pageNotices(input: Input, layout: PageLayout, around?: Around): AsyncIterable<FoundObject> {
   if (layout === "search")
     yield* jsonObjects(input.bytes(), "_embedded.results", { around, faultOf: (row) => ("_id" in row ? undefined : "has no _id") });
@@ -42,7 +42,7 @@ export async function* pageNotices(input: Input, layout: PageLayout, around?: Ar
   else if (layout === "history") yield* revisionsOf(objectOf(await wholeDocument(input)));
 }
 
-/** The number of notices that a search found; 0 in any other document. */
+/** How many notices a search found; 0 in any other document. */
 export function totalOfSearch(response: unknown): number {
   return Number(textOf(objectOf(objectOf(response).page).totalElements));
 }
@@ -57,7 +57,6 @@ export function noticeOfPage(raw: JsonObject): Notice {
   return isObject(raw.data2) ? noticeOfDetails(raw) : noticeOfSearch(raw);
 }
 
-/** What all layouts lack is undefined or "". */
 const nothing = { baseType: "", setAsideLabel: "", active: "", archiveDate: "", organization: {} };
 
 /* Details */
@@ -99,7 +98,7 @@ function noticeOfDetails(details: JsonObject): Notice {
   };
 }
 
-/** The first version stays the same across amendments. The first version itself names none. */
+/** The first version itself names none. */
 function identified(id: string, first: string, others: readonly string[]): Pick<Notice, "id" | "firstId" | "others"> {
   const named = [...new Set([first, ...others])].filter((other) => other !== "" && other !== id);
   return { id, firstId: first || id, others: named };
@@ -128,7 +127,7 @@ function inEasternTime(text: string): string {
 
 /* Searches */
 
-/** A row has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
+/** It has the beginning of the text only. `isCanceled` is always false, and `isActive` stays true after the deadline. */
 function noticeOfSearch(row: JsonObject): Notice {
   const organizations = objectsOf(row.organizationHierarchy);
   const office = organizations.find(({ type }) => type === "OFFICE");
@@ -154,22 +153,22 @@ function noticeOfSearch(row: JsonObject): Notice {
   };
 }
 
-/** The deadline with its own offset, as published. Without one, its zone is unknown, and the one in UTC is used. */
+/** Its own offset, as published; without one, its zone is unknown, and UTC is used. */
 function deadlineOf(local: string, utc: string): string {
   return utc === "" || /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(local) ? local : inEasternTime(utc);
 }
 
 /* History */
 
-/** Added to a row of a history. A symbol, so that no upstream can write it, and no rejects file shows it. */
+/** Added to a row of a history: as a symbol, no upstream can write it, and no rejects file shows it. */
 const REVISION = Symbol("revision");
 
 type Revision = { ids: string[]; isLast: boolean; postedAfter: string };
 type PageRow = JsonObject & { [REVISION]?: Revision };
 
 /**
- * The rows of a history. An award is a notice of its own. Of the others, the last one is the notice as it is now, and names all of them, its
- * earlier versions. These name the first one: if each named all, the names would be the square of the rows.
+ * An award is a notice of its own. Of the others, the last is the notice as it is now, and names all. The earlier name the first: if each
+ * named all, that would be the square.
  */
 function* revisionsOf(response: JsonObject): Iterable<FoundObject> {
   const rows = objectsOf(objectOf(response.content).history);
@@ -193,7 +192,7 @@ function indexOf({ index }: JsonObject): number {
   return Number(textOf(index));
 }
 
-/** The newest instant in a history, plus a second: the last row may have none. */
+/** Plus a second: the last row may have none. */
 function newestIn(rows: readonly JsonObject[]): string {
   const instants = rows.flatMap(({ action_date }) => parseInstantMs(textOf(action_date).replace(/([+-]\d\d)$/, "$1:00")) ?? []);
   return instants.length === 0 ? "" : formatInstant(instants.reduce((one, other) => Math.max(one, other)) + 1000);

@@ -74,7 +74,7 @@ const COLUMNS: readonly string[] = [
   "NaicsCode",
 ];
 
-/** A kind of notice, and the kinds that may precede it in one acquisition, nearest first. `words` matches all spellings of its name. */
+/** A kind of notice, by all spellings of its name, and those that may precede it in one acquisition, nearest first. */
 type Kind = { name: string; words: RegExp; after?: readonly string[]; display?: true };
 
 const AWARD = "Award Notice";
@@ -109,7 +109,6 @@ async function* read(inputs: readonly Input[], context: FormatContext): AsyncIte
   if (total > count) context.incomplete(`the search found ${total} notices; these files contain ${count} of them`);
 }
 
-/** A row of the CSV is read only if it must be. */
 function itemOf(raw: JsonObject, text: string | undefined, context: FormatContext): ReadItem {
   const id = text === undefined ? "" : idOfRow(raw);
   if (id !== "") return { kind: "version", source: SOURCE, id, read: () => recordItem(noticeOfRow(raw), context) };
@@ -144,7 +143,7 @@ function noticeOf(raw: JsonObject): Notice {
   return isPageNotice(raw) ? noticeOfPage(raw) : "noticeId" in raw ? noticeOfResponse(raw) : noticeOfRow(raw);
 }
 
-/** The type of a notice; "" for the word "Unknown", by which copies of responses say that they lack it. */
+/** Copies of responses say "Unknown" where they lack it. */
 function knownType(type: unknown): string {
   const text = textOf(type);
   return /^unknown$/i.test(text) ? "" : text;
@@ -206,7 +205,7 @@ function noticeOfResponse(response: JsonObject): Notice {
   };
 }
 
-/** The names in a path, which dots separate. With a dot in a name, only the first is certain. An agency may have no office. */
+/** Dots separate the names in a path. With a dot in a name, only the first is certain. An agency may have no office. */
 function organizationOf(response: JsonObject, codes: readonly string[]): Organization {
   const names = textOf(response.fullParentPathName).split(".");
   const [agency = "", subAgency = ""] = names;
@@ -221,8 +220,8 @@ function organizationOf(response: JsonObject, codes: readonly string[]): Organiz
 /* Versions */
 
 /**
- * A changed notice gets a new NoticeId (D-30). Its revisions have the same solicitation number, office and original type. An award notice, by
- * its type or original type, is not one of these revisions: its number distinguishes it from other awards of the solicitation.
+ * A changed notice gets a new NoticeId (D-30). Its revisions share number, office and original type. An award is no revision: its number
+ * distinguishes it from other awards of the solicitation.
  */
 async function* versionsIn(inputs: readonly Input[]): AsyncIterable<Version | UnreadVersion | undefined> {
   for await (const found of elementsOf(inputs, noticesIn)) yield found.kind === "rejected" ? undefined : versionIn(found.raw, found.text);
@@ -250,7 +249,7 @@ function noticeVersion(notice: Identity): Version {
   return { source: SOURCE, id, facts: { ...keysOf(notice), title, posted: postedAt, due }, ...named };
 }
 
-/** The key of a notice, and its series: the number. Without a usable number or office, the id of the first version is a provisional key. */
+/** Without a usable number or office, the id of the first version is a provisional key. The series is the number. */
 function keysOf(notice: Identity): { key: string; series: string } {
   const { id, firstId = id, officeCode, baseType, awardNumber = "" } = notice;
   const [number, office, award] = [notice.number, officeCode ?? "", awardNumber].map(squeezed) as [string, string, string];
@@ -272,23 +271,25 @@ function isAward({ type, baseType }: Identity): boolean {
   return [type, baseType].some((each) => kindOf(each)?.name === AWARD);
 }
 
-/** In a layout without award numbers, an award may be any award of the notices that it names. */
+/** Without award numbers, it may be any award of the notices that it names. */
 function isUnnumberedAward(notice: Identity): boolean {
   return isAward(notice) && notice.awardNumber === undefined;
 }
 
-/** Veterans Affairs appends the number of an amendment: `36C25226Q0689_2`. They stay records of their own, as some are separate notices. */
+/**
+ * Veterans Affairs appends the number of an amendment, as in `36C25226Q0689_2`. Some are separate notices, so all stay records of their
+ * own.
+ */
 const OF_VETERANS_AFFAIRS = /^(36C\d{5}[A-Z]\d{4})\d{1,4}$/;
 
 const PLACEHOLDER = /^(VARIOUS|VARIES|MULTIPLE|TBD|NA|NONE|UNKNOWN)?$/;
 
-/** The number of an award, which is one record. */
 function partOf(key: string): string {
   const [, award = ""] = key.split(`|${AWARD}|`);
   return PLACEHOLDER.test(award) ? "" : award;
 }
 
-/** The lineages of earlier kinds of notice with the same number and office, nearest first. */
+/** Earlier kinds of notice with the same number and office, nearest first. */
 function parentsOf(key: string): string[] {
   const { number, office, kind } = partsOf(key);
   return earlierKinds(kind).map((name) => `${number}|${office}|${name}`);
@@ -321,7 +322,6 @@ function departmentOf(office: string): string {
 /** The words for states that only the page backend has. */
 const [DELETED, ARCHIVED] = ["Deleted", "Archived"];
 
-/** Fields that the layout lacks are undefined, so that stored values stay. */
 function toDraft(notice: Notice, context: FormatContext): Draft {
   const { description, posted, postedAfter, contacts, infoLink, resourceLinks, productCode, naics, others = [] } = notice;
   const { agency, subAgency, office } = notice.organization;
@@ -381,7 +381,9 @@ function infoLinkOf({ infoLink }: Notice): { name: string; url: string }[] {
   return infoLink === undefined || infoLink === "" ? [] : [{ name: INFO_LINK, url: infoLink }];
 }
 
-/** Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees. */
+/**
+ * Keeps stored values that are more complete: the CSV has one NAICS code and no resource links, the API no times and no places of awardees.
+ */
 function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   const { naics_codes = [] } = stored.classifications ?? {};
   const others = (stored.attachments ?? []).filter(({ name }) => name !== INFO_LINK);
@@ -405,7 +407,7 @@ function reconciled(notice: Notice, draft: Draft, stored: Draft): Draft {
   return { ...whole, ...limited(kept, closes_at, archivesAt(notice) ?? (isSame ? stored.archives_at : null)) };
 }
 
-/** Whether the layout names the winner alone, and more is stored of the same one. */
+/** The layout names the winner alone, and more is stored of the same one. */
 function isOnlyNamed({ amount, awardee = "" }: Notice, { award }: Draft): boolean {
   return amount === undefined && awardee !== "" && award?.awardee?.startsWith(awardee) === true;
 }
@@ -434,7 +436,7 @@ function reconciledWithItself(notice: Notice, draft: Draft, stored: Draft): Draf
   };
 }
 
-/** Whether a notice cannot change the stored status: only the side that archived it, page backend or other layouts, can undo that. */
+/** Only the side that archived a notice, page backend or other layouts, can undo that. */
 function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | null, before: StatedStatus): boolean {
   if (type === "" && status === null) return true;
   if (before.status === null) return false;
@@ -444,7 +446,7 @@ function isSilent({ pageState, type, statesNot = [] }: Notice, status: string | 
   return pageState === undefined ? isOfBackend : !isOfBackend && status !== "archived" && status !== "cancelled";
 }
 
-/** The stored instant if the notice has only its day, or lacks its fraction of a second; undefined if the layout has no such text. */
+/** The stored instant, if the notice has only its day or lacks its fraction of a second. */
 function moreExact(text: string | undefined, given: string | null = null, stored: string | null = null): string | null | undefined {
   if (text === undefined) return undefined;
   const at = parseInstantMs(stored);
@@ -454,7 +456,7 @@ function moreExact(text: string | undefined, given: string | null = null, stored
   return isSameSecond && !/\.\d/.test(text) ? stored : given;
 }
 
-/** The stated status of a notice (null if it follows from the dates) and the upstream's word for it. */
+/** Null if it follows from the dates; and the upstream's word for it. */
 type StatedStatus = { status: string | null; status_display: string | null };
 
 function statedIn(notice: Notice): StatedStatus {
@@ -470,13 +472,13 @@ function samStatus({ pageState, active, awardNumber = "", awardee = "", type }: 
   return kind === "Presolicitation" ? "pre_release" : null;
 }
 
-/** A status with its limits: a presolicitation is over at its deadline, and a cancelled notice stays cancelled on its archive date. */
+/** A presolicitation is over at its deadline, and a cancelled notice stays so on its archive date. */
 function limited(states: StatedStatus, closes_at: string | null | undefined, archives_at: string | null | undefined): Partial<Draft> {
   const isOver = states.status === "cancelled" || states.status === "archived";
   return { ...states, status_until: states.status === "pre_release" ? closes_at : undefined, archives_at: isOver ? null : archives_at };
 }
 
-/** Undefined if the layout states no archive date: a stored one of the same notice then stays. */
+/** Undefined if the layout states none: a stored one of the same notice stays. */
 function archivesAt({ archiveDate }: Notice): string | undefined {
   return endOfEasternDate(archiveDate.slice(0, "2026-07-31".length));
 }
@@ -489,7 +491,6 @@ function displayOf({ pageState, type }: Notice): string | null {
 
 const DATE = /^\d{4}-\d\d-\d\d(?!\d)/;
 
-/** An award's amount is both the smallest and the largest one. */
 function fundingOf({ amount = "", awardee = "" }: Notice): NonNullable<Draft["funding"]> | null {
   const dollars = dollarsOf(amount);
   if (dollars === undefined && awardee === "") return null;
@@ -507,7 +508,7 @@ function awardOf({ awardNumber = "", awardDate, amount = "", awardee = "" }: Not
   };
 }
 
-/** Turns `800620.5` into `800620.50`. Undefined for zero, which means that no amount is stated. */
+/** `800620.50` of `800620.5`. Zero means that none is stated. */
 function dollarsOf(amount: string): string | undefined {
   const [, whole = "", cents = ""] = /^\$?([\d,]{1,80})(?:\.(\d*))?$/.exec(amount) ?? [];
   const digits = whole.replaceAll(",", "").replace(/^0+(?=\d)/, "");
@@ -526,7 +527,7 @@ function instantOf(text: string, timeOfDate: string, context: FormatContext): st
   return instant ?? null;
 }
 
-/** RFC 3339 of `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, either without offset (Eastern), or a date. Undefined for others. */
+/** Of `2026-04-24 23:24:04.649-04`, `2026-03-11T11:30:00-04:00`, either without offset (Eastern), or a date. */
 function readInstant(text: string, timeOfDate: string): string | undefined {
   const [, date = "", time = timeOfDate, offset] =
     /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(text) ?? [];
@@ -536,10 +537,10 @@ function readInstant(text: string, timeOfDate: string): string | undefined {
   return parseInstantMs(instant) === undefined ? undefined : instant;
 }
 
-/** Memoized because it is called ten times for each notice, and there are only ten kinds. */
+/** Memoized: called ten times for each notice. */
 const kindOf = memoize(100, (type) => KINDS.find(({ words }) => words.test(type)));
 
-/** Whether a text names a place. Codes such as `0` mean that no city is stated. */
+/** Codes such as `0` mean that no city is stated. */
 function isPlace(text: string): boolean {
   return /\p{L}/u.test(text);
 }

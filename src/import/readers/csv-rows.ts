@@ -20,8 +20,8 @@ const LF = "\n".charCodeAt(0);
 const CR = "\r".charCodeAt(0);
 
 /**
- * The rows after the header, by column name, each with its first line, and with its text after a hash of the header's. Columns may have any
- * order, and more are allowed. A file that lacks one is refused, because every record would seem to have lost that field.
+ * The rows by column name, each with its first line, and its text after a hash of the header's. Refuses a file that lacks a column: its
+ * values would seem lost.
  */
 export async function* csvRows(
   bytes: AsyncIterable<Uint8Array>,
@@ -37,9 +37,8 @@ export async function* csvRows(
 }
 
 /**
- * The encoding of a file: UTF-8 if it is valid UTF-8, otherwise that of most bytes beyond ASCII, so that one stray byte does not garble the
- * other records. A file with a byte-order mark is never all Windows-1252. Windows-1252 text with a single dash or quote is hardly ever valid
- * UTF-8.
+ * UTF-8 if the file is valid, otherwise the encoding of most bytes beyond ASCII: one stray byte garbles nothing else. After a byte-order
+ * mark never Windows-1252.
  */
 export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Encoding> {
   const strict = new TextDecoder("utf-8", { fatal: true });
@@ -66,10 +65,10 @@ export async function encodingOf(bytes: AsyncIterable<Uint8Array>): Promise<Enco
   return inCharacters > stray || first.equals(BOM) ? "mixed" : "windows-1252";
 }
 
-/** A majority of stray bytes that decides, so that the rest of a large file need not be counted. */
+/** A majority of stray bytes that decides without the rest of the file. */
 const STRAY_BYTES_ENOUGH = 1000;
 
-/** Refuses what spreadsheet programs write under the name of CSV, by the beginning of the file. */
+/** Refuses what spreadsheet programs also call CSV. */
 function refuseOtherText(beginning: string): void {
   const header = beginning.slice(0, HEADER_MAX).split("\n", 1)[0] ?? "";
   if (header.includes("\0")) throw new Error("the file is in UTF-16: save it as UTF-8");
@@ -111,7 +110,7 @@ async function* csvCells(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): 
   let pieces = "";
   let line = 1;
 
-  /** Takes all whole rows. The rest of the text is the beginning of a row. */
+  /** Takes all whole rows, and keeps the rest. */
   function* takeRows(text: string): Iterable<Cells> {
     let start = 0;
     for (let taken = takeRow(text, start, line); taken !== undefined; taken = takeRow(text, start, line)) {
@@ -158,7 +157,7 @@ function decoderOf(encoding: Encoding): Decode {
   return (bytes) => decoder.decode(bytes);
 }
 
-/** The row at `start` and where the next one begins. Undefined if the text ends before the row does. */
+/** The row at `start` and its end. Undefined if the text ends before. */
 function takeRow(text: string, start: number, line: number): { cells: string[]; end: number } | undefined {
   const cells: string[] = [];
   for (let at = start; ; at++) {
@@ -181,7 +180,6 @@ function unquoted(text: string): string {
   return text.includes('"') ? text.replaceAll('""', '"') : text;
 }
 
-/** The index after the closing quote, or -1. */
 function endOfQuoted(text: string, open: number): number {
   let quote = text.indexOf('"', open + 1);
   while (quote !== -1 && text.charCodeAt(quote + 1) === QUOTE) quote = text.indexOf('"', quote + 2);

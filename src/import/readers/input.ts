@@ -13,21 +13,20 @@ import type { Format, Input } from "../format.ts";
 import { openZipEntry } from "./zip-entry.ts";
 
 export type OpenInput = Input & {
-  /** Size and SHA-256 of the file as given, packed or not. Throws if it changed since it was opened. */
+  /** Of the file as given, packed or not. Throws if it changed since it was opened. */
   digest: () => Promise<{ bytes: number; sha256: string }>;
-  /** How many bytes of the file as given the latest reading has consumed. */
+  /** How many bytes of the file as given were read. */
   progress: () => { read: number; total: number };
   close: () => void;
 };
 
-/** The message names the file and the reason. */
 class UnreadableInput extends Failure {
   constructor(name: string, cause: unknown) {
     super(`Cannot read ${name}: ${whyUnreadable(cause)}`);
   }
 }
 
-/** A file that is not what its format expects. The message names the file and the reason. */
+/** A file that is not what its format expects. */
 export class InvalidInput extends Failure {
   constructor(
     readonly file: string,
@@ -38,13 +37,13 @@ export class InvalidInput extends Failure {
 }
 
 const CHUNK_BYTES = 256 * 1024;
-/** Largest unpacked size. The largest real extract has some 400 MB. */
+/** Largest unpacked size. Real extracts have up to 400 MB. */
 const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
-/** XML packs 1:8 and repetitive records 1:100; a greater ratio is an attack. Checked only from a harmful size on. */
+/** XML packs 1:8, repetitive records 1:100; more is an attack, from a harmful size on. */
 const RATIO_MAX = 400;
 const RATIO_CHECKED_FROM_BYTES = 64 * 1024 ** 2;
 
-/** Opens a path, or `-` for `stdin`, which is copied to a private file in `directory` until `close`. Throws an UnreadableInput. */
+/** Opens a path, or `-` for `stdin`, which is copied to a private file. Throws an UnreadableInput. */
 export async function openInput(
   name: string,
   format: Pick<Format, "entry">,
@@ -92,10 +91,10 @@ async function openUnpacked(name: string, descriptor: number, entry: RegExp | un
 
 type Unpacked = () => AsyncIterable<Uint8Array>;
 
-/** The file as given. `onRead` is called with the number of bytes read so far. */
+/** `onRead` gets the number of bytes read so far. */
 type Given = { descriptor: number; onRead: (bytes: number) => void; bytes: Unpacked };
 
-/** Computes the SHA-256 while the file is read to its end, so that it need not be read again. */
+/** Computes the SHA-256 while the file is read, not by another reading. */
 async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: string }): AsyncIterable<Uint8Array> {
   const hash = createHash("sha256");
   for await (const chunk of bytes) {
@@ -105,7 +104,7 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, known: { sha256?: strin
   known.sha256 = hash.digest("hex");
 }
 
-/** The first bytes decide whether the file is packed, not its name. */
+/** The first bytes decide, not the name. */
 async function unpack(given: Given, entry: RegExp | undefined): Promise<Unpacked> {
   const { descriptor, onRead } = given;
   const magic = new Uint8Array(4);
@@ -153,11 +152,11 @@ async function* counted(bytes: AsyncIterable<Uint8Array>, onRead: (bytes: number
   }
 }
 
-/** Reads into one buffer: the memory pages of a new one each time would cost more than the reading. */
+/** Into one buffer: the memory pages of new ones would cost more than reading. */
 async function* rawBytes({ descriptor, onRead }: Given): AsyncIterable<Uint8Array> {
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, fstatSync(descriptor).size + 1));
   for (let position = 0; ; ) {
-    const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Synchronously: nothing else waits, and another thread would cost more than it gains.
+    const bytesRead = readSync(descriptor, chunk, 0, chunk.length, position); // Synchronously: another thread would cost more.
     if (bytesRead === 0) return;
     position += bytesRead;
     onRead(position);
@@ -165,12 +164,12 @@ async function* rawBytes({ descriptor, onRead }: Given): AsyncIterable<Uint8Arra
   }
 }
 
-/** Copies each chunk, because the stream may ask for the next one before it is done with the last. */
+/** The stream may ask for the next chunk before it is done with the last. */
 async function* copies(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const chunk of bytes) yield new Uint8Array(chunk);
 }
 
-/** Opens a file. A pipe is spooled as standard input is, because it can be read only once. */
+/** A pipe is spooled as standard input is: it can be read only once. */
 async function openFile(name: string, directory: string): Promise<number> {
   const descriptor = openSync(name, "r");
   const kind = fstatSync(descriptor);
@@ -180,7 +179,7 @@ async function openFile(name: string, directory: string): Promise<number> {
   throw new Error("it is a directory");
 }
 
-/** Copies to a file without a name, so that nothing is left of it even if the program is killed. */
+/** To a file without a name, of which nothing is left even after a kill. */
 async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promise<number> {
   const path = join(directory === ":memory:" ? tmpdir() : directory, `.import-${randomUUID()}`);
   const descriptor = openSync(path, "wx+", 0o600);
@@ -196,10 +195,10 @@ async function spool(bytes: AsyncIterable<Uint8Array>, directory: string): Promi
 
 /* Text */
 
-/** Small, because one character beyond Latin-1 doubles the memory of the whole string, and a substring keeps its parent alive. */
+/** Small: one character beyond Latin-1 doubles the memory of a string, and a substring keeps its parent. */
 const PIECE_BYTES = 8 * 1024;
 
-/** Decodes UTF-8 in pieces, without the byte-order mark. They end after the character `mark` if possible: a tag rarely spans two. */
+/** Decodes UTF-8 in pieces, which end after `mark` if possible: a tag rarely spans two. */
 export async function* utf8Text(bytes: AsyncIterable<Uint8Array>, mark?: string): AsyncIterable<string> {
   const code = mark?.charCodeAt(0);
   const decode = createUtf8Decoder();
@@ -229,7 +228,7 @@ export async function wholeText(pieces: AsyncIterable<string>): Promise<string> 
 
 /* Errors that name the file */
 
-/** Turns errors that a format throws while reading into an InvalidInput with the file's name. */
+/** Names the file in errors that a format throws while reading. */
 export async function* naming<T>(input: Input, items: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* items;

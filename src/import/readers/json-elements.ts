@@ -8,18 +8,16 @@ import { isObject, type JsonObject } from "../../text/json-value.ts";
 import type { Input } from "../format.ts";
 import { TEXT_MAX, utf8Text, wholeText } from "./input.ts";
 
-/** Characters that are shown of an element that is too long. */
 const SHOWN_MAX = 1000;
-/** Most characters around the array: the other members of its document. */
+/** Most characters around the array. */
 const AROUND_MAX = 1_000_000;
 const DEPTH_MAX = 100;
-/** Most characters before a bracket in which its name is looked for. Without a limit, a million brackets would take quadratic time. */
+/** In which the name before a bracket is looked for: a million brackets would take quadratic time. */
 const LEAD_MAX = 500;
 
-/** Called with the document around the array, in which the array is empty. */
+/** Gets the document around the array, which is empty there. */
 export type Around = (document: unknown) => void;
 
-/** An element and its text, or what is wrong with it. */
 type Element = ({ value: unknown } | { fault: string }) & { text: string };
 
 /** The elements of the array at `path` (names joined by dots), then `around`. Throws if there is none, or the document is damaged. */
@@ -29,15 +27,14 @@ export async function* jsonElements(bytes: AsyncIterable<Uint8Array>, path = "",
   around(scanner.finish());
 }
 
-/** An element that is an object of the wanted kind, with its text if it was read alone, or why it is not. `line` counts elements from 1. */
+/** An object of the wanted kind, or why the element is none. `line` counts elements from 1. */
 export type FoundObject =
   | { kind: "object"; line: number; raw: JsonObject; json?: string }
   | { kind: "rejected"; line: number; raw: unknown; reason: string };
 
-/** What is wrong with an object, such as `has no id`; undefined if nothing is. */
 type FaultOf = (object: JsonObject) => string | undefined;
 
-/** The objects in the array at `path`. Throws as `jsonElements`, and if it has elements but no object of the wanted kind. */
+/** The objects in the array at `path`. Throws as `jsonElements`, and if no element is of the wanted kind. */
 export async function* jsonObjects(
   bytes: AsyncIterable<Uint8Array>,
   path = "",
@@ -65,7 +62,7 @@ export async function wholeDocument({ bytes }: Pick<Input, "bytes">): Promise<un
 
 const firstCharacters = new WeakMap<Input, Promise<string>>();
 
-/** The first character that is not white space, which tells JSON, XML and CSV apart; "" if there is none. Memoized for each file. */
+/** The first character but white space, which tells JSON, XML and CSV apart; "" if there is none. Memoized. */
 export function firstCharacter(input: Input): Promise<string> {
   const first = firstCharacters.get(input) ?? readFirstCharacter(input);
   firstCharacters.set(input, first);
@@ -113,13 +110,11 @@ class ElementScanner {
   /** The last piece ended with the backslash of an escape. */
   private inEscape = false;
 
-  /** The present piece of the document, and where in it the characters begin that were not kept yet. */
+  /** The present piece, and where in it the characters begin that were not kept yet. */
   private piece = "";
   private start = 0;
-  /** The document without the elements. */
   private rest = "";
   private readonly element = new ElementText();
-  /** The elements that ended in the present piece, and how many ended in all. */
   private ended: Element[] = [];
   private count = 0;
 
@@ -129,7 +124,7 @@ class ElementScanner {
     this.missing = path === "" ? "it is not a JSON array" : `it has no array "${path}"`;
   }
 
-  /** Scans the next piece of the document. Returns the elements that end in it. */
+  /** Scans the next piece. Returns the elements that end in it. */
   take(piece: string): Element[] {
     if (piece === "") return [];
     this.piece = piece;
@@ -158,7 +153,7 @@ class ElementScanner {
     return this.matched === this.leads.length;
   }
 
-  /** Where the closing quote of a string is, from an index inside the string; the end of the piece if it has not come yet. */
+  /** The closing quote of a string; the end of the piece if it has not come yet. */
   private endOfString(from: number): number {
     let end = this.piece.indexOf('"', from);
     while (end !== -1 && isEscaped(this.piece, from, end)) end = this.piece.indexOf('"', end + 1);
@@ -201,7 +196,6 @@ class ElementScanner {
     this.depth--;
   }
 
-  /** Adds the characters up to `end` to the element or to the rest. */
   private keep(end: number): void {
     const kept = this.piece.slice(this.start, end);
     this.start = end;
@@ -218,7 +212,7 @@ class ElementScanner {
   }
 }
 
-/** The text of one element, and the first thing that is wrong with it. Of a text that is too long, it keeps only the beginning. */
+/** The text of one element, and its first fault. Of a text that is too long, only the beginning. */
 class ElementText {
   private text = "";
   private isTooLong = false;
@@ -237,7 +231,7 @@ class ElementText {
     this.fault ??= fault;
   }
 
-  /** Whether there is nothing but JSON's white space (RFC 8259, section 2), which is less than `trim` removes. */
+  /** JSON's white space (RFC 8259, section 2) is less than `trim` removes. */
   isBlank(): boolean {
     return !/[^ \t\n\r]/.test(this.text);
   }
@@ -253,7 +247,7 @@ class ElementText {
   }
 }
 
-/** Whether an odd number of backslashes precedes a character of a string that begins, or goes on, at `from`. */
+/** Whether an odd number of backslashes precedes a character of a string that begins at `from`. */
 function isEscaped(text: string, from: number, at: number): boolean {
   let start = at;
   while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;

@@ -14,23 +14,22 @@ import { messageOf } from "../../../db/reason.ts";
 import { hasStrayByte } from "../../text/utf8.ts";
 import { utf8Text } from "./input.ts";
 
-/** Most characters of an element, and of the text between two elements. The longest real element has some 100,000. */
+/** Most characters of an element, and between two. Real elements have up to 100,000. */
 export const SOURCE_MAX = 3_000_000;
 /** Characters that are kept of a longer element. */
 const SHOWN_MAX = 100_000;
 
-/** An element and its exact text: only the beginning if that is too long. */
+/** An element and its exact text, or the beginning if that is too long. */
 export type XmlElement = {
   name: string;
   source: string;
-  /** Returns its content, or why it cannot be read. */
   parse: () => XmlContent | { fault: string };
 };
 
-/** The texts of the child elements, which take a third less time; or the whole element, if one of them has attributes or elements. */
+/** The texts of the child elements, which take a third less time; or the whole element, if they do not tell all. */
 type XmlContent = { texts: XmlTexts } | { element: XML.Node };
 
-/** By name; by "@" and its name, each attribute of the element itself; by "#text", the text between its child elements. */
+/** By name; "@" and the name of each attribute; "#text". */
 export type XmlTexts = { [name: string]: string | string[] };
 
 /** Text between such a pair of marks has no tags. */
@@ -38,13 +37,12 @@ const untagged: Readonly<Record<string, string>> = { "<!--": "-->", "<![CDATA[":
 const UNTAGGED = "<(?:!--|!\\[CDATA\\[|\\?)";
 const START = new RegExp(`${UNTAGGED}|</|<([^\\s<>/!?"']+)(?![^\\s<>/!?"'])[^<>"']*(?:(?:"[^<"]*"|'[^<']*')[^<>"']*)*>`, "g");
 
-/** Throws if the document is damaged, if its root has another name than `root`, and if something in it is too long. */
+/** Throws if the document is damaged, its root has another name, or something in it is too long. */
 export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: string): AsyncIterable<XmlElement> {
   let [text, pieces, from, count] = ["", "", 0, 0];
   let rootName = "";
   let open: { name: string; end: RegExp; isTooLong: boolean } | undefined;
   let isClosed = false;
-  /** Consecutive elements often have the same name. */
   let [endName, endTag] = ["", /(?:)/g];
 
   function* takeElements(): Iterable<XmlElement> {
@@ -102,7 +100,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
   try {
     for await (const piece of utf8Text(bytes, ">")) {
       pieces += piece;
-      // The unfinished text is read again from `from`. Waiting until it has doubled keeps the time linear.
+      // Read again from `from`. Waiting until it has doubled keeps the time linear.
       if (pieces.length >= text.length) yield* takeElements();
     }
     yield* takeElements();
@@ -113,7 +111,7 @@ export async function* xmlElements(bytes: AsyncIterable<Uint8Array>, root: strin
   }
 }
 
-/** Throws unless the head, which ends with the tag of the root, is one of a document in UTF-8 with this root. */
+/** Throws unless the head is one of a document in UTF-8 with this root. */
 function checkRoot(head: string, name: string, root: string): void {
   if (/<!DOCTYPE[^<>]*\[/.test(head)) throw new Error("declarations of a document type are refused");
   const [, encoding = "UTF-8"] = /^\s*<\?xml\s[^>]*\sencoding\s*=\s*["']([^"']*)/.exec(head) ?? [];
@@ -126,7 +124,7 @@ function endTagOf(name: string): RegExp {
   return new RegExp(`${UNTAGGED}|</${RegExp.escape(name)}\\s*>`, "g");
 }
 
-/** Throws if it is not known where the element ends: another one of its name begins in it, and it is not well-formed. */
+/** Throws if another element of its name begins in it and it is not well-formed: then its end is unknown. */
 function elementOf({ name, isTooLong }: { name: string; isTooLong: boolean }, source: string): XmlElement {
   if (isTooLong || source.length > SOURCE_MAX) {
     const fault = `the element must have at most ${SOURCE_MAX} characters`;

@@ -1,13 +1,12 @@
-/** The entry of a zip archive to import. Size and checksum are verified, and unsafe names refused. */
+/** The entry of a zip archive to import, verified. */
 import { crc32 } from "node:zlib";
 import { type Entry, fromFdPromise, type ZipFile } from "yauzl";
 
-/** Most entries of an archive. An extract has one. */
 const ENTRIES_MAX = 1000;
 
 type ZipEntry = { bytes: number; compressedBytes: number; read: () => AsyncIterable<Uint8Array> };
 
-/** Opens the entry that `wanted` matches, or the only one. Throws if there is none or several, or the archive is damaged. */
+/** Opens the entry that `wanted` matches, or the only one. Throws if there is none or several. */
 export async function openZipEntry(descriptor: number, wanted: RegExp | undefined): Promise<ZipEntry> {
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, autoClose: false, strictFileNames: true });
   const entry = await chooseEntry(zip, wanted);
@@ -27,7 +26,7 @@ async function chooseEntry(zip: ZipFile, wanted: RegExp | undefined): Promise<En
   return entry;
 }
 
-/** Verifies the checksum, which yauzl leaves to its callers. It compares sizes itself. */
+/** yauzl compares sizes itself, but not the checksum. */
 async function* readChecked(zip: ZipFile, entry: Entry): AsyncIterable<Uint8Array> {
   let checksum = 0;
   const stream = await zip.openReadStreamPromise(entry);

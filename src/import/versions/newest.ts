@@ -1,7 +1,6 @@
 /**
- * Which of several versions of one record is the newest. Times of posting decide. Some layouts state only the day, or nothing: if two versions
- * are of the same day, the one in the later import, or in the later file of one import, is newer. Ids are unrelated to time. They only decide
- * between versions of one file, so that the result does not depend on the order of its rows.
+ * The newest of several versions of one record: by posting; on one day, or without a day, by the later import or file. Ids, unrelated to
+ * time, only decide within one file.
  */
 import { easternDate, easternInstant } from "../../text/eastern.ts";
 import { type EpochMs, parseInstantMs } from "../../text/instant.ts";
@@ -9,7 +8,6 @@ import type { VersionRow } from "./version-table.ts";
 
 type Dated = Pick<VersionRow, "id" | "posted_at" | "since" | "file">;
 
-/** Instants further apart than this are never of the same day. */
 const DAY_MAX = 25 * 3_600_000;
 
 export function isNewer(one: Dated, other: Dated): boolean {
@@ -24,7 +22,7 @@ export function isNewer(one: Dated, other: Dated): boolean {
   return one.file === other.file ? one.id > other.id : one.file > other.file;
 }
 
-/** The number (`n`) of the newest version of each record. The rows of one record must follow each other. */
+/** The number (`n`) of the newest version of each record, whose rows must follow each other. */
 export function newestOf(rows: Iterable<VersionRow>): number[] {
   const found: VersionRow[] = [];
   for (const row of rows) {
@@ -40,7 +38,7 @@ export function easternDayOf(at: EpochMs | null): string {
   return at === null ? "" : easternDate(at);
 }
 
-/** Whether more than the day is known. A posting at midnight to the millisecond counts as a day. */
+/** A posting at midnight to the millisecond counts as a day. */
 function hasTime(at: EpochMs): boolean {
   return parseInstantMs(easternInstant(easternDate(at), "00:00:00")) !== at;
 }

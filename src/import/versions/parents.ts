@@ -1,4 +1,4 @@
-/** Parents: the nearest earlier phase of the acquisition, whichever was imported first, also at another office if number and title agree. */
+/** Parents: the nearest earlier phase of the acquisition, also at another office if number and title agree. */
 import type { CatalogDb, CatalogSql } from "../../../db/engine.ts";
 import { isStored } from "../../changes/stored.ts";
 import { type KeyedTitle, listKeyedTitles, listPhases } from "../../changes/versions.ts";
@@ -9,22 +9,19 @@ import type { Staging } from "../staging.ts";
 import type { PlacedVersion, Placements } from "./placing.ts";
 import { areSimilar } from "./threads.ts";
 
-/** Series looked up by one statement. */
 const SERIES_AT_ONCE = 200;
 
-/** A series with more keys and titles than this has no number of its own, so its phases in other offices are not looked for. */
+/** A series with more keys and titles has no number of its own, so its phases in other offices are not looked for. */
 const TITLES_MAX = 500;
 
-/** How parents are found: by the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
+/** By the format's rules, among the records in the files and, unless the catalog was empty, the stored ones. */
 export type Parents = { format: Pick<Format, "versions">; placements: Placements; kind: ImportKind };
 
-/** The parent that the stored record with this row number will have. */
 export type NewParent = { seq: number; parent_id: string };
 
-/** A version, with the fields that identify its parent. */
 type Child = KeyedTitle & { series: string };
 
-/** The id of the parent of a version's record, as it will be when this import is stored; undefined if it has none. */
+/** The id of the parent of a version's record, as it will be once this import is stored. */
 export async function findParentId(sql: CatalogSql, { source, facts }: PlacedVersion, parents: Parents): Promise<string | undefined> {
   if (facts === undefined) return undefined;
   // If the catalog was empty, all phases are in the files. Most series have only one.
@@ -45,7 +42,7 @@ async function nearest(sql: CatalogSql, source: string, child: Child, parents: P
   return lineage === undefined ? undefined : opportunityId(source, lineage);
 }
 
-/** The keys of a series that are lineages of records, with the titles of their versions. None if there are too many. */
+/** The keys of a series that are lineages, with the titles of their versions. None if there are too many. */
 async function titlesInSeries(sql: CatalogSql, source: string, series: string, parents: Parents): Promise<Map<string, KeyedTitle[]>> {
   const inFiles = parents.placements.phasesOf(source, series, TITLES_MAX);
   const stored = await listKeyedTitles(sql, source, series, TITLES_MAX);
@@ -53,7 +50,7 @@ async function titlesInSeries(sql: CatalogSql, source: string, series: string, p
   return Map.groupBy(isTooMany ? [] : [...inFiles, ...stored], ({ revision_key }) => revision_key);
 }
 
-/** The links to parents of stored records that change with this import. Records that the import stores itself already have their parent. */
+/** The new links to parents of records that the import does not store itself. */
 export async function listNewParents(db: CatalogDb, staging: Staging, parents: Parents): Promise<NewParent[]> {
   const { format, placements, kind } = parents;
   if (kind !== "later") return [];

@@ -1,7 +1,6 @@
 /**
- * Placing: decides to which record each version of an opportunity belongs, if the upstream gives every version its own id (D-30).
- * It precedes validation. A version whose id a stored record has stays with that record. The others are placed one by one, oldest first,
- * as if each came in an import of its own; `threads.ts` has the rule. (E-10)
+ * Decides to which record each version belongs (D-30), before validation. One whose id a record has stays there; the others are placed one
+ * by one, oldest first. (E-10)
  */
 import type { CatalogSql } from "../../../db/engine.ts";
 import { findShownVersions, findVersionRecords, listVersions, type VersionFacts, type VersionRecord } from "../../changes/versions.ts";
@@ -17,31 +16,26 @@ import { createSettled, type Settling } from "./settled.ts";
 import { Threads } from "./threads.ts";
 import { openVersionTable, type VersionKey, type VersionRow, type VersionTable } from "./version-table.ts";
 
-/** Versions looked up by one statement before they are read. */
 const TAKEN_AT_ONCE = 100;
 
-/** Characters of a title that are stored and compared. */
 const TITLE_MAX = 500;
 
-/** A version in the files, and the record that it belongs to. */
 export type PlacedVersion = {
   source: string;
   id: string;
   lineage: string;
-  /** Undefined if the version is known by its id alone. */
   facts: VersionFacts | undefined;
-  /** Its record shows a newer version. This one only adds its id. */
+  /** Its record shows a newer version. */
   isOlder: boolean;
   /** It is the newest of several versions of its record in the files. */
   isNewest: boolean;
-  /** The digest of the text that it was read from; undefined if its format provides none. */
   digest: Uint8Array | undefined;
 };
 
-/** The versions in the files of one import, each with the record that it belongs to. Empty if the format has no versions. */
+/** The versions in the files, each with its record. Empty if the format has no versions. */
 export type Placements = Awaited<ReturnType<typeof placeVersions>>;
 
-/** Places all versions in the files that must be read. Keeps them in a table of the staging database. */
+/** Places all versions that must be read, in a table of the staging database. */
 export async function placeVersions(versions: Versions | undefined, files: readonly Input[], settling: Settling) {
   const { stored, staging, kind } = settling;
   const table = openVersionTable(staging.sqlite);
@@ -62,13 +56,12 @@ export async function placeVersions(versions: Versions | undefined, files: reado
     phasesOf,
     isShared,
     newPhases,
-    /** The version of an item; undefined if the format has none for it. */
     of(item: Item): PlacedVersion | undefined {
       const version = item.kind === "version" ? item : item.kind === "record" ? item.version : undefined;
       const row = version && table.find(version.source, version.id);
       return row && placedOf(row);
     },
-    /** The versions of a record that are new to the catalog, or have new facts. */
+    /** The versions of a record that are new, or have new facts. */
     unsavedOf: (source: string, lineage: string): PlacedVersion[] =>
       versions === undefined ? [] : table.unsavedOf(source, lineage).map(placedOf),
     /** The same of all records that the import does not store, in batches. */
@@ -78,7 +71,7 @@ export async function placeVersions(versions: Versions | undefined, files: reado
   };
 }
 
-/** Of the versions of one record, the newest is stored, or if that is rejected the one posted last. */
+/** The newest version is stored, or if that is rejected the one posted last. */
 export function rankOf({ id, facts, isNewest }: PlacedVersion): Rank | undefined {
   if (facts === undefined) return undefined;
   return { at: isNewest ? Number.MAX_SAFE_INTEGER : (facts.posted_at ?? Number.MIN_SAFE_INTEGER), id };
@@ -104,7 +97,7 @@ async function placeAll(stored: Stored, table: VersionTable, partOf: PartOf, kin
   for (const rows of table.hidden()) await stored.readTransaction((sql) => compare(sql, table, rows));
 }
 
-/** A version that occurs twice keeps the facts of the first unless they are provisional, the more exact time, and the digest of the last. */
+/** A version that occurs twice keeps the first facts unless provisional, the more exact time, and the last digest. */
 function add(table: VersionTable, { source, id, facts, others = [] }: Version, digest: Uint8Array | null, file: number): void {
   const usable = usableKey(source, facts?.key ?? id, id);
   if (usable?.lineage === undefined || usable.upstreamId === undefined) return; // Validation will reject its record.
@@ -144,7 +137,6 @@ function momentOf(text: string | null): { at: number | null; hasTime: number } {
 type PartOf = NonNullable<Versions["partOf"]>;
 type Stored = Settling["stored"];
 
-/** Places the versions whose id a record has. */
 async function placeKnown(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[], partOf: PartOf): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const ids = ofSource.map(({ id }) => id);
@@ -161,7 +153,7 @@ function isKnown({ id, revision_key }: VersionRow, { lineage, shown_id, facts }:
   return facts !== undefined || shown_id === id || lineage === id || partOf(lineage) === partOf(revision_key ?? "");
 }
 
-/** Versions that name each other, even through versions that are not in the files, belong to one record for each part. */
+/** Versions that name each other, even through others, belong to one record for each part. */
 async function placeFamilies(stored: Stored, table: VersionTable, rows: readonly VersionRow[], partOf: PartOf): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const families = ofSource.map(({ id }) => table.takeFamily(source, id)).filter((ids) => ids.length > 1);
@@ -179,7 +171,7 @@ async function placeFamilies(stored: Stored, table: VersionTable, rows: readonly
   }
 }
 
-/** Places a family with the record of a version that they name, or of another; without one, by the oldest key that is not provisional. */
+/** With the record of a version that they name, or of another; without one, by the oldest key that is not provisional. */
 function placeFamily(
   table: VersionTable,
   unplaced: readonly VersionRow[],
@@ -201,7 +193,6 @@ function placeFamily(
   }
 }
 
-/** The facts that a version takes from the record that it joins. */
 function keyOf({ facts }: VersionRecord, row: VersionRow): Pick<VersionRow, "revision_key" | "series" | "title"> {
   if (facts === undefined || hasBetterKey(row, facts)) return row;
   return { revision_key: facts.revision_key, series: facts.series, title: row.title ?? facts.title };
@@ -211,7 +202,7 @@ function hasBetterKey(row: VersionRow, facts: VersionFacts): boolean {
   return isProvisional(facts) && row.revision_key !== null && !isProvisional(row);
 }
 
-/** Stored facts stay, because the version was placed by them, unless provisional. A more exact time or another day replaces the stored. */
+/** Stored facts stay unless provisional, as the version was placed by them. A more exact time or another day replaces the stored. */
 function asKnown(row: VersionRow, { lineage, shown_id, since, facts: stored }: VersionRecord): VersionRow {
   const facts = stored === undefined || hasBetterKey(row, stored) ? undefined : stored;
   const posted_at = facts === undefined || isNewPosting(facts.posted_at, row) ? row.posted_at : facts.posted_at;
@@ -224,12 +215,11 @@ function isNewPosting(known: number | null, { posted_at, has_time }: VersionRow)
   return posted_at !== null && (has_time === 1 || known === null || easternDayOf(known) !== easternDayOf(posted_at));
 }
 
-/** The threads of some keys, as far as they are stored. */
 async function threadsOf(sql: CatalogSql, keys: readonly VersionKey[]): Promise<Map<string, Threads>> {
   const threads = new Map(keys.map((key) => [nameOf(key), new Threads()]));
   for (const [source, ofSource] of Map.groupBy(keys, (key) => key.source)) {
     const of = (revision_key: string) => threads.get(nameOf({ source, revision_key }));
-    // The key under which the versions of a record are compared: that of its own lineage, if there is one.
+    // That of the record's own lineage, if there is one.
     const keyOfLineage = new Map(ofSource.map(({ revision_key }) => [revision_key, revision_key]));
     const series = [...new Set(ofSource.map((key) => key.series))];
     for (const { revision_key, lineage, ...version } of await listVersions(sql, source, series)) {
@@ -247,7 +237,7 @@ function nameOf({ source, revision_key }: Omit<VersionKey, "series">): string {
   return `${source}\n${revision_key}`;
 }
 
-/** Places the unplaced versions of one key, all with one record if `ignoresTitles`. `rows` are all its versions in the files, oldest first. */
+/** Places the unplaced versions of one key, all with one record if `ignoresTitles`. `rows` are all of it, oldest first. */
 function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: string, ignoresTitles: boolean, threads: Threads): void {
   const [only] = rows;
   if (only?.lineage === null && rows.length + threads.lineages.length === 1) {
@@ -260,7 +250,7 @@ function placeByKey(table: VersionTable, rows: readonly VersionRow[], key: strin
   const placed = new Map<string, string>();
   for (const row of rows) {
     if (row.lineage !== null) continue;
-    // A provisional key is the id of the first version, so it is right whatever the titles are.
+    // A provisional key is the id of the first version: right whatever the titles are.
     const isOne = ignoresTitles || isProvisional(row);
     const version = { id: row.id, ...keyedOf(row) };
     const lineage = placed.get(row.head ?? "") ?? (isOne ? (threads.first ?? key) : threads.lineageOf(version, key));
@@ -274,7 +264,7 @@ function keyedOf({ title, posted_at, due_at }: { title: string | null; posted_at
   return { title: title ?? "", day: easternDayOf(posted_at), posted_at, due_at };
 }
 
-/** Finds out, for versions whose records show another version, which of the two is newer. */
+/** Which is newer: a version, or the one that its record shows. */
 async function compare(sql: CatalogSql, table: VersionTable, rows: readonly VersionRow[]): Promise<void> {
   for (const [source, ofSource] of Map.groupBy(rows, (row) => row.source)) {
     const lineages = [...new Set(ofSource.map(({ lineage }) => lineage ?? ""))];

@@ -1,4 +1,4 @@
-/** Settled versions: their text was read before and could change nothing (D-32). They are staged first, as unchanged. */
+/** Settled versions: their text was read before and could change nothing (D-32). */
 import type { CatalogDb } from "../../../db/engine.ts";
 import { findReadings, readingOf } from "../../changes/versions.ts";
 import type { ImportKind } from "../context.ts";
@@ -6,7 +6,7 @@ import type { UnreadVersion, Version } from "../format.ts";
 import type { Staging } from "../staging.ts";
 import { isUsableId } from "../validate.ts";
 
-/** What is needed to recognize settled versions. `digestOf` makes source digests. While the catalog is empty, no version is settled. */
+/** While the catalog is empty, no version is settled. */
 export type Settling = {
   stored: Pick<CatalogDb, "readTransaction">;
   staging: Staging;
@@ -14,7 +14,7 @@ export type Settling = {
   kind: ImportKind;
 };
 
-/** A version in the files, the index of its item among all items, and the digest of its text. */
+/** A version, the index of its item among all items, and the digest of its text. */
 type Found = { version: Version | UnreadVersion; index: number; digest: Buffer | null };
 
 export function createSettled({ stored, staging, digestOf, kind }: Settling) {
@@ -22,7 +22,6 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
   const sources = new Set<string>();
   let seen = 0;
 
-  /** Stages the settled versions of a source, and returns the others. */
   async function settle(source: string, versions: readonly Found[], isPending: (id: string) => boolean): Promise<Found[]> {
     const ids = versions.map(({ version }) => version.id).filter((id) => isUsableId(source, id));
     const readings = await stored.readTransaction((sql) => findReadings(sql, source, ids));
@@ -33,7 +32,7 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
       const { id } = each.version;
       const known = readings.get(id);
       const isRead = known !== undefined && each.digest !== null && readingOf(each.digest, known.hash).equals(known.reading);
-      // If a version occurs twice, its last text counts, so it is read if the first one is.
+      // The last text of a version counts, so it is read if the first one is.
       if (isRead && !otherIds.has(id) && !isPending(id)) {
         indexes.add(each.index);
         lineages.push(known.lineage);
@@ -48,7 +47,7 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
   }
 
   return {
-    /** Takes the versions of the next items, and returns those that must be read. Among them is each version that is pending already. */
+    /** Takes the versions of the next items. Returns those that must be read, also each that is pending already. */
     async take(
       found: readonly (Version | UnreadVersion | undefined)[],
       isPending: (source: string, id: string) => boolean,
@@ -70,7 +69,6 @@ export function createSettled({ stored, staging, digestOf, kind }: Settling) {
     has: (index: number) => indexes.has(index),
     /** How many items there are if all are settled, otherwise 0. */
     countIfAll: () => (indexes.size === seen ? seen : 0),
-    /** The sources of the items that need not be read. */
     sources: sources as ReadonlySet<string>,
   };
 }

@@ -1,28 +1,26 @@
-/** Decides, in pairs and so in any order of files, which versions of one key are revisions of the same opportunity. */
+/** Decides, in any order of files, which versions of one key are revisions of the same opportunity. */
 import { DAY_MS, type EpochMs } from "../../text/instant.ts";
 
-/** The known versions of one record under a key. */
 type Thread = {
   lineage: string;
-  /** The words of each different title. */
   titles: Map<string, ReadonlySet<string>>;
   count: number;
-  /** From the first posting to the last due date or posting. Without a due date (`hasDue`) its end is unknown. */
+  /** From the first posting to the last due date or posting; without a due date (`hasDue`) the end is unknown. */
   begins: EpochMs;
   ends: EpochMs;
   hasDue: boolean;
 };
 
-/** A version of a key. `day` is the Eastern date on which it was posted; "" if that is unknown. */
+/** `day` is the Eastern date of posting; "" if unknown. */
 type KeyedVersion = { title: string; day: string; posted_at: EpochMs | null; due_at: EpochMs | null };
 
-/** A version that is posted longer after the end of a record is a new round under its number, whatever the titles are. */
+/** Posted longer after the end of a record, a version is a new round, whatever the titles are. */
 const ROUND_MS = 365 * DAY_MS;
 
-/** A key with this many versions is probably a placeholder. Then only a similar title makes a version a revision. */
+/** A key with so many is probably a placeholder: only a similar title makes a revision. */
 const VERSIONS_MAX = 100;
 
-/** If a key has more different titles, further ones are only matched by the same words. Otherwise each would be compared with all others. */
+/** Further titles are only matched by the same words, or each would be compared with all others. */
 const COMPARED_MAX = 100;
 
 export class Threads {
@@ -35,12 +33,11 @@ export class Threads {
     return [...this.threads.keys()];
   }
 
-  /** The record with which versions are compared first; undefined if there is none. */
+  /** The record with which versions are compared first. */
   get first(): string | undefined {
     return this.threads.keys().next().value;
   }
 
-  /** Adds a version to the thread of a record, which is new if its lineage is. */
   join(lineage: string, version: KeyedVersion): void {
     const { title, day } = version;
     const thread = this.of(lineage);
@@ -54,7 +51,7 @@ export class Threads {
     this.versions++;
   }
 
-  /** Adds the version that a record shows, and how many versions it has. If the record was restored, no other is known. */
+  /** Adds the version that a record shows. If that was restored, no other of its `count` is known. */
   addShown(lineage: string, version: KeyedVersion, count: number): void {
     const thread = this.of(lineage);
     if (thread.count === 0) this.join(lineage, version);
@@ -63,7 +60,6 @@ export class Threads {
     thread.count = Math.max(thread.count, count);
   }
 
-  /** Compares versions with this record first, if there is one. */
   putFirst(lineage: string): void {
     const first = this.threads.get(lineage);
     if (first === undefined) return;
@@ -122,7 +118,6 @@ function prolong(thread: Thread, { posted_at, due_at }: KeyedVersion): void {
   thread.hasDue ||= due_at !== null;
 }
 
-/** Whether more than `ROUND_MS` lie between the end of one and the first posting of the other. */
 function isOtherRound({ begins, ends, hasDue }: Thread, { posted_at, due_at }: KeyedVersion): boolean {
   if (posted_at === null) return false;
   return (
@@ -131,7 +126,7 @@ function isOtherRound({ begins, ends, hasDue }: Thread, { posted_at, due_at }: K
   );
 }
 
-/** Whether two titles share more than half of the shorter one's words, as after a correction. */
+/** Whether two titles share more than half of the shorter one's words. */
 export function areSimilar(one: string, other: string): boolean {
   return shareWords(wordsOf(one), wordsOf(other));
 }
@@ -145,7 +140,6 @@ function wordsOf(title: string): ReadonlySet<string> {
   return new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }
 
-/** The same for the same words. */
 function nameOf(words: ReadonlySet<string>): string {
   return [...words].sort().join(" ");
 }

@@ -1,16 +1,14 @@
-/** The table of the staging database with the versions in the files of one import, for `placing.ts`. */
+/** The table of the versions in the files of one import, for `placing.ts`. */
 import type { Database } from "bun:sqlite";
 import type { KeyedTitle } from "../../changes/versions.ts";
 import type { EpochMs } from "../../text/instant.ts";
 import { batches } from "../staging.ts";
 
-/** Rows or keys looked up by one statement. */
 const READ_AT_ONCE = 200;
 
-/** Series whose phases are kept in memory: each version of a series asks for them, and they are found by reading all of its versions. */
+/** Series whose phases are kept in memory: each of their versions asks for them, and finding them reads all. */
 const SERIES_KEPT = 100;
 
-/** Values that are not in the catalog yet: facts, or the digest of a text that was read. */
 const UNSAVED = "(not is_saved or digest is not null)";
 
 export type VersionRow = {
@@ -23,26 +21,23 @@ export type VersionRow = {
   title: string | null;
   posted_at: EpochMs | null;
   due_at: EpochMs | null;
-  /** 0 if only the day is known; `posted_at` is its first instant. */
+  /** 0 if only the day is known. */
   has_time: number;
-  /** The index of the file that it comes from; the first if there are several. */
+  /** The index of its first file. */
   file: number;
-  /** When the catalog first had it; null if it is new. */
+  /** When the catalog first had it. */
   since: EpochMs | null;
-  /** Ids of other versions of its record, as JSON; null if none is named. */
+  /** Ids of other versions of its record, as JSON. */
   others: string | null;
-  /** The id of the oldest version of its family, whose record it joins; null if it is the oldest one, or has no family. */
+  /** The oldest version of its family, whose record it joins. */
   head: string | null;
-  /** The lineage of its record; null until it is placed. */
+  /** Null until it is placed. */
   lineage: string | null;
   /** Its record is stored and shows another version. */
   is_hidden: number;
   is_older: number;
-  /** It is the one to store of several versions of its record in the files. */
   is_newest: number;
-  /** The catalog already has all of this. */
   is_saved: number;
-  /** The digest of its last text; null if its format provides none. */
   digest: Uint8Array | null;
 };
 
@@ -107,7 +102,7 @@ export function openVersionTable(sqlite: Database) {
   const setNewest = sqlite.prepare<unknown, [number]>("update versions set is_newest = 1 where n = ?");
   const unsavedOf = rows<[string, string]>(`source = ? and lineage = ? and ${UNSAVED}`);
   const drop = sqlite.prepare<unknown, [string, string]>("delete from versions where source = ? and id = ?");
-  // Named, because SQLite would take the index that sorts for "distinct", and read all versions of the source for each record.
+  // Without `indexed by`, SQLite reads all versions of the source for each record.
   const phases = sqlite.prepare<KeyedTitle, [string, string, number]>(
     "select distinct revision_key, title from versions indexed by versions_series where source = ? and series = ? and lineage = revision_key limit ?",
   );
@@ -126,36 +121,31 @@ export function openVersionTable(sqlite: Database) {
     add: (version: NewVersion) => void add.run(version),
     update: (row: VersionRow) => void update.run(row),
     name: (source: string, id: string, other: string) => void name.run(source, id, other),
-    /** The ids that are connected with one by naming each other, and itself. Forgets these names, so that each family is taken once. */
+    /** The ids connected with one by naming each other. Forgets these names, so that each family is taken once. */
     takeFamily(source: string, id: string): string[] {
       const ids = family.all(source, id).map((each) => each.id);
       if (ids.length > 1) forget.run(source, JSON.stringify(ids));
       return ids;
     },
-    /** The versions with these ids, oldest first. */
     ofIds: (source: string, ids: readonly string[]): VersionRow[] => ofIds.all(source, JSON.stringify(ids)),
     unplaced: inBatches("lineage is null"),
-    /** The versions whose records show another one. */
     hidden: inBatches("is_hidden"),
-    /** The versions that may be stored, of records with several versions in the files, record by record. Call it once all are placed. */
+    /** Of records with several versions in the files, those that may be stored, record by record. */
     candidates: (): Iterable<VersionRow> => candidates.iterate(),
     setNewest: (n: number) => void setNewest.run(n),
-    /** The versions that name others of their record. */
     naming: inBatches("others is not null"),
     place: (n: number, lineage: string, isHidden: boolean) => void place.run(lineage, isHidden ? 1 : 0, n),
-    /** Sorted here: `order by` makes this statement ten times slower in bun:sqlite 1.4.5, and each record of an import runs it. */
+    /** Sorted here, because `order by` makes it ten times slower in bun:sqlite 1.4.5. */
     unsavedOf: (source: string, lineage: string): VersionRow[] => unsavedOf.all(source, lineage).sort(byPosting),
-    /** The unsaved versions of records that the import does not store. */
+    /** Those of records that the import does not store. */
     unsaved: inBatches(
       `${UNSAVED} and not exists (
          select 1 from staged where staged.source = versions.source and staged.lineage = versions.lineage and file is not null
        )`,
     ),
-    /** Places versions without a key: their id is the lineage. */
+    /** Without a key, the id is the lineage. */
     placeByIds: () => void sqlite.run("update versions set lineage = id where lineage is null and revision_key is null"),
-    /** The keys of unplaced versions, in batches. */
     unplacedKeys: () => batches({ source: "", revision_key: "" }, ({ source, revision_key }) => unplacedKeys.all(source, revision_key)),
-    /** All versions of some keys, oldest first. */
     ofKeys: (source: string, keys: readonly string[]): VersionRow[] => ofKeys.all(source, JSON.stringify(keys)),
     /** Whether a version in the files belongs to the record with this lineage. */
     hasLineage: (source: string, lineage: string): boolean => ofRecord.get(source, lineage) !== null,
@@ -164,7 +154,7 @@ export function openVersionTable(sqlite: Database) {
       drop.run(source, id);
       phasesBySeries.clear();
     },
-    /** Keys in a series that are the lineages of records, with the titles of their versions. Call it once all are placed. */
+    /** Keys in a series that are lineages, with titles. Call it once all are placed. */
     phasesOf(source: string, series: string, limit: number): KeyedTitle[] {
       const name = `${source} ${series} ${limit}`;
       const known = phasesBySeries.get(name);
@@ -174,17 +164,16 @@ export function openVersionTable(sqlite: Database) {
       phasesBySeries.set(name, found);
       return found;
     },
-    /** Whether a series has several versions. Call it once all are placed: it reads the table once, because each record asks. */
+    /** Whether a series has several versions. Reads the table once, after all are placed: each record asks. */
     isShared(source: string, series: string): boolean {
       sharedSeries ??= new Set(shared.all().map(({ name }) => name));
       return sharedSeries.has(`${source} ${series}`);
     },
-    /** The keys of unsaved versions that are the lineages of their records. */
+    /** The keys of unsaved versions that are lineages. */
     newPhases: (): VersionKey[] => newPhases.all(),
   };
 }
 
-/** As `order by posted_at, id`. */
 function byPosting(one: VersionRow, other: VersionRow): number {
   const [at, otherAt] = [one.posted_at ?? Number.NEGATIVE_INFINITY, other.posted_at ?? Number.NEGATIVE_INFINITY];
   if (at !== otherAt) return at < otherAt ? -1 : 1;

@@ -1,4 +1,6 @@
-/** Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`). */
+/**
+ * Responses of Grants.gov's API: hits of `search2` (and of the search before it), and the details of one opportunity (`fetchOpportunity`).
+ */
 
 import { fundingActivities } from "../../../opportunities/taxonomy.ts";
 import { startOfEasternDate, writtenDate } from "../../../text/eastern.ts";
@@ -17,7 +19,10 @@ const REVISIONS_MAX = 1000;
 /** How many opportunities a search found, and how many of its hits were read. Each file may be a page of it. */
 export type HitCounts = { found: number; hits: number };
 
-/** Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. A hit that is not JSON is rejected alone. */
+/**
+ * Reads one response, with or without its envelope, or an array of responses. Adds the hits to `search`. A hit that is not JSON is rejected
+ * alone.
+ */
 export async function* readResponses(input: Input, beginning: string, search: HitCounts, context: FormatContext): AsyncIterable<Item> {
   let line = 0;
   const isList = beginning.trimStart().startsWith("[");

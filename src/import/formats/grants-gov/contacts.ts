@@ -2,7 +2,9 @@
 import { decodeEntities, plainText } from "../../../text/plain-text.ts";
 import type { Draft } from "../../record.ts";
 
-/** What Grants.gov states: a person's name and telephone number, an address, and a text that may hold all of these, also of several people. */
+/**
+ * What Grants.gov states: a person's name and telephone number, an address, and a text that may hold all of these, also of several people.
+ */
 export type StatedContact = { name: string; email: string; phone: string; text: string };
 
 type Contact = { name: string | null; email: string | null; phone: string | null; role: string };
